@@ -1,0 +1,45 @@
+/**
+ * Time comes in by this door only, so that a test drives it. Wall time is for records, monotonic time for
+ * time-outs and leases: a clock that jumps must neither end a job early nor keep it for ever.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch, UTC. May jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary point. Never jumps. */
+  monotonic(): number;
+  /** Calls `fire` once after `ms` milliseconds; the result cancels it. The timer keeps no process alive. */
+  after(ms: number, fire: () => void): () => void;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, fire) {
+    const timer = setTimeout(fire, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits `ms` milliseconds. Resolves to false at once when `signal` is or gets aborted, else to true. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted === true) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve(true);
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** RFC 3339, UTC, milliseconds and `Z`: the one form of a time on the wire. */
+export function rfc3339(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,49 @@
+import { pooledBytes } from './random.ts';
+
+const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
+const LENGTH = 26;
+const BODY = new RegExp(`^[${CROCKFORD}]{${LENGTH}}$`);
+
+let lastMs = 0;
+let counter = 0;
+
+/**
+ * `<prefix>_` and 26 lower-case Crockford base32 characters of a UUIDv7 (RFC 9562): 48 bits of milliseconds,
+ * then 12 bits that count up within a millisecond of this process, then 62 random bits. Ids of one process
+ * therefore sort in the order they were made, also when the clock steps back.
+ */
+export function newId<P extends string>(prefix: P, nowMs: number): `${P}_${string}` {
+  if (nowMs > lastMs) {
+    lastMs = nowMs;
+    counter = 0;
+  } else if (++counter > 0xfff) {
+    lastMs += 1;
+    counter = 0;
+  }
+  const random = pooledBytes(8);
+  const high = (BigInt(lastMs) << 16n) | 0x7000n | BigInt(counter);
+  const low = (random.readBigUInt64BE() & 0x3fffffffffffffffn) | 0x8000000000000000n;
+  return `${prefix}_${encode(high, low)}`;
+}
+
+/** True when `text` is `<prefix>_` and 26 characters of the alphabet; version bits are not looked at. */
+export function isId(prefix: string, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));
+}
+
+function encode(high: bigint, low: bigint): string {
+  // 128 bits are 26 characters of 5 bits: two missing bits stand at the front.
+  const words = [Number(high >> 32n), Number(high & 0xffffffffn), Number(low >> 32n), Number(low & 0xffffffffn)];
+  let text = '';
+  for (let i = 0; i < LENGTH; i += 1) text += CROCKFORD[fiveBits(words, i * 5 - 2)];
+  return text;
+}
+
+function fiveBits(words: readonly number[], start: number): number {
+  let value = 0;
+  for (let bit = start; bit < start + 5; bit += 1) {
+    const word = bit < 0 ? 0 : (words[bit >> 5] ?? 0);
+    value = (value << 1) | (bit < 0 ? 0 : (word >>> (31 - (bit & 31))) & 1);
+  }
+  return value;
+}
