@@ -1,0 +1,43 @@
+import { Failure } from './failure.ts';
+
+const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
+const FORM = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,8})s)?(?:(\d{1,9})ms)?$/;
+
+/** `30s`, `5m`, `1h30m`, `7d`, `250ms` to milliseconds; null when the text has not that form. */
+export function parseDuration(text: string): number | null {
+  const match = FORM.exec(text);
+  if (match === null || text === '') return null;
+  const [, d, h, m, s, ms] = match;
+  return (
+    Number(d ?? 0) * UNITS_MS.d +
+    Number(h ?? 0) * UNITS_MS.h +
+    Number(m ?? 0) * UNITS_MS.m +
+    Number(s ?? 0) * UNITS_MS.s +
+    Number(ms ?? 0)
+  );
+}
+
+/** Milliseconds to the shortest text that parses back to them. */
+export function formatDuration(ms: number): string {
+  let rest = Math.max(0, Math.trunc(ms));
+  if (rest === 0) return '0s';
+  let text = '';
+  for (const [unit, size] of Object.entries(UNITS_MS)) {
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+/** Like `parseDuration`, with bounds; throws invalid_argument that names `field`. */
+export function requireDuration(field: string, text: string, minMs: number, maxMs: number): number {
+  const ms = parseDuration(text);
+  if (ms === null) {
+    throw new Failure('invalid_argument', `${field}: expected a duration such as 30s, 5m or 1h30m.`);
+  }
+  if (ms < minMs || ms > maxMs) {
+    throw new Failure('invalid_argument', `${field}: expected at least ${formatDuration(minMs)} and at most ${formatDuration(maxMs)}.`);
+  }
+  return ms;
+}

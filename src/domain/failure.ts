@@ -1,0 +1,52 @@
+/**
+ * One table of failures: code to HTTP status, exit code of the command line, hint and, where a retry helps,
+ * the seconds to wait. Every face reads it; none adds to it. Hints hold no volatile detail.
+ */
+export const FAILURES = {
+  not_found: { status: 404, exit: 3, hint: 'Check the id or name and list the collection.' },
+  conflict: { status: 409, exit: 5, hint: 'Read the current state of the thing, then decide again.' },
+  concurrency_held: { status: 409, exit: 5, hint: 'Wait until the job that holds the concurrency key has ended, or cancel it.' },
+  stale_plan: { status: 409, exit: 5, hint: 'The workspace moved on after this plan: make a new plan.' },
+  duplicate: { status: 409, exit: 5, hint: 'Choose another name, or update the one that exists.' },
+  invalid_argument: { status: 400, exit: 1, hint: 'Correct the named field and send the request again.' },
+  unauthenticated: { status: 401, exit: 4, hint: 'Send a valid token as "Authorization: Bearer", or sign in.' },
+  forbidden: { status: 403, exit: 4, hint: 'Use a token whose scope permits this.' },
+  kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry in a second.', retryAfter: 1 },
+  streams_over_cap: { status: 503, exit: 7, hint: 'Close a stream that is open, or retry later.', retryAfter: 30 },
+  not_implemented: { status: 501, exit: 1, hint: 'This is not available here; the message says what is.' },
+  unavailable: { status: 503, exit: 7, hint: 'The service can not do this at the moment: retry later.', retryAfter: 1 },
+  internal: { status: 500, exit: 1, hint: 'Look into the log of the daemon, and run the doctor.' },
+} as const satisfies Record<string, { status: number; exit: number; hint: string; retryAfter?: number }>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+export interface FailureRow {
+  readonly status: number;
+  readonly exit: number;
+  readonly hint: string;
+  readonly retryAfter?: number;
+}
+
+export function failureRow(code: FailureCode): FailureRow {
+  return FAILURES[code];
+}
+
+/** A refusal that a caller is told about. A programmer's mistake is an ordinary Error and becomes `internal`. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  /** Additional members of the `error` object, such as `stale`. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(code: FailureCode, message: string, extra: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = 'Failure';
+    this.code = code;
+    this.extra = extra;
+  }
+}
+
+/** Wraps anything thrown into a Failure; what is no Failure becomes `internal` without its text, which may hold values. */
+export function asFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  return new Failure('internal', 'An unexpected error occurred; the log of the daemon has the details.');
+}

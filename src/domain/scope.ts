@@ -1,0 +1,7 @@
+/** The scopes of a credential. They are listed where they are needed, never ranked: host is below and beside all. */
+export const SCOPES = ['readonly', 'operator', 'approve', 'host'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The scopes that the contract lets through to every GET route. */
+export const READERS = ['readonly', 'operator', 'approve'] as const satisfies readonly Scope[];
+export const OPERATORS = ['operator'] as const satisfies readonly Scope[];

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Fence } from './claims.ts';
+import type { Tx } from './gate.ts';
+import type { ChunkRow, Db } from './schema.ts';
+
+export type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
+
+/** The sequence number of the last stored event; the first event of a job is its birth, which is never stored. */
+export const FIRST_SEQ = 1;
+
+export async function lastSeq(db: Db, jobId: string): Promise<number> {
+  const row = await db
+    .selectFrom('job_chunks')
+    .select('last_seq')
+    .where('job_id', '=', jobId)
+    .orderBy('first_seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.last_seq ?? FIRST_SEQ;
+}
+
+/** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
+export async function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): Promise<void> {
+  await tx.db.insertInto('job_chunks').values({ job_id: jobId, at: tx.now, ...chunk }).execute();
+}
+
+/** Appends output of a run. False, and nothing written, when the run no longer owns its job. */
+export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk): Promise<boolean> {
+  const owned = await tx.db
+    .selectFrom('jobs')
+    .select(sql<number>`1`.as('one'))
+    .where('id', '=', fence.jobId)
+    .where('state', '=', 'running')
+    .where('daemon_id', '=', fence.daemonId)
+    .where('lease_generation', '=', fence.generation)
+    .executeTakeFirst();
+  if (owned === undefined) return false;
+  await insertChunk(tx, fence.jobId, chunk);
+  return true;
+}
+
+/** The chunks that hold events after `after`, oldest first, at most `limit`. */
+export async function chunksAfter(db: Db, jobId: string, after: number, limit: number): Promise<ChunkRow[]> {
+  // The chunk that holds `after` itself may hold the next event too: it is the last that begins at or before it.
+  const start = await db
+    .selectFrom('job_chunks')
+    .select('first_seq')
+    .where('job_id', '=', jobId)
+    .where('first_seq', '<=', after + 1)
+    .orderBy('first_seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return db
+    .selectFrom('job_chunks')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .where('first_seq', '>=', start?.first_seq ?? 0)
+    .where('last_seq', '>', after)
+    .orderBy('first_seq')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,49 @@
+import type { SelectQueryBuilder } from 'kysely';
+import type { Db, Schema } from './schema.ts';
+
+/** What a database error means for the caller; `other` is a fault of ours. */
+export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'other';
+
+/**
+ * What differs between the databases, as named facts. Queries ask these; nothing branches on the name,
+ * which is for people (doctor, log).
+ */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  /**
+   * How the death of another daemon is seen: `lock`, an operating-system lock on its instance file (all daemons
+   * share one machine), or `lease`, a time in the database that it must renew.
+   */
+  readonly liveness: 'lock' | 'lease';
+  /** The ledger chain that this process appends to. One chain per daemon where commits run side by side. */
+  ledgerChain(daemonId: string): string;
+  /** Lets claims of several daemons pass each other instead of queueing on one row. */
+  skipLocked<O>(query: SelectQueryBuilder<Schema, 'jobs', O>): SelectQueryBuilder<Schema, 'jobs', O>;
+  /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
+  lockKey(db: Db, key: string): Promise<void>;
+  /** Milliseconds since the epoch by the clock that leases are measured with. */
+  leaseClock(db: Db): Promise<number>;
+  /** Tells other processes that something was written; nothing to do where they watch a file. */
+  announce(db: Db): Promise<void>;
+  /** The database's own check of its files, for the doctor. An empty list is a sound database. */
+  integrity(db: Db): Promise<readonly string[]>;
+  faultOf(error: unknown): StoreFault;
+}
+
+/** One open database: a connection that writes and one or more that read committed state. */
+export interface Engine {
+  readonly dialect: Dialect;
+  readonly reader: Db;
+  /** Runs `body` on the connection that writes, in one transaction; retries while another process writes. */
+  transaction<T>(body: (tx: Db, savepoint: Savepoint) => Promise<T>): Promise<T>;
+  /** Changes whenever anybody commits; null where asking would cost as much as reading. */
+  version(): string | null;
+  /** Calls back after another process committed. */
+  onForeignCommit(listener: () => void): () => void;
+  /** Runs the statements of a migration file, outside any of the query builder's state. */
+  script(db: Db, text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Sets one member of a group apart from the others: its failure undoes its own writes only. */
+export type Savepoint = <T>(body: () => Promise<T>) => Promise<T>;

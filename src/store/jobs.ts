@@ -1,0 +1,198 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import { Failure } from '../domain/failure.ts';
+import type { InitialState, JobKind, JobState, JobTrigger } from '../domain/job.ts';
+import type { Tx } from './gate.ts';
+import { prepared } from './prepared.ts';
+import type { Db, JobRow, Schema } from './schema.ts';
+
+/** What a caller decides about a new job; the rest of the row follows. */
+export interface NewJob {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly state: InitialState;
+  readonly runbook: string;
+  readonly source: string | null;
+  readonly trigger: JobTrigger;
+  readonly workspace: string | null;
+  readonly concurrencyKey: string | null;
+  readonly privileged: boolean;
+  readonly createdAt: number;
+  readonly requestedBy: string;
+  readonly owners: readonly string[];
+  readonly redriveOf: string | null;
+  /** JSON for the runner. */
+  readonly spec: string;
+  readonly timeoutMs: number;
+}
+
+type InsertValues = Pick<
+  JobRow,
+  | 'id'
+  | 'kind'
+  | 'state'
+  | 'initial_state'
+  | 'runbook'
+  | 'source'
+  | 'trigger'
+  | 'workspace'
+  | 'concurrency_key'
+  | 'blocked'
+  | 'privileged'
+  | 'created_at'
+  | 'requested_by'
+  | 'owners'
+  | 'redrive_of'
+  | 'spec'
+  | 'timeout_ms'
+>;
+
+const insertRow = prepared<InsertValues, unknown>((db, value) =>
+  db.insertInto('jobs').values({
+    id: value('id'),
+    kind: value('kind'),
+    state: value('state'),
+    initial_state: value('initial_state'),
+    runbook: value('runbook'),
+    source: value('source'),
+    trigger: value('trigger'),
+    workspace: value('workspace'),
+    concurrency_key: value('concurrency_key'),
+    blocked: value('blocked'),
+    privileged: value('privileged'),
+    created_at: value('created_at'),
+    requested_by: value('requested_by'),
+    owners: value('owners'),
+    redrive_of: value('redrive_of'),
+    spec: value('spec'),
+    timeout_ms: value('timeout_ms'),
+    lease_generation: 0,
+  }),
+);
+
+/** Inserts a job; one whose concurrency key an older waiting or running job holds is not claimable yet. */
+export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
+  const blocked = job.concurrencyKey !== null && job.state === 'queued' && (await keyIsTaken(tx, job.concurrencyKey));
+  await insertRow(tx.db, {
+    id: job.id,
+    kind: job.kind,
+    state: job.state,
+    initial_state: job.state,
+    runbook: job.runbook,
+    source: job.source,
+    trigger: job.trigger,
+    workspace: job.workspace,
+    concurrency_key: job.concurrencyKey,
+    blocked: blocked ? 1 : 0,
+    privileged: job.privileged ? 1 : 0,
+    created_at: job.createdAt,
+    requested_by: job.requestedBy,
+    owners: JSON.stringify(job.owners),
+    redrive_of: job.redriveOf,
+    spec: job.spec,
+    timeout_ms: job.timeoutMs,
+  });
+}
+
+async function keyIsTaken(tx: Tx, key: string): Promise<boolean> {
+  await tx.dialect.lockKey(tx.db, key);
+  const holder = await tx.db
+    .selectFrom('jobs')
+    .select('id')
+    .where('concurrency_key', '=', key)
+    .where('state', 'in', ['queued', 'running'])
+    .limit(1)
+    .executeTakeFirst();
+  return holder !== undefined;
+}
+
+/** Lets the oldest waiting job of `key` be claimed, unless one of that key runs. */
+export async function releaseKey(tx: Tx, key: string | null): Promise<void> {
+  if (key === null) return;
+  await tx.dialect.lockKey(tx.db, key);
+  await tx.db
+    .updateTable('jobs')
+    .set({ blocked: 0 })
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('jobs as waiting')
+        .select((min) => min.fn.min('waiting.id').as('id'))
+        .where('waiting.concurrency_key', '=', key)
+        .where('waiting.state', '=', 'queued'),
+    )
+    .where((eb) => eb.not(eb.exists(running(eb, key))))
+    .execute();
+}
+
+function running(eb: ExpressionBuilder<Schema, 'jobs'>, key: string) {
+  return eb
+    .selectFrom('jobs as holder')
+    .select(sql<number>`1`.as('one'))
+    .where('holder.concurrency_key', '=', key)
+    .where('holder.state', '=', 'running');
+}
+
+const selectById = prepared<{ id: string }, JobRow>((db, value) =>
+  db.selectFrom('jobs').selectAll().where('id', '=', value('id')),
+);
+
+export async function findJob(db: Db, id: string): Promise<JobRow | undefined> {
+  return (await selectById(db, { id })).rows[0];
+}
+
+/** Throws not_found for an unknown id. */
+export async function getJob(db: Db, id: string): Promise<JobRow> {
+  const row = await findJob(db, id);
+  if (row === undefined) throw new Failure('not_found', `There is no job ${id}.`);
+  return row;
+}
+
+export interface JobFilter {
+  readonly state?: JobState | undefined;
+  readonly runbook?: string | undefined;
+  readonly concurrencyKey?: string | undefined;
+  /** Only jobs older than this one: the cursor of a long list. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first, at most `limit`. */
+export function listJobs(db: Db, filter: JobFilter, limit: number): Promise<JobRow[]> {
+  let query = db.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit);
+  if (filter.state !== undefined) query = query.where('state', '=', filter.state);
+  if (filter.runbook !== undefined) query = query.where('runbook', '=', filter.runbook);
+  if (filter.concurrencyKey !== undefined) query = query.where('concurrency_key', '=', filter.concurrencyKey);
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before);
+  return query.execute();
+}
+
+/** How many jobs run at the moment, on any daemon. */
+export async function countRunning(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Runs queued since `since` that opted out of the sandbox. */
+export async function countPrivileged(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('privileged', '=', 1)
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Asks the daemon that runs the job to stop it. True when the job was running and nobody had asked before. */
+export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.db
+    .updateTable('jobs')
+    .set({ cancel_requested_at: tx.now })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Engine } from './dialect.ts';
+import type { Db } from './schema.ts';
+
+/** The schema of the store is newer than this build, or not what its migrations made. */
+export class SchemaMismatch extends Error {}
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+}
+
+const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+
+export function readMigrations(folder: string): readonly Migration[] {
+  return readdirSync(folder)
+    .filter((file) => FILE.test(file))
+    .toSorted()
+    .map((file) => {
+      const [, number, name] = FILE.exec(file) ?? [];
+      const text = readFileSync(join(folder, file), 'utf8');
+      return { number: Number(number), name: name ?? '', text, sha256: hash('sha256', text) };
+    });
+}
+
+/**
+ * Brings the schema up to date: each missing migration in one transaction with its own row, so that a kill
+ * leaves the old schema or the new one. Throws SchemaMismatch when the store was written by a newer build.
+ */
+export async function migrate(engine: Engine, migrations: readonly Migration[], now: number): Promise<void> {
+  if ((await pending(engine.reader, migrations)).length === 0) return;
+  await engine.transaction(async (tx) => {
+    // Several processes may open a new store at once: who comes second finds the work done.
+    await engine.dialect.lockKey(tx, 'migrations');
+    await tx.schema
+      .createTable('schema_migrations')
+      .ifNotExists()
+      .addColumn('number', 'integer', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('sha256', 'text', (column) => column.notNull())
+      .addColumn('applied_at', 'bigint', (column) => column.notNull())
+      .execute();
+    for (const migration of await pending(tx, migrations)) {
+      await engine.script(tx, migration.text);
+      const { number, name, sha256 } = migration;
+      await tx.insertInto('schema_migrations').values({ number, name, sha256, applied_at: now }).execute();
+    }
+  });
+}
+
+async function pending(db: Db, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const applied = await appliedMigrations(db);
+  const newest = migrations.at(-1)?.number ?? 0;
+  const unknown = applied.find((row) => row.number > newest);
+  if (unknown !== undefined) {
+    throw new SchemaMismatch(
+      `The store has schema ${unknown.number} (${unknown.name}); this build knows schemas up to ${newest}. Use the newer build.`,
+    );
+  }
+  const altered = applied.find((row) => migrations.some((known) => known.number === row.number && known.sha256 !== row.sha256));
+  if (altered !== undefined) {
+    throw new SchemaMismatch(`Migration ${altered.number} (${altered.name}) of the store is not the one of this build.`);
+  }
+  return migrations.filter((known) => !applied.some((row) => row.number === known.number));
+}
+
+/** The migrations that the store has had; none in a new database. */
+export async function appliedMigrations(db: Db): Promise<readonly { number: number; name: string; sha256: string }[]> {
+  try {
+    return await db.selectFrom('schema_migrations').select(['number', 'name', 'sha256']).orderBy('number').execute();
+  } catch (error) {
+    if (await hasTables(db)) throw error;
+    return [];
+  }
+}
+
+async function hasTables(db: Db): Promise<boolean> {
+  const found = await sql<{ name: string }>`select name from schema_migrations limit 1`.execute(db).catch(() => null);
+  return found !== null;
+}

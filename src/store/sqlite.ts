@@ -1,0 +1,149 @@
+import { chmodSync, existsSync, watch } from 'node:fs';
+import { dirname, basename } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { pause, type Clock } from '../lib/clock.ts';
+import type { Dialect, Engine, Savepoint, StoreFault } from './dialect.ts';
+import type { Db } from './schema.ts';
+import { SqliteConnection, sqliteKysely } from './sqlite-driver.ts';
+
+/** How long a write waits for the writers of other processes before it is refused as unavailable. */
+const BUSY_LIMIT_MS = 5_000;
+/** The log is cut back to this size when a checkpoint empties it. */
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const FAULTS: Readonly<Record<number, StoreFault>> = { 5: 'busy', 6: 'busy', 13: 'full', 10: 'lost', 14: 'lost' };
+const CONSTRAINT_UNIQUE = [2067, 1555];
+
+const dialect: Dialect = {
+  name: 'sqlite',
+  liveness: 'lock',
+  ledgerChain: () => 'main',
+  skipLocked: (query) => query,
+  lockKey: () => Promise.resolve(),
+  leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
+  announce: () => Promise.resolve(),
+  integrity: () => Promise.reject(new Error('replaced when the engine opens')),
+  faultOf(error) {
+    if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
+    if (CONSTRAINT_UNIQUE.includes(error.errcode)) return 'unique';
+    return FAULTS[error.errcode & 0xff] ?? 'other';
+  },
+};
+
+/** Opens (and creates, mode 0600) the database file. Several processes may have it open. */
+export function openSqlite(file: string, clock: Clock): Engine {
+  const writer = new SqliteConnection(file, { readOnly: false });
+  // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
+  writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
+  writer.raw.exec('pragma journal_mode = wal');
+  writer.raw.exec('pragma synchronous = full');
+  writer.raw.exec('pragma foreign_keys = on');
+  writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  writer.raw.exec('pragma busy_timeout = 0');
+  protect(file);
+  const reader = new SqliteConnection(file, { readOnly: true });
+  reader.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
+  reader.raw.exec('pragma query_only = on');
+  const writerDb = sqliteKysely(writer);
+  const readerDb = sqliteKysely(reader);
+  const dataVersion = reader.raw.prepare('pragma data_version');
+  const stops = new Set<() => void>();
+
+  return {
+    dialect: { ...dialect, integrity: () => Promise.resolve(quickCheck(reader)) },
+    reader: readerDb,
+    transaction: (body) => immediate(writer, writerDb, clock, body),
+    version: () => String((dataVersion.get() as { data_version: number }).data_version),
+    onForeignCommit(listener) {
+      const stop = watchForeign(file, writer, listener);
+      stops.add(stop);
+      return () => {
+        stops.delete(stop);
+        stop();
+      };
+    },
+    script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
+    async close() {
+      for (const stop of stops) stop();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+async function immediate<T>(
+  connection: SqliteConnection,
+  db: Db,
+  clock: Clock,
+  body: (tx: Db, savepoint: Savepoint) => Promise<T>,
+): Promise<T> {
+  await begin(connection, clock);
+  try {
+    const value = await body(db, (member) => withSavepoint(connection, member));
+    connection.run('commit', []);
+    return value;
+  } catch (error) {
+    // A commit that fails (disk full, I/O) may leave the transaction open or have rolled it back itself.
+    if (connection.raw.isTransaction) connection.run('rollback', []);
+    throw error;
+  }
+}
+
+/** Waiting for another writer must not stop the event loop, so SQLite's own busy handler stays off here. */
+async function begin(connection: SqliteConnection, clock: Clock): Promise<void> {
+  const deadline = clock.monotonic() + BUSY_LIMIT_MS;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      connection.run('begin immediate', []);
+      return;
+    } catch (error) {
+      if (dialect.faultOf(error) !== 'busy') throw error;
+      if (clock.monotonic() >= deadline) {
+        throw new Failure('unavailable', 'The store was busy for 5 s with the writes of other processes.');
+      }
+    }
+    if (attempt < 20) await new Promise((resolve) => setImmediate(resolve));
+    else await pause(clock, 1);
+  }
+}
+
+async function withSavepoint<T>(connection: SqliteConnection, member: () => Promise<T>): Promise<T> {
+  connection.run('savepoint member', []);
+  try {
+    const value = await member();
+    connection.run('release member', []);
+    return value;
+  } catch (error) {
+    // Some faults (disk full) roll the whole transaction back at once; then there is no savepoint left.
+    if (connection.raw.isTransaction) {
+      connection.run('rollback to member', []);
+      connection.run('release member', []);
+    }
+    throw error;
+  }
+}
+
+function watchForeign(file: string, writer: SqliteConnection, listener: () => void): () => void {
+  const log = `${basename(file)}-wal`;
+  // This connection's own commits do not move its data_version: what moves it came from elsewhere.
+  const version = writer.raw.prepare('pragma data_version');
+  let seen = version.get()?.['data_version'];
+  const watcher = watch(dirname(file), { persistent: false }, (_kind, name) => {
+    if (name !== log || writer.raw.isTransaction) return;
+    const current = version.get()?.['data_version'];
+    if (current === seen) return;
+    seen = current;
+    listener();
+  });
+  watcher.on('error', () => watcher.close());
+  return () => watcher.close();
+}
+
+function quickCheck(reader: SqliteConnection): readonly string[] {
+  const rows = reader.run<{ quick_check: string }>('pragma quick_check(20)', []).rows;
+  return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
+}
+
+function protect(file: string): void {
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600);
+}

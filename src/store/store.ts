@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import type { Dialect, Engine } from './dialect.ts';
+import { WriteGate, type Work } from './gate.ts';
+import { migrate, readMigrations } from './migrate.ts';
+import type { Db } from './schema.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
+
+/** The store of one process: committed state to read, one door to write. */
+export interface Store {
+  readonly dialect: Dialect;
+  /** Reads committed state only: an open write of this process is not seen. */
+  readonly db: Db;
+  /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
+  write<T>(work: Work<T>): Promise<T>;
+  /** Changes whenever anybody commits; null where there is no cheap way to tell. */
+  version(): string | null;
+  /** Calls back after another process committed; the result stops that. */
+  onForeignCommit(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** The SQLite file, or a `postgres://` URL. */
+  readonly location: { readonly file: string } | { readonly url: string };
+  readonly clock: Clock;
+  /** Names the ledger chain of this process where each daemon has its own. */
+  readonly daemonId: string;
+}
+
+/** Opens the store and brings its schema up to date. Throws SchemaMismatch for a store of a newer build. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const engine = await openEngine(options);
+  try {
+    await migrate(engine, readMigrations(join(MIGRATIONS, engine.dialect.name)), options.clock.now());
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  const gate = new WriteGate(engine, options.clock, engine.dialect.ledgerChain(options.daemonId));
+  return {
+    dialect: engine.dialect,
+    db: engine.reader,
+    write: (work) => gate.write(work),
+    version: () => engine.version(),
+    onForeignCommit: (listener) => engine.onForeignCommit(listener),
+    async close() {
+      await gate.close();
+      await engine.close();
+    },
+  };
+}
+
+// Each driver is loaded only where it is used: together they cost a command line some 60 ms.
+async function openEngine(options: StoreOptions): Promise<Engine> {
+  if ('url' in options.location) {
+    const { openPostgres } = await import('./postgres.ts');
+    return openPostgres(options.location.url);
+  }
+  const { openSqlite } = await import('./sqlite.ts');
+  return openSqlite(options.location.file, options.clock);
+}

@@ -1,0 +1,66 @@
+import { Failure } from '../domain/failure.ts';
+import type { Tx } from './gate.ts';
+import { prepared } from './prepared.ts';
+import type { Db, SessionRow, TokenRow } from './schema.ts';
+
+const byId = prepared<{ id: string }, TokenRow>((db, value) =>
+  db.selectFrom('tokens').selectAll().where('id', '=', value('id')),
+);
+
+export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
+  return (await byId(db, { id })).rows[0];
+}
+
+/** Throws duplicate while an active token has the name. */
+export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
+  const taken = await findActiveByName(tx.db, row.name);
+  if (taken !== undefined) throw new Failure('duplicate', `name: an active token is called ${row.name} already.`);
+  await tx.db.insertInto('tokens').values(row).execute();
+}
+
+function findActiveByName(db: Db, name: string): Promise<{ id: string } | undefined> {
+  return db.selectFrom('tokens').select('id').where('name', '=', name).where('revoked_at', 'is', null).executeTakeFirst();
+}
+
+export function listTokens(db: Db): Promise<TokenRow[]> {
+  return db.selectFrom('tokens').selectAll().orderBy('name').orderBy('id').execute();
+}
+
+/** Tokens that would let somebody in at `now`. */
+export async function countActiveTokens(db: Db, now: number): Promise<number> {
+  const row = await db
+    .selectFrom('tokens')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Revokes by id or by the name of the active token, and ends its sessions. Throws not_found. */
+export async function revokeToken(tx: Tx, idOrName: string): Promise<TokenRow> {
+  const row = await tx.db
+    .updateTable('tokens')
+    .set((eb) => ({ revoked_at: tx.now, version: eb('version', '+', 1) }))
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `There is no active token ${idOrName}.`);
+  await tx.db.deleteFrom('sessions').where('token_id', '=', row.id).execute();
+  return row;
+}
+
+export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
+  // Whoever signs in sweeps what has expired, so that the table stays as small as the sessions in use.
+  await tx.db.deleteFrom('sessions').where('expires_at', '<=', tx.now).execute();
+  await tx.db.insertInto('sessions').values(row).execute();
+}
+
+export function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function deleteSession(tx: Tx, id: string): Promise<void> {
+  await tx.db.deleteFrom('sessions').where('id', '=', id).execute();
+}
