@@ -34,6 +34,7 @@ create index jobs_by_key on jobs (concurrency_key, id) where concurrency_key is 
 create index jobs_ready on jobs (id) where state = 'queued' and blocked = 0;
 create unique index jobs_one_running_per_key on jobs (concurrency_key) where state = 'running';
 create index jobs_privileged on jobs (created_at) where privileged = 1;
+create unique index jobs_one_redrive on jobs (redrive_of) where redrive_of is not null;
 
 create table job_chunks (
   job_id text not null,

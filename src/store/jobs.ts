@@ -196,3 +196,24 @@ export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
     .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
 }
+
+/** Jobs that one redrive looks at: the newest ones, so that what happened last is never out of its reach. */
+const REDRIVE_MAX = 10_000;
+
+/** Ended jobs that may be queued again, oldest first. Steps of workflows are redriven by their workflow. */
+export async function listRedrivable(db: Db, states: readonly JobState[]): Promise<JobRow[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('state', 'in', states)
+    .where('trigger', '!=', 'workflow')
+    .orderBy('id', 'desc')
+    .limit(REDRIVE_MAX)
+    .execute();
+  return rows.toReversed();
+}
+
+/** The job that a redrive of `oldId` made, if one did. */
+export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | undefined> {
+  return db.selectFrom('jobs').select('id').where('redrive_of', '=', oldId).executeTakeFirst();
+}

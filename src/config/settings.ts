@@ -1,0 +1,212 @@
+import { homedir } from 'node:os';
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { requireDuration } from '../domain/duration.ts';
+import { Failure } from '../domain/failure.ts';
+
+interface Setting<T> {
+  /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
+  readonly flag: string;
+  readonly help: string;
+  readonly placeholder?: string;
+  /** The programs that take it; without, all of them do. */
+  readonly only?: readonly ('serve' | 'web')[];
+  /** Turns text into the value; throws invalid_argument. Absent text gives the default. */
+  read(text: string | undefined): T;
+}
+
+const setting = <T>(row: Setting<T>): Setting<T> => row;
+
+function refuse(flag: string, expected: string): never {
+  throw new Failure('invalid_argument', `--${flag}: ${expected}.`);
+}
+
+function optional(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}
+
+function wholeNumber(flag: string, text: string | undefined, standard: number, min: number, max: number): number {
+  if (text === undefined) return standard;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : refuse(flag, `expected a whole number from ${min} to ${max}`);
+}
+
+/** An address to listen on. `host` is as given: a name is resolved when it is bound. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+function address(flag: string, text: string): ListenAddress {
+  const match = /^(?:\[([0-9a-fA-F:.%a-z]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2] ?? '';
+  const port = Number(match?.[3] ?? Number.NaN);
+  if (match === null || !(port <= 65_535)) refuse(flag, 'expected host:port or [ipv6]:port');
+  if (match[1] !== undefined && isIP(match[1]) !== 6) refuse(flag, 'expected an IPv6 address between the brackets');
+  return { host: host === '' ? '0.0.0.0' : host, port };
+}
+
+/** Addresses that only this machine reaches. A name other than localhost counts as reachable from outside. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true;
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || /^::ffff:127\./i.test(host);
+}
+
+function basePath(text: string | undefined): string {
+  const raw = (text ?? '').replace(/\/+$/, '');
+  if (raw === '') return '';
+  const ok = /^(\/[A-Za-z0-9._~-]+)+$/.test(raw) && raw.split('/').every((part) => part !== '.' && part !== '..');
+  return ok ? raw : refuse('base-path', 'expected a path such as /ops');
+}
+
+function publicUrl(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return refuse('public-url', 'expected an http or https URL');
+  if (url.username !== '' || url.password !== '') refuse('public-url', 'the URL must not carry credentials');
+  if (url.pathname !== '/' || text.endsWith('/') || url.search !== '' || url.hash !== '') {
+    refuse('public-url', 'the URL must not carry a path');
+  }
+  return url.origin;
+}
+
+function canary(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  const match = /^(?:\[([^\]]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3] ?? Number.NaN);
+  const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
+  return literal && port >= 1 && port <= 65_535 ? text : refuse('check-canary', 'expected ip:port');
+}
+
+function databaseUrl(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) refuse('database-url', 'expected a postgres:// URL');
+  return text;
+}
+
+function defaultDataDir(env: Environment): string {
+  const share = env['XDG_DATA_HOME'];
+  return join(share === undefined || share === '' ? join(homedir(), '.local', 'share') : share, 'gatehouse');
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Every setting of the programs, one row each. A flag wins over its environment variable, that over the default.
+ * Secrets are none of them: a token comes from SVC_TOKEN or a file.
+ */
+export const SETTINGS = {
+  dataDir: setting({
+    flag: 'data-dir',
+    placeholder: 'DIR',
+    help: 'Where everything is kept; default $XDG_DATA_HOME/gatehouse',
+    read: (text) => (text === undefined || text === '' ? null : resolve(text)),
+  }),
+  databaseUrl: setting({
+    flag: 'database-url',
+    placeholder: 'URL',
+    help: 'A postgres:// URL that several daemons may share, in place of the embedded SQLite',
+    read: databaseUrl,
+  }),
+  sealKeyFile: setting({
+    flag: 'seal-key-file',
+    placeholder: 'FILE',
+    help: 'Where the seal key is; default seal.key in the data directory',
+    read: (text) => (text === undefined || text === '' ? null : resolve(text)),
+  }),
+  webAddr: setting({
+    flag: 'web-addr',
+    placeholder: 'ADDR',
+    only: ['serve'],
+    help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
+    read: (text) => address('web-addr', text ?? '127.0.0.1:8420'),
+  }),
+  addr: setting({
+    flag: 'addr',
+    placeholder: 'ADDR',
+    only: ['web'],
+    help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
+    read: (text) => address('addr', text ?? '127.0.0.1:8420'),
+  }),
+  ingressAddr: setting({
+    flag: 'ingress-addr',
+    placeholder: 'ADDR',
+    only: ['serve'],
+    help: 'Where hooks and decision links listen, loopback only; default 127.0.0.1:8421',
+    read(text) {
+      const at = address('ingress-addr', text ?? '127.0.0.1:8421');
+      return isLoopback(at.host) ? at : refuse('ingress-addr', 'expected a loopback address');
+    },
+  }),
+  basePath: setting({
+    flag: 'base-path',
+    placeholder: 'PREFIX',
+    only: ['serve', 'web'],
+    help: 'A path prefix that everything is served under',
+    read: basePath,
+  }),
+  publicUrl: setting({
+    flag: 'public-url',
+    placeholder: 'URL',
+    only: ['serve', 'web'],
+    help: 'The origin that decision links begin with; no path',
+    read: publicUrl,
+  }),
+  checkCanary: setting({
+    flag: 'check-canary',
+    placeholder: 'IP:PORT',
+    only: ['serve'],
+    help: 'While this is unreachable, failing checks are missed observations',
+    read: canary,
+  }),
+  maxJobs: setting({
+    flag: 'max-jobs',
+    placeholder: 'N',
+    only: ['serve'],
+    help: 'How many jobs run at a time; default 8',
+    read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
+  }),
+  leaseMs: setting({
+    flag: 'lease',
+    placeholder: 'DURATION',
+    only: ['serve'],
+    help: 'On PostgreSQL: how long after its last sign of life a daemon counts as dead; default 15s',
+    read: (text) => requireDuration('--lease', text ?? '15s', 1_000, 600_000),
+  }),
+  warmLaunchers: setting({
+    flag: 'warm-launchers',
+    placeholder: 'N',
+    only: ['serve'],
+    help: 'How many sandbox launchers wait, already started, for a job; default 1',
+    read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
+  }),
+  toolchainManifest: setting({
+    flag: 'toolchain-manifest',
+    placeholder: 'FILE',
+    help: 'A JSON file that pins the versions of the optional tools',
+    read: optional,
+  }),
+} as const;
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> } & { readonly dataDir: string };
+
+export function environmentTwin(flag: string): string {
+  return `SVC_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** Reads every setting. `flags` are the ones given, by flag name. Throws invalid_argument that names the flag. */
+export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
+  const values: Record<string, unknown> = {};
+  for (const [key, row] of Object.entries(SETTINGS)) {
+    values[key] = row.read(flags[row.flag] ?? env[environmentTwin(row.flag)]);
+  }
+  values['dataDir'] ??= defaultDataDir(env);
+  return values as unknown as Settings;
+}
+
+/** The environment comes in by this door only. */
+export function processEnvironment(): Environment {
+  return process.env;
+}

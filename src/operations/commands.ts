@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST, type CommandSpec } from '../domain/command.ts';
+import { Failure } from '../domain/failure.ts';
+import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../domain/job.ts';
+import { OPERATORS, READERS } from '../domain/scope.ts';
+import { newId } from '../lib/id.ts';
+import { getJob, insertJob } from '../store/jobs.ts';
+import type { Db, JobRow } from '../store/schema.ts';
+import * as field from './fields.ts';
+import { EVENTS_MAX, readEvents } from './job-events.ts';
+import { readOperation, writeOperation } from './operation.ts';
+import { reply } from './reply.ts';
+
+/** Of each stream a result shows this much; the rest is in the job's events. */
+const RESULT_BYTES_MAX = 1024 * 1024;
+
+const run = writeOperation({
+  id: 'command.run',
+  summary: 'Queue an ad-hoc command',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/commands/run', omit: ['privileged'] },
+  cli: {
+    verb: 'command run',
+    positionals: ['command'],
+    examples: ['svc command run --inventory localhost --wait -- uptime', 'svc command run --inventory localhost -- df -h /'],
+    text: 'enqueued',
+  },
+  mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
+  input: z.strictObject({
+    inventory: field.name.describe('Where to run; localhost is this machine'),
+    limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
+    command: z
+      .array(field.argument, { error: 'expected a list of words' })
+      .min(1, { error: 'expected at least one word' })
+      .max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` })
+      .refine((words) => words[0] !== '', { error: 'the first word must name a program' })
+      .refine((words) => words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0) <= COMMAND_BYTES_MAX, {
+        error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
+      }),
+    timeout: z.string().optional().describe('How long it may run, such as 10m'),
+    egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
+    privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),
+  }),
+  answers: ['job.enqueued'],
+  failures: ['not_found'],
+  audit: (input, told) => ({
+    target: told.shape === 'one' ? (told.data as { job_id: string }).job_id : null,
+    detail: { inventory: input.inventory, privileged: input.privileged },
+  }),
+  async run({ tx, caller, services }, input) {
+    const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
+    if (input.inventory !== LOCALHOST) throw field.notFound(`inventory ${input.inventory}`);
+    if (input.limit !== undefined && input.limit !== LOCALHOST && input.limit !== 'all') {
+      throw new Failure('invalid_argument', `limit: no host of the inventory ${input.inventory} is called that; it has ${LOCALHOST}.`);
+    }
+    const spec: CommandSpec = {
+      inventory: input.inventory,
+      limit: input.limit ?? null,
+      command: input.command,
+      egressPorts: input.egress_ports,
+    };
+    const id = newId('job', tx.now);
+    await insertJob(tx, {
+      id,
+      kind: 'command',
+      state: 'queued',
+      runbook: `command:${input.inventory}`,
+      source: null,
+      trigger: caller.via,
+      workspace: null,
+      concurrencyKey: null,
+      privileged: input.privileged,
+      createdAt: tx.now,
+      requestedBy: caller.name,
+      owners: [caller.owner],
+      redriveOf: null,
+      spec: JSON.stringify(spec),
+      timeoutMs,
+    });
+    tx.afterCommit(() => services.wake());
+    return reply('job.enqueued', { job_id: id, state: 'queued' });
+  },
+});
+
+const result = readOperation({
+  id: 'job.result',
+  summary: 'Show what a command job printed, host by host',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/result' },
+  cli: { verb: 'job result', positionals: ['id'], examples: ['svc job result job_01m7yd4zyke00anp2z332d2j5p'], text: 'result' },
+  mcp: { none: 'job_get and job_events answer the same.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['command.result'],
+  failures: ['not_found', 'conflict'],
+  async run({ store }, { id }) {
+    const job = await getJob(store.db, id);
+    if (job.kind !== 'command') throw new Failure('conflict', `Job ${id} is of kind ${job.kind}: only a command has such a result.`);
+    if (!isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state}: it has no result yet.`);
+    return reply('command.result', { job_id: id, state: job.state, hosts: job.started_at === null ? [] : [await hostResult(store.db, job)] });
+  },
+});
+
+async function hostResult(db: Db, job: JobRow) {
+  const printed = { stdout: [] as string[], stderr: [] as string[] };
+  const bytes = { stdout: 0, stderr: 0 };
+  let after = 0;
+  for (;;) {
+    const events = await readEvents(db, job, after, EVENTS_MAX);
+    for (const event of events) keepLine(event, printed, bytes);
+    after = events.at(-1)?.seq ?? after;
+    const full = bytes.stdout >= RESULT_BYTES_MAX && bytes.stderr >= RESULT_BYTES_MAX;
+    if (events.length < EVENTS_MAX || full) break;
+  }
+  const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);
+  return {
+    host: LOCALHOST,
+    rc: job.exit_code,
+    // A command says nothing about changes: whoever ran one has to assume that it made some.
+    changed: job.exit_code !== null,
+    stdout: printed.stdout.join(''),
+    stderr: printed.stderr.join(''),
+    status,
+  };
+}
+
+function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]>, bytes: Record<'stdout' | 'stderr', number>): void {
+  if (event.type !== 'log' || event.stream === 'system') return;
+  if (bytes[event.stream] >= RESULT_BYTES_MAX) return;
+  const line = `${event.text}\n`;
+  bytes[event.stream] += Buffer.byteLength(line);
+  printed[event.stream].push(line);
+}
+
+export const COMMAND_OPERATIONS = [run, result];

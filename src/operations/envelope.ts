@@ -1,0 +1,24 @@
+import { type Failure, failureRow } from '../domain/failure.ts';
+
+export const SCHEMA_VERSION = 1;
+
+/** The one serializer: compact JSON in declaration order, no HTML escaping, then one newline. */
+export function encode(kind: string, data: unknown): string {
+  return `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":${JSON.stringify(data)}}\n`;
+}
+
+/** The same bytes, for a list that is sent while it is read. */
+export async function* encodePages(kind: string, pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  let separator = `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":[`;
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    yield separator + page.map((item) => JSON.stringify(item)).join(',');
+    separator = ',';
+  }
+  yield separator === ',' ? ']}\n' : `${separator}]}\n`;
+}
+
+export function encodeFailure(failure: Failure): string {
+  const error = { code: failure.code, message: failure.message, hint: failureRow(failure.code).hint, ...failure.extra };
+  return `{"schema_version":${SCHEMA_VERSION},"kind":"error","error":${JSON.stringify(error)}}\n`;
+}

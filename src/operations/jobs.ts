@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { Failure } from '../domain/failure.ts';
+import { isTerminal, JOB_STATES } from '../domain/job.ts';
+import { OPERATORS, READERS } from '../domain/scope.ts';
+import { encodeChunk } from '../lib/chunk.ts';
+import { newId } from '../lib/id.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { insertChunk, lastSeq } from '../store/chunks.ts';
+import { cancelWaiting } from '../store/claims.ts';
+import type { Tx } from '../store/gate.ts';
+import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
+import type { Db, JobRow } from '../store/schema.ts';
+import * as field from './fields.ts';
+import { EVENTS_MAX, followJob, readEvents } from './job-events.ts';
+import { jobDetail, jobView } from './job-view.ts';
+import { readOperation, writeOperation, type WriteContext } from './operation.ts';
+import { reply, replyPages, replyStream } from './reply.ts';
+import type { ViewItem } from './views.ts';
+
+/** Rows read at a time where a list has no limit. */
+const PAGE = 500;
+
+const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
+
+const list = readOperation({
+  id: 'job.list',
+  summary: 'List jobs, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs' },
+  cli: { verb: 'job list', examples: ['svc job list', 'svc job list --state failed --limit 10'], text: 'jobs' },
+  mcp: { tool: 'job_list' },
+  input: z.strictObject({
+    state: z.enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` }).optional().describe('Only jobs in this state'),
+    runbook: z.string().max(1_000).optional().describe('Only jobs of exactly this runbook'),
+    concurrency_key: z.string().max(1_000).optional().describe('Only jobs of this concurrency key'),
+    limit: field.limit(50).describe('How many; 0 is all'),
+  }),
+  answers: ['job.list'],
+  failures: [],
+  async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
+    const filter = { state, runbook, concurrencyKey };
+    if (limit === 0) return replyPages('job.list', allJobs(store.db, filter));
+    return reply('job.list', (await listJobs(store.db, filter, limit)).map(jobView));
+  },
+});
+
+async function* allJobs(db: Db, filter: JobFilter): AsyncGenerator<ViewItem<'job.list'>[]> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await listJobs(db, { ...filter, before }, PAGE);
+    if (rows.length > 0) yield rows.map(jobView);
+    if (rows.length < PAGE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const get = readOperation({
+  id: 'job.get',
+  summary: 'Show one job',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}' },
+  cli: { verb: 'job get', positionals: ['id'], examples: ['svc job get job_01m7yd4zyke00anp2z332d2j5p'], text: 'job' },
+  mcp: { tool: 'job_get' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.get'],
+  failures: ['not_found'],
+  async run({ store, services }, { id }) {
+    return reply('job.get', jobDetail(await getJob(store.db, id), services.clock.now()));
+  },
+});
+
+const events = readOperation({
+  id: 'job.events',
+  summary: `Show the events of a job, at most ${EVENTS_MAX} at a time`,
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/events' },
+  cli: { verb: 'job events', positionals: ['id'], examples: ['svc job events job_01m7yd4zyke00anp2z332d2j5p --since 40'], text: 'events' },
+  mcp: { tool: 'job_events' },
+  input: z.strictObject({ id: field.id('job'), since: since.describe('Only events after this sequence number') }),
+  answers: ['job.events'],
+  failures: ['not_found'],
+  async run({ store }, { id, since }) {
+    return reply('job.events', await readEvents(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+  },
+});
+
+const tail = readOperation({
+  id: 'job.tail',
+  summary: 'Follow the events of a job until it ends',
+  effect: 'stream',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/stream' },
+  cli: { verb: 'job tail', positionals: ['id'], examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
+  input: z.strictObject({ id: field.id('job'), since: since.describe('Begin after this sequence number') }),
+  answers: [],
+  failures: ['not_found', 'streams_over_cap'],
+  async run({ store, services }, { id, since }) {
+    await getJob(store.db, id);
+    return replyStream((signal) => followJob(store.db, services, id, since, signal));
+  },
+});
+
+const cancel = writeOperation({
+  id: 'job.cancel',
+  summary: 'Cancel a job that has not ended',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/jobs/{id}/cancel' },
+  cli: { verb: 'job cancel', positionals: ['id'], examples: ['svc job cancel job_01m7yd4zyke00anp2z332d2j5p'], text: 'job' },
+  mcp: { none: 'An agent that could end the jobs of others needs a person in between.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async run(context, { id }) {
+    const { tx, services } = context;
+    const job = await getJob(tx.db, id);
+    if (isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state} already.`);
+    if (job.state === 'running') await requestCancel(tx, id);
+    else await cancelBeforeStart(context, job);
+    tx.afterCommit(() => services.wake());
+    return reply('job.get', jobDetail(await getJob(tx.db, id), tx.now));
+  },
+});
+
+async function cancelBeforeStart({ tx, services }: WriteContext, job: JobRow): Promise<void> {
+  const from = job.state === 'queued' ? 'queued' : 'awaiting_approval';
+  if (!(await cancelWaiting(tx, job.id, from))) throw new Failure('conflict', `Job ${job.id} has just left the state ${from}.`);
+  await appendState(tx, job.id, 'cancelled');
+  tx.afterCommit(() => services.announceJob(job.id));
+}
+
+async function appendState(tx: Tx, jobId: string, state: JobRow['state']): Promise<void> {
+  const seq = (await lastSeq(tx.db, jobId)) + 1;
+  const chunk = encodeChunk([{ seq, at: rfc3339(tx.now), type: 'state', state, exit_code: null }]);
+  await insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: chunk });
+}
+
+const redrive = writeOperation({
+  id: 'job.redrive',
+  summary: 'Queue interrupted or cancelled jobs again, each as a new job, once',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { none: 'Running something again is decided by a person on the machine.' },
+  cli: { verb: 'job redrive', examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'], text: 'redrive' },
+  mcp: { none: 'Running something again is decided by a person on the machine.' },
+  input: z.strictObject({
+    state: z
+      .array(z.enum(['interrupted', 'cancelled'], { error: 'expected interrupted or cancelled' }))
+      .default(['interrupted'])
+      .describe('Which jobs; may be given twice'),
+    dry_run: z.boolean().default(false).describe('Show what would be queued and queue nothing'),
+  }),
+  answers: ['job.redrive'],
+  failures: [],
+  audit: ({ state, dry_run }, told) => ({
+    target: null,
+    detail: { state, dry_run, jobs: told.shape === 'one' && Array.isArray(told.data) ? told.data.length : 0 },
+  }),
+  async run({ tx, caller, services }, { state, dry_run: dryRun }) {
+    const pairs: ViewItem<'job.redrive'>[] = [];
+    for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
+      const made = await findRedrive(tx.db, old.id);
+      pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
+    }
+    tx.afterCommit(() => services.wake());
+    return reply('job.redrive', pairs);
+  },
+});
+
+async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
+  const id = newId('job', tx.now);
+  // The chain of those who asked stays with the job: a redrive is no way around a second person's decision.
+  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
+  await insertJob(tx, {
+    id,
+    kind: old.kind,
+    state: 'queued',
+    runbook: old.runbook,
+    source: old.source,
+    trigger: 'redrive',
+    workspace: old.workspace,
+    concurrencyKey: old.concurrency_key,
+    privileged: old.privileged === 1,
+    createdAt: tx.now,
+    requestedBy: caller.name,
+    owners,
+    redriveOf: old.id,
+    spec: old.spec,
+    timeoutMs: old.timeout_ms,
+  });
+  return id;
+}
+
+const interrupted = readOperation({
+  id: 'maintenance.interrupted',
+  summary: 'List the jobs that a reboot left interrupted, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/maintenance/interrupted' },
+  cli: { verb: 'maintenance interrupted', examples: ['svc maintenance interrupted'], text: 'jobs' },
+  mcp: { none: 'job_list with the state interrupted answers the same.' },
+  input: field.NO_INPUT,
+  answers: ['job.list'],
+  failures: [],
+  run: async ({ store }) => replyPages('job.list', allJobs(store.db, { state: 'interrupted' })),
+});
+
+export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];

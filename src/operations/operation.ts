@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import type { Caller } from '../domain/caller.ts';
+import type { FailureCode } from '../domain/failure.ts';
+import type { Scope } from '../domain/scope.ts';
+import type { Store } from '../store/store.ts';
+import type { Tx } from '../store/gate.ts';
+import type { Reply } from './reply.ts';
+import type { Services } from './services.ts';
+import type { ViewName } from './views.ts';
+
+/** Left out of a face on purpose, with the reason that its users are given. */
+export interface None {
+  readonly none: string;
+}
+
+export interface HttpFace {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/api/v1`, with `{name}` for a path parameter, which is an input field of that name. */
+  readonly path: `/${string}`;
+  /** Fields that a method with a body takes from the query all the same. */
+  readonly query?: readonly string[];
+  /** Fields that this face does not take; sending one is an unknown field. */
+  readonly omit?: readonly string[];
+  /** 200 for reads, 202 where a job is queued, 204 for a deletion, unless the row says otherwise. */
+  readonly status?: number;
+}
+
+export interface CliFace {
+  /** Noun and verb. */
+  readonly verb: string;
+  /** Fields given by position, in order; a trailing array field takes all the rest, after `--` too. */
+  readonly positionals?: readonly string[];
+  /** Fields that become no flag. */
+  readonly omit?: readonly string[];
+  /** Two at most, first in the help. */
+  readonly examples: readonly string[];
+  /** Text for people; the generic rendering of the view where it is absent. Its key is in `faces/cli/text`. */
+  readonly text?: string;
+}
+
+/** What every operation has to work with. */
+export interface Context {
+  readonly caller: Caller;
+  readonly store: Store;
+  readonly services: Services;
+}
+
+export interface WriteContext extends Context {
+  readonly tx: Tx;
+}
+
+interface Row<I extends z.ZodObject> {
+  /** Noun and verb with a dot: the name in the ledger, in OpenAPI and of the MCP tool. */
+  readonly id: string;
+  readonly summary: string;
+  readonly scopes: readonly Scope[];
+  /** Refuses a browser's session: the contract wants a bearer token for this. */
+  readonly bearerOnly?: true;
+  readonly http: HttpFace | None;
+  readonly cli: CliFace | None;
+  readonly mcp: { readonly tool: string } | None;
+  readonly input: I;
+  /** The kinds that it may answer; none for 204, a stream, or a text. */
+  readonly answers: readonly ViewName[];
+  /** The failures of its own, beside those that every operation has. */
+  readonly failures: readonly FailureCode[];
+}
+
+export interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
+  readonly effect: 'read' | 'stream';
+  /** The answer depends on the store and the input alone, so its bytes may be kept until the store changes. */
+  readonly keep?: true;
+  run(context: Context, input: z.output<I>): Promise<Reply>;
+}
+
+export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown> extends Row<I> {
+  /** `enqueue` makes a job: its idempotency keys are shared by all that make jobs. */
+  readonly effect: 'write' | 'enqueue';
+  /** What the audit row says beside who and when: identifiers, states and counts only. */
+  audit(input: z.output<I>, reply: Reply): { target: string | null; detail: Readonly<Record<string, unknown>> };
+  /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
+  prepare?(context: Context, input: z.output<I>): Promise<P>;
+  run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Reply>;
+}
+
+export type Operation = ReadOperation | WriteOperation;
+
+/** Identity functions: a row is a literal that one can grep, and these only check its types. */
+export function readOperation<I extends z.ZodObject>(row: ReadOperation<I>): Operation {
+  return row as unknown as Operation;
+}
+
+export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteOperation<I, P>): Operation {
+  return row as unknown as Operation;
+}
+
+export function isNone(face: object): face is None {
+  return 'none' in face;
+}

@@ -1,0 +1,37 @@
+import type { JobEvent } from '../domain/job.ts';
+import type { ViewData, ViewItem, ViewName } from './views.ts';
+
+/** One event of a stream of server-sent events; without `id` it is no point to resume from. */
+export interface StreamEvent {
+  readonly event: string;
+  readonly id?: number;
+  readonly data: unknown;
+}
+
+/** What an operation answers. Built by the functions below, so that kind and data belong together. */
+export type Reply =
+  | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown }
+  /** A list too long to hold: pages of items, sent as they are read. */
+  | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
+  | { readonly shape: 'stream'; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
+  | { readonly shape: 'text'; readonly contentType: string; readonly text: string }
+  | { readonly shape: 'none' };
+
+export function reply<V extends ViewName>(kind: V, data: ViewData<V>): Reply {
+  return { shape: 'one', kind, data };
+}
+
+export function replyPages<V extends ViewName>(kind: V, pages: AsyncIterable<readonly ViewItem<V>[]>): Reply {
+  return { shape: 'pages', kind, pages };
+}
+
+export function replyStream(events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Reply {
+  return { shape: 'stream', events };
+}
+
+/** 204: the thing is done and there is nothing to show. */
+export const replyNone: Reply = { shape: 'none' };
+
+export function jobStreamEvent(event: JobEvent): StreamEvent {
+  return { event: event.type, id: event.seq, data: event };
+}
