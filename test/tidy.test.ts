@@ -1,0 +1,115 @@
+/**
+ * The repository under test. Each rule is a function of file text in test/tidy/, holds for the whole repository, and
+ * is shown here to bite on bad samples (and to leave good ones alone), so that a rule about a folder that does not
+ * exist yet is known to work before the first file is in it.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import * as repository from './tidy/repository.ts';
+import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
+import { FILE_LENGTH_WHY, FILE_LINES_MAX, fileLength } from './tidy/sizes.ts';
+import { type Finding, parse, type TextFile } from './tidy/source.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FILES = repository.repositoryFiles(ROOT);
+const TEXTS = FILES.flatMap(({ path, text }): TextFile[] => (text === undefined ? [] : [{ path, text }]));
+const SOURCES = await parse(TEXTS.filter(({ path }) => path.endsWith('.ts')));
+
+/** What is written by people as code; documents and locks may be as long as they need. */
+const CODE = /\.(ts|mts|js|mjs|css|html|sql|sh)$|^(bin|scripts|\.ci)\/[^.]+$/;
+
+function assertNone(findings: readonly Finding[], why: string): void {
+  const lines = findings.map(({ path, line, what }) => `  ${path}${line === undefined ? '' : `:${line}`} ${what}`);
+  if (lines.length > 0) assert.fail(`\n${lines.join('\n')}\n  Why: ${why}`);
+}
+
+function bites(findings: readonly Finding[], expected: RegExp): void {
+  assert.match(findings.map(({ path, what }) => `${path} ${what}`).join('\n'), expected);
+}
+
+function fileAt(wanted: string): TextFile {
+  return TEXTS.find(({ path }) => path === wanted) ?? assert.fail(`${wanted} is missing.`);
+}
+
+function manifest(packages: object): TextFile {
+  return { path: 'package.json', text: JSON.stringify(packages) };
+}
+
+describe('Every source file', () => {
+  for (const [name, rule] of Object.entries(SOURCE_RULES)) {
+    test(name, () => assertNone(SOURCES.flatMap((source) => rule.find(source)), rule.why));
+  }
+  test(`has at most ${FILE_LINES_MAX} lines`, () => {
+    assertNone(TEXTS.filter(({ path }) => CODE.test(path)).flatMap(fileLength), FILE_LENGTH_WHY);
+  });
+});
+
+describe('The rule for source files bites:', () => {
+  for (const [name, rule] of Object.entries(SOURCE_RULES)) {
+    const { bad, good } = SAMPLES[name as keyof typeof SAMPLES];
+    test(name, async () => {
+      assert.ok(bad.length > 0, 'A rule without a bad sample is not known to bite.');
+      for (const source of await parse(bad)) assert.notEqual(rule.find(source).length, 0, `It lets pass in ${source.path}:\n${source.text}`);
+      for (const source of await parse(good)) assert.deepEqual(rule.find(source), [], `It forbids in ${source.path}:\n${source.text}`);
+    });
+  }
+  test('a file of 301 lines is too long, one of 300 is not', () => {
+    bites(fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(FILE_LINES_MAX + 1) }), /has 301 lines/);
+    assert.deepEqual(fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(FILE_LINES_MAX) }), []);
+  });
+});
+
+describe('Names and places', () => {
+  test('no path has a name that says nothing', () => {
+    assertNone(FILES.flatMap(({ path }) => repository.vagueName(path)), repository.VAGUE_NAME_WHY);
+    for (const path of ['src/utils/a.ts', 'src/lib/string-helpers.ts', 'src/store/jobManager.ts', 'docs/common.md']) {
+      bites(repository.vagueName(path), /in its name/);
+    }
+    assert.deepEqual(repository.vagueName('src/operations/commands.ts'), []);
+  });
+
+  test('no file names a path of a private machine', () => {
+    assertNone(TEXTS.flatMap(repository.privatePath), repository.PRIVATE_PATH_WHY);
+    for (const [top, rest] of [['work', 'main'], ['farm', 'x']]) {
+      bites(repository.privatePath({ path: 'docs/a.md', text: `See:\n(/${top}/${rest})` }), /names a private path/);
+    }
+    assert.deepEqual(repository.privatePath({ path: 'docs/a.md', text: 'src/work/a, https://example.org/work/b, $HOME/work/' }), []);
+  });
+
+  test('no large binary is in the tree', () => {
+    assertNone(FILES.flatMap(repository.largeBinary), repository.BINARY_WHY);
+    const sizeBytes = repository.BINARY_BYTES_MAX + 1;
+    bites(repository.largeBinary({ path: 'docs/a.png', sizeBytes, text: undefined }), /is a binary/);
+    assert.deepEqual(repository.largeBinary({ path: 'docs/a.md', sizeBytes, text: 'long' }), []);
+  });
+
+  test('migrations pair up in number and name', () => {
+    assertNone(repository.unpairedMigrations(FILES.map(({ path }) => path)), repository.MIGRATIONS_WHY);
+    bites(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql']), /has no partner migrations\/postgres\/0001_first.sql/);
+    bites(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_start.sql']), /has no partner/);
+    bites(repository.unpairedMigrations(['migrations/sqlite/0002_second.sql', 'migrations/postgres/0002_second.sql']), /number 0001 is expected/);
+    bites(repository.unpairedMigrations(['migrations/mysql/0001_first.sql']), /is not migrations/);
+    assert.deepEqual(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_first.sql']), []);
+  });
+});
+
+describe('Packages', () => {
+  test('the lock and the settings of npm name no registry host', () => {
+    assertNone(['package-lock.json', '.npmrc'].map(fileAt).flatMap(repository.namedRegistry), repository.REGISTRY_WHY);
+    bites(repository.namedRegistry({ path: 'package-lock.json', text: '{\n"resolved": "https://registry.example/a.tgz"}' }), /names a registry/);
+    bites(repository.namedRegistry({ path: '.npmrc', text: 'fund=false\nregistry=https://registry.example/' }), /names a registry/);
+  });
+
+  test('dependencies are exact, few, and each has its reason', () => {
+    const decisionLines = TEXTS.filter(({ path }) => path.startsWith('docs/decisions/')).flatMap(({ text }) => text.split('\n'));
+    assertNone(repository.dependencies(fileAt('package.json'), decisionLines), repository.DEPENDENCIES_WHY);
+    const reasons = ['- `a` does the thing that we would do worse.'];
+    assert.deepEqual(repository.dependencies(manifest({ dependencies: { a: '1.2.3-beta.4' } }), reasons), []);
+    bites(repository.dependencies(manifest({ dependencies: { a: '^1.2.3' } }), reasons), /not one exact version/);
+    bites(repository.dependencies(manifest({ devDependencies: { b: 'latest' } }), reasons), /not one exact version/);
+    bites(repository.dependencies(manifest({ optionalDependencies: { b: '1.0.0' } }), reasons), /b without a line of reason/);
+    const many = Object.fromEntries(Array.from({ length: repository.DEPENDENCIES_MAX + 1 }, (_, index) => [`p${index}`, '1.0.0']));
+    bites(repository.dependencies(manifest({ dependencies: many }), reasons), /has 16 runtime dependencies/);
+  });
+});

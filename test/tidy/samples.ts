@@ -1,0 +1,110 @@
+/** The rules for source files, and of each the samples that it must forbid and must let pass. */
+import { doorRule } from './doors.ts';
+import { layerRule } from './layers.ts';
+import { evalRule, shellRule } from './processes.ts';
+import { sqlRule } from './queries.ts';
+import { FUNCTION_LINES_MAX, functionLengthRule } from './sizes.ts';
+import type { SourceRule, TextFile } from './source.ts';
+import { noMarksRule, uniqueTitlesRule } from './tests.ts';
+
+export const SOURCE_RULES = {
+  'imports only what its layer may': layerRule,
+  'takes time, chance and the environment by the door': doorRule,
+  'starts no shell': shellRule,
+  'turns no text into code': evalRule,
+  'holds SQL only in the store': sqlRule,
+  'has no function longer than a screen': functionLengthRule,
+  'leaves no test marked only, skip or todo': noMarksRule,
+  'has no test title twice': uniqueTitlesRule,
+} satisfies Record<string, SourceRule>;
+
+interface Samples {
+  readonly bad: readonly TextFile[];
+  readonly good: readonly TextFile[];
+}
+
+/** Samples of one file name. */
+function at(path: string, ...texts: string[]): TextFile[] {
+  return texts.map((text) => ({ path, text }));
+}
+
+const lines = (count: number): string => 'x();\n'.repeat(count);
+
+export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
+  'imports only what its layer may': {
+    bad: [
+      ...at('src/lib/a.ts', "import { x } from '../domain/b.ts';"),
+      ...at('src/domain/a.ts', "import type { X } from '../store/b.ts';", "export * from '../store/b.ts';"),
+      ...at('src/store/a.ts', "import { x } from '../probes/b.ts';", "import '../push/b.ts';", "import { x } from '../../test/b.ts';"),
+      ...at('src/runners/command/a.ts', "const b = await import('../../store/b.ts');", "type B = import('../../store/b.ts').B;"),
+      ...at('src/operations/a.ts', "import { x } from '../runners/b.ts';", "import type { Kysely } from 'kysely';"),
+      ...at('src/faces/http/a.ts', "import { x } from '../../store/b.ts';", 'const b = await import(name);'),
+      ...at('src/daemon/a.ts', "import { x } from '../faces/b.ts';", "import { x } from '../app.ts';"),
+      ...at('src/doctor/a.ts', "import { x } from '../operations/b.ts';", "import { DatabaseSync } from 'node:sqlite';"),
+      ...at('src/misc/a.ts', 'export const x = 1;'),
+    ],
+    good: [
+      ...at('src/store/a.ts', "import { x } from '../domain/b.ts'; import { y } from './c.ts'; import pg from 'pg';"),
+      ...at('src/faces/cli/a.ts', "import { x } from '../../operations/b.ts'; import { z } from 'zod';"),
+      ...at('src/app.ts', "import { x } from './store/b.ts'; import { y } from './faces/http/c.ts';"),
+      ...at('src/domain/a.test.ts', "import { x } from '../../test/support/b.ts';"),
+      ...at('test/stories/a.test.ts', "import { x } from '../../src/store/b.ts';"),
+    ],
+  },
+  'takes time, chance and the environment by the door': {
+    bad: [
+      ...at('src/domain/a.ts', 'Date.now();', 'new Date();', 'Date();', 'performance.now();', 'Math.random();', 'const m = { now: Date.now };'),
+      ...at('src/daemon/a.ts', 'setTimeout(f, 1);', 'globalThis.setInterval(f, 1);', 'const later = setTimeout;', 'start({ setTimeout });'),
+      ...at('src/store/a.ts', 'process.env.HOME;', "process['env'];", 'const { env } = process;', 'globalThis.process.env;', 'process.hrtime.bigint();'),
+      ...at('src/push/a.ts', "import { setTimeout as sleep } from 'node:timers/promises';", "import { env } from 'node:process';"),
+    ],
+    good: [
+      ...at('src/lib/clock.ts', 'Date.now(); setTimeout(f, 1);'),
+      ...at('src/config/read.ts', 'process.env;'),
+      ...at('src/runners/sandbox/launcher.ts', 'process.env;'),
+      ...at('src/domain/a.ts', 'new Date(5); // Date.now()', "const text = 'Date.now()';", 'socket.setTimeout(5);', 'setImmediate(f);'),
+      ...at('src/domain/b.ts', 'let timer: ReturnType<typeof setTimeout>;', 'clock.now(); job.env; const { env } = job;'),
+      ...at('src/domain/a.test.ts', 'Date.now();'),
+      ...at('scripts/a.ts', 'process.env;'),
+    ],
+  },
+  'starts no shell': {
+    bad: [
+      ...at('src/runners/a.ts', "spawn('git', [], { shell: true });", "spawn('git', [], { shell: '/bin/bash' });", 'const options = { shell: true };'),
+      ...at('src/runners/b.ts', "import { exec } from 'node:child_process';", "import { execSync as run } from 'child_process';", 'childProcess.exec(text);'),
+      ...at('test/a.test.ts', "spawn('sh', ['-c', text]);", "cp.spawnSync('/bin/bash', ['-lc', text]);", 'cp.execSync(text);'),
+    ],
+    good: at('src/runners/a.ts', "import { spawn } from 'node:child_process'; spawn('git', ['-c', 'a=b'], { shell: false });", '/a/.exec(text);', "const words = ['sh', '-c', text];", "complete({ shell: 'bash' });"),
+  },
+  'turns no text into code': {
+    bad: at('src/domain/a.ts', 'eval(text);', "new Function('a', text);", 'Function(text);', "import vm from 'node:vm';"),
+    good: at('src/domain/a.ts', '// eval(text)', 'cel.evaluate(text);', 'type F = Function;'),
+  },
+  'holds SQL only in the store': {
+    bad: [
+      ...at('src/daemon/a.ts', "run('SELECT id FROM jobs WHERE state = 1');", "run('select * from jobs');", 'run(`UPDATE jobs SET state = ${x}`);'),
+      ...at('src/operations/a.ts', "run('insert into jobs (id) values (1)');", "run('DELETE FROM jobs');", "run('pragma user_version');"),
+      ...at('src/doctor/a.ts', 'sql`vacuum`;', "db.selectFrom('jobs');", "db.updateTable('jobs');", "run('BEGIN IMMEDIATE');"),
+    ],
+    good: [
+      ...at('src/store/a.ts', "run('SELECT id FROM jobs'); db.selectFrom('jobs');"),
+      ...at('src/faces/a.ts', "say('Select a job from the list.');", "say('Update the settings.');", "say('Delete from here what you like');", '// SELECT 1'),
+      ...at('test/a.test.ts', "run('SELECT 1');"),
+    ],
+  },
+  'has no function longer than a screen': {
+    bad: at('src/domain/a.ts', `function f() {\n${lines(FUNCTION_LINES_MAX)}}`, `const f = () => {\n${lines(80)}};`, `class A { get b() {\n${lines(80)}return 1; } }`),
+    good: [
+      ...at('src/domain/a.ts', `function f() {\n${lines(FUNCTION_LINES_MAX - 2)}}`, `const table = {\n${'a: 1,\n'.repeat(90)}};`),
+      ...at('src/domain/a.test.ts', `describe('a', () => {\n${lines(90)}});`),
+    ],
+  },
+  'leaves no test marked only, skip or todo': {
+    bad: at('src/domain/a.test.ts', "test.only('a', f);", "describe.skip('a', f);", "test('a', { skip: true }, f);", "it('a', { skip: 'later' }, f);", "test('a', { only: true }, f);", "test('a', (t) => t.skip());", "test('a', { todo: 'b' }, f);"),
+    good: at('src/domain/a.test.ts', "test('a', { skip: lacksLandlock && 'The kernel has no Landlock.' }, f);", "test('a', { timeout: 5 }, f);", 'query.skip(5);', "assert.deepEqual(x, { skip: true });"),
+  },
+  'has no test title twice': {
+    bad: at('src/domain/a.test.ts', "test('a', f); test('a', g);", "describe('d', () => { it('a', f); it('a', g); });"),
+    good: at('src/domain/a.test.ts', "describe('d', () => { it('a', f); }); describe('e', () => { it('a', f); });", "test('a', f); test('b', f);"),
+  },
+};
