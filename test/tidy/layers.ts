@@ -21,6 +21,7 @@ const LEAF_WHY = 'store, runners, probes and push stand side by side: app.ts and
 
 /** Folder (or file directly in src) to the folders that it may import besides itself. */
 const LAYERS: Readonly<Record<string, Layer>> = {
+  'version.ts': { may: [], why: 'It is a constant.' },
   lib: { may: [], why: 'lib is the ground: small things without a word of the product.' },
   domain: { may: ['lib'], why: 'domain is pure: it decides from facts that it is handed.' },
   config: { may: BASE, why: 'config reads the settings before anything else is there.' },
@@ -46,6 +47,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** These wire everything, and nothing imports them but each other. */
 const ROOTS = ['app.ts', 'main.ts'];
+
+/** Files that every layer may import. */
+const FOR_ALL = ['version.ts'];
 
 /** Packages that belong to one layer, so that what they stand for stays there. */
 const PACKAGE_HOMES: Readonly<Record<string, string>> = {
@@ -77,7 +81,7 @@ function judge(path: string, from: string, target: string): string | undefined {
   if (to === undefined) {
     return isTest(path) ? undefined : `imports ${resolved}: the program imports nothing from outside of src`;
   }
-  if (to === from || ROOTS.includes(from)) return undefined;
+  if (to === from || ROOTS.includes(from) || FOR_ALL.includes(to)) return undefined;
   const layer = LAYERS[from];
   if (layer?.may.includes(to) === true) return undefined;
   return `src/${from} imports ${resolved}, but may import ${layer?.may.join(', ') || 'nothing'}. ${layer?.why ?? ''}`;
