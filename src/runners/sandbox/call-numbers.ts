@@ -1,0 +1,67 @@
+/** The numbers of the system calls that the launcher makes, inspects or refuses, of one processor. */
+export interface CallNumbers {
+  /** AUDIT_ARCH_* as seccomp shows it. */
+  readonly auditArch: number;
+  /** Calls from this number on belong to another ABI of the same audit arch (x32), and are refused. */
+  readonly foreignFrom: number | null;
+  readonly made: Record<MadeCall, number>;
+  readonly inspected: Record<InspectedCall, number>;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+type MadeCall =
+  | 'execve' | 'prctl' | 'capset' | 'seccomp' | 'close_range' | 'pipe2' | 'dup3' | 'madvise' | 'fcntl' | 'exit_group'
+  | 'landlock_create_ruleset' | 'landlock_add_rule' | 'landlock_restrict_self';
+type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl';
+
+/** Calls that came after the tables were unified have one number everywhere. */
+const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landlock_restrict_self: 446 };
+
+/**
+ * Refused everywhere. What an unprivileged process may do with them is to reach into other processes, to start work
+ * that no filter sees (io_uring connects sockets past it), or to open parts of the kernel that a tool does not need.
+ */
+const REFUSED_EVERYWHERE = {
+  pidfd_send_signal: 424, io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427,
+  open_tree: 428, move_mount: 429, fsopen: 430, fsconfig: 431, fsmount: 432, fspick: 433,
+  pidfd_open: 434, pidfd_getfd: 438, process_madvise: 440, mount_setattr: 442, quotactl_fd: 443, open_tree_attr: 467,
+};
+
+const X64: CallNumbers = {
+  auditArch: 0xc000_003e,
+  foreignFrom: 0x4000_0000,
+  made: {
+    execve: 59, prctl: 157, capset: 126, seccomp: 317, close_range: 436, pipe2: 293, dup3: 292,
+    madvise: 28, fcntl: 72, exit_group: 231, ...LANDLOCK,
+  },
+  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16 },
+  refused: {
+    ptrace: 101, syslog: 103, vhangup: 153, modify_ldt: 154, pivot_root: 155, adjtimex: 159, chroot: 161, acct: 163,
+    settimeofday: 164, mount: 165, umount2: 166, swapon: 167, swapoff: 168, reboot: 169, iopl: 172, ioperm: 173,
+    init_module: 175, delete_module: 176, quotactl: 179, lookup_dcookie: 212, clock_settime: 227, kexec_load: 246,
+    add_key: 248, request_key: 249, keyctl: 250, unshare: 272, perf_event_open: 298, fanotify_init: 300,
+    open_by_handle_at: 304, clock_adjtime: 305, setns: 308, process_vm_readv: 310, process_vm_writev: 311, kcmp: 312,
+    finit_module: 313, kexec_file_load: 320, bpf: 321, userfaultfd: 323, ...REFUSED_EVERYWHERE,
+  },
+};
+
+const ARM64: CallNumbers = {
+  auditArch: 0xc000_00b7,
+  foreignFrom: null,
+  made: {
+    execve: 221, prctl: 167, capset: 91, seccomp: 277, close_range: 436, pipe2: 59, dup3: 24,
+    madvise: 233, fcntl: 25, exit_group: 94, ...LANDLOCK,
+  },
+  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29 },
+  refused: {
+    lookup_dcookie: 18, umount2: 39, mount: 40, pivot_root: 41, chroot: 51, vhangup: 58, quotactl: 60, acct: 89,
+    unshare: 97, kexec_load: 104, init_module: 105, delete_module: 106, clock_settime: 112, syslog: 116, ptrace: 117,
+    reboot: 142, settimeofday: 170, adjtimex: 171, add_key: 217, request_key: 218, keyctl: 219, swapon: 224,
+    swapoff: 225, perf_event_open: 241, fanotify_init: 262, open_by_handle_at: 265, clock_adjtime: 266, setns: 268,
+    process_vm_readv: 270, process_vm_writev: 271, kcmp: 272, finit_module: 273, bpf: 280, userfaultfd: 282,
+    kexec_file_load: 294, ...REFUSED_EVERYWHERE,
+  },
+};
+
+/** By `process.arch`. A processor without a row here gets no sandboxed jobs. */
+export const CALL_NUMBERS: Readonly<Record<string, CallNumbers>> = { x64: X64, arm64: ARM64 };

@@ -1,0 +1,215 @@
+import fs from 'node:fs';
+import { Ruleset, LANDLOCK_ABI_NEEDED, landlockAbi } from './landlock.ts';
+import { giveBackText, startLean } from './lean.ts';
+import { boundingSet, dropCapabilities, forbidNewPrivileges, installFilter } from './privileges.ts';
+import type { LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
+import { CONTROL_FD, ORDER_MAX_BYTES, exitCodeOf } from './protocol.ts';
+import { seccompProgram } from './seccomp.ts';
+import type { SystemCalls } from './system-call.ts';
+import { cString, cStrings, openSystemCalls } from './system-call.ts';
+
+/**
+ * A stand-alone program that starts one tool. It prepares all that takes time, says that it is ready, and waits for its
+ * order in a blocking read. Then it binds itself (Landlock, seccomp, no capabilities) and executes the tool in its own
+ * place, so that pid, process group and parent stay. Any step that fails ends it without the tool having started.
+ */
+
+const O_CLOEXEC = 0o2000000;
+const CLOSE_RANGE_CLOEXEC = 4;
+const ALL_DESCRIPTORS = 0xffff_ffff;
+/** Node ignores these two; an ignored signal stays ignored in the tool, and `yes | head` would never end. */
+const SIGNALS_NODE_IGNORES = [13, 25];
+/** When memory ends, a job goes before the daemon and what else the machine does. */
+const OOM_SCORE_ADJ = 500;
+const ENOENT = 2;
+const EACCES = 13;
+const ENOTDIR = 20;
+
+class LaunchError extends Error {
+  readonly problem: LaunchProblem;
+
+  constructor(problem: LaunchProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+interface Prepared {
+  /** Null where there is no table of system calls: only a bare execve is left then. */
+  readonly system: SystemCalls | null;
+  readonly abi: number;
+  /** Null where the kernel can't enforce it; `problem` says why. */
+  readonly sandbox: { readonly files: Ruleset; readonly program: Buffer; readonly bounding: readonly number[] } | null;
+  readonly problem: string | null;
+  readonly pipes: { readonly stdout: PipeEnds; readonly stderr: PipeEnds } | null;
+}
+
+interface PipeEnds {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** Ends the launcher when nobody is left to tell. */
+function report(message: LauncherReport): void {
+  try {
+    fs.writeSync(CONTROL_FD, `${JSON.stringify(message)}\n`);
+  } catch {
+    process.exit(126);
+  }
+}
+
+function makePipe(system: SystemCalls): PipeEnds {
+  const ends = Buffer.alloc(8);
+  const result = system.call(system.numbers.made.pipe2, ends, O_CLOEXEC);
+  if (result !== 0) throw new Error(`making a pipe failed with error ${-result}`);
+  return { read: ends.readInt32LE(0), write: ends.readInt32LE(4) };
+}
+
+function prepare(): Prepared {
+  const without = { sandbox: null, pipes: null, system: null, abi: 0 };
+  if (process.platform !== 'linux') return { ...without, problem: 'the sandbox needs Linux; only privileged jobs can run here' };
+  let system: SystemCalls;
+  try {
+    system = openSystemCalls();
+  } catch (thrown) {
+    return { ...without, problem: `the sandbox can not be set up: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+  }
+  startLean(system, CONTROL_FD);
+  const pipes = { stdout: makePipe(system), stderr: makePipe(system) };
+  const abi = landlockAbi(system);
+  if (abi < LANDLOCK_ABI_NEEDED) {
+    const has = abi === 0 ? 'has none, or it is switched off' : `has ABI ${abi}`;
+    const problem = `the sandbox needs Landlock ABI ${LANDLOCK_ABI_NEEDED} (Linux 6.7); this kernel ${has}`;
+    return { system, abi, pipes, sandbox: null, problem };
+  }
+  const files = Ruleset.forFiles(system, abi);
+  const sandbox = { files, program: seccompProgram(system.numbers), bounding: boundingSet(system) };
+  return { system, abi, pipes, sandbox, problem: null };
+}
+
+function ownStartTicks(): number {
+  if (process.platform !== 'linux') return 0;
+  const stat = fs.readFileSync('/proc/self/stat', 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+}
+
+/** Reads one line. Null when the daemon closed the connection, or died, without giving an order. */
+function readOrder(): LaunchOrder | null {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(64 * 1024);
+    const read = fs.readSync(CONTROL_FD, chunk);
+    if (read === 0) return null;
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+    if (length > ORDER_MAX_BYTES) throw new LaunchError('refused', `the order is longer than ${ORDER_MAX_BYTES} bytes`);
+    if (chunk[read - 1] === 0x0a) return JSON.parse(Buffer.concat(chunks).toString('utf8')) as LaunchOrder;
+  }
+}
+
+function confine(prepared: Prepared, policy: NonNullable<LaunchOrder['policy']>): void {
+  const { system, abi, sandbox } = prepared;
+  if (system === null || sandbox === null) throw new LaunchError('refused', prepared.problem ?? 'there is no sandbox');
+  sandbox.files.allowJobPaths(policy);
+  const network = Ruleset.forNetwork(system, abi, policy.connectPorts);
+  dropCapabilities(system, sandbox.bounding);
+  forbidNewPrivileges(system);
+  sandbox.files.restrict();
+  network.restrict();
+  installFilter(system, sandbox.program);
+}
+
+/** No descriptor but the three standard ones reaches the tool, and its output goes to real pipes. */
+function arrangeDescriptors(system: SystemCalls, pipes: NonNullable<Prepared['pipes']>): void {
+  const { close_range, dup3 } = system.numbers.made;
+  const marked = system.call(close_range, 3, ALL_DESCRIPTORS, CLOSE_RANGE_CLOEXEC);
+  if (marked !== 0) throw new Error(`marking descriptors to be closed failed with error ${-marked}`);
+  for (const [from, to] of [[pipes.stdout.write, 1], [pipes.stderr.write, 2]] as const) {
+    const result = system.call(dup3, from, to, 0);
+    if (result !== to) throw new Error(`connecting descriptor ${to} failed with error ${-result}`);
+  }
+  for (const signal of SIGNALS_NODE_IGNORES) {
+    if (!system.defaultSignal(signal)) throw new Error(`resetting signal ${signal} failed`);
+  }
+}
+
+function candidates(order: LaunchOrder): string[] {
+  const command = order.argv[0];
+  if (command === undefined || command === '') throw new LaunchError('not_found', 'the command is empty');
+  if (command.includes('/')) return [command];
+  const directories = (order.env['PATH'] ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  return directories.map((directory) => `${directory}/${command}`);
+}
+
+/** Executes the first candidate that can be; returns only by throwing. */
+function execute(system: SystemCalls, order: LaunchOrder, paths: readonly string[]): never {
+  const argv = cStrings(order.argv);
+  const env = cStrings(Object.entries(order.env).map(([name, value]) => `${name}=${value}`));
+  let refusal = ENOENT;
+  for (const path of paths) {
+    const error = -system.call(system.numbers.made.execve, cString(path), argv.array, env.array);
+    if (error !== ENOENT && error !== ENOTDIR) refusal = error;
+    if (error !== ENOENT && error !== ENOTDIR && error !== EACCES) break;
+  }
+  // Named here so that the texts stay reachable until the calls are over.
+  const name = `${order.argv[0]} (${argv.keep.length} arguments, ${env.keep.length} variables)`;
+  if (refusal === ENOENT) throw new LaunchError('not_found', `the command ${order.argv[0]} was not found`);
+  if (refusal === EACCES) throw new LaunchError('not_executable', `the command ${order.argv[0]} may not be executed`);
+  throw new LaunchError('not_executable', `executing ${name} failed with error ${refusal}`);
+}
+
+function refuseNul(order: LaunchOrder): void {
+  const texts = [...order.argv, order.cwd, ...Object.entries(order.env).flat()];
+  if (texts.some((text) => text.includes('\0'))) throw new LaunchError('refused', 'a text of the order holds a NUL');
+}
+
+function run(order: LaunchOrder, prepared: Prepared): never {
+  refuseNul(order);
+  process.chdir(order.cwd);
+  const paths = candidates(order);
+  if (order.policy !== null) confine(prepared, order.policy);
+  const { system, pipes } = prepared;
+  if (system === null || pipes === null) return executeBare(order, paths);
+  arrangeDescriptors(system, pipes);
+  report({ executing: true });
+  return execute(system, order, paths);
+}
+
+/** A privileged run where the system calls are unknown, such as on macOS. */
+function executeBare(order: LaunchOrder, paths: readonly string[]): never {
+  if (process.execve === undefined) throw new LaunchError('refused', 'this system can not replace a process image');
+  const path = paths.find((candidate) => fs.existsSync(candidate));
+  if (path === undefined) throw new LaunchError('not_found', `the command ${order.argv[0]} was not found`);
+  fs.accessSync(path, fs.constants.X_OK);
+  report({ executing: true });
+  return process.execve(path, [...order.argv], { ...order.env });
+}
+
+/** Without the tear-down of Node: its event loop aborts where the filter refuses it io_uring. */
+function leave(system: SystemCalls | null, code: number): never {
+  system?.call(system.numbers.made.exit_group, code);
+  process.exit(code);
+}
+
+function main(): void {
+  let system: SystemCalls | null = null;
+  try {
+    const prepared = prepare();
+    system = prepared.system;
+    const { abi, problem, pipes } = prepared;
+    const output = pipes === null ? null : { stdout: pipes.stdout.read, stderr: pipes.stderr.read };
+    if (process.platform === 'linux') fs.writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE_ADJ));
+    report({ ready: true, abi, problem, startTicks: ownStartTicks(), output });
+    if (system !== null) giveBackText(system);
+    const order = readOrder();
+    if (order === null) leave(system, 0);
+    run(order, prepared);
+  } catch (thrown) {
+    const problem = thrown instanceof LaunchError ? thrown.problem : 'refused';
+    report({ error: thrown instanceof Error ? thrown.message : String(thrown), problem });
+    leave(system, exitCodeOf(problem));
+  }
+}
+
+main();

@@ -1,0 +1,53 @@
+/** What a sandboxed job may reach. Everything else of the file system and of outbound TCP is refused by the kernel. */
+export interface SandboxPolicy {
+  /** Absolute paths to read and to execute from, besides the system's own. Each must exist. */
+  readonly readable: readonly string[];
+  /** Absolute paths with full access. Each must exist. */
+  readonly writable: readonly string[];
+  /** TCP ports that may be connected to; binding a TCP port is always refused, UDP always allowed. */
+  readonly connectPorts: readonly number[] | 'any';
+}
+
+export type PathAccess = 'execute' | 'read' | 'device';
+
+/**
+ * What every job may reach of the system. Landlock can only allow, never take out again: a path in this table that holds
+ * the data directory would open it, see `pathsThatExpose`. A path that does not exist is skipped.
+ */
+export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: PathAccess }[] = [
+  { path: '/usr', access: 'execute' },
+  { path: '/lib', access: 'execute' },
+  { path: '/lib32', access: 'execute' },
+  { path: '/lib64', access: 'execute' },
+  { path: '/bin', access: 'execute' },
+  { path: '/sbin', access: 'execute' },
+  { path: '/etc', access: 'read' },
+  { path: '/proc', access: 'read' },
+  { path: '/sys', access: 'read' },
+  // With systemd-resolved, /etc/resolv.conf is a link to here: without it no name resolves. Named twice, because a rule
+  // belongs to the file that it was made for, and the file is replaced when the network changes.
+  { path: '/run/systemd/resolve', access: 'read' },
+  { path: '/etc/resolv.conf', access: 'read' },
+  { path: '/dev/null', access: 'device' },
+  { path: '/dev/zero', access: 'device' },
+  { path: '/dev/full', access: 'device' },
+  { path: '/dev/urandom', access: 'device' },
+  { path: '/dev/random', access: 'device' },
+  { path: '/dev/tty', access: 'device' },
+  { path: '/dev/ptmx', access: 'device' },
+];
+
+/**
+ * For `writable` of a playbook: Python's multiprocessing needs it. All jobs of the machine share it, so no other kind
+ * gets it.
+ */
+export const SHARED_MEMORY_PATH = '/dev/shm';
+
+/**
+ * The paths of the system table and of a policy that hold `dataDir` and so would open it to the job. All paths are taken
+ * as resolved (no links). Empty when the data directory is safe from this policy.
+ */
+export function pathsThatExpose(dataDir: string, policy: Pick<SandboxPolicy, 'readable' | 'writable'>): string[] {
+  const all = [...SYSTEM_PATHS.map((row) => row.path), ...policy.readable, ...policy.writable];
+  return all.filter((path) => `${dataDir}/`.startsWith(path.endsWith('/') ? path : `${path}/`));
+}

@@ -1,0 +1,53 @@
+import type { SandboxPolicy } from './policy.ts';
+
+/** What the daemon and a launcher say to each other on descriptor 3: one JSON text for each line. */
+
+/** The descriptor on which a launcher is told its job. */
+export const CONTROL_FD = 3;
+
+/** A longer order is refused. It is read into memory at once; the kernel itself takes about 2 MiB of arguments. */
+export const ORDER_MAX_BYTES = 1024 * 1024;
+
+/** What a launcher starts, once. */
+export interface LaunchOrder {
+  /** The program, looked up in PATH of `env` unless it has a slash, and its arguments. No text holds a NUL. */
+  readonly argv: readonly string[];
+  /** The whole environment of the tool. */
+  readonly env: Readonly<Record<string, string>>;
+  /** An absolute path. */
+  readonly cwd: string;
+  /** `null` starts the tool without a sandbox: a privileged run. */
+  readonly policy: SandboxPolicy | null;
+}
+
+/** What a launcher found out before it waits for its order. */
+export interface LauncherReady {
+  readonly ready: true;
+  /** The ABI of Landlock, 0 without it. */
+  readonly abi: number;
+  /** Why sandboxed orders will be refused, or null. */
+  readonly problem: string | null;
+  /** When the process started, in ticks since boot: with the pid it names the process for ever. 0 when unknown. */
+  readonly startTicks: number;
+  /** The read ends, in the launcher, of the pipes that become the tool's output; null where it inherits its own. */
+  readonly output: { readonly stdout: number; readonly stderr: number } | null;
+}
+
+/** Said right before the tool is executed: the end of the connection after it means that the tool runs. */
+export interface LauncherExecuting {
+  readonly executing: true;
+}
+
+export type LaunchProblem = 'refused' | 'not_found' | 'not_executable';
+
+export interface LauncherFailed {
+  readonly error: string;
+  readonly problem: LaunchProblem;
+}
+
+export type LauncherReport = LauncherReady | LauncherExecuting | LauncherFailed;
+
+/** As a shell would exit for a command that it can't start: 127 when there is none, 126 otherwise. */
+export function exitCodeOf(problem: LaunchProblem): 126 | 127 {
+  return problem === 'not_found' ? 127 : 126;
+}
