@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, JOB_STATES } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
-import { encodeChunk } from '../lib/chunk.ts';
 import { newId } from '../lib/id.ts';
-import { rfc3339 } from '../lib/clock.ts';
-import { insertChunk, lastSeq } from '../store/chunks.ts';
+import { appendState } from '../store/chunks.ts';
 import { cancelWaiting } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
@@ -131,14 +129,8 @@ const cancel = writeOperation({
 async function cancelBeforeStart({ tx, services }: WriteContext, job: JobRow): Promise<void> {
   const from = job.state === 'queued' ? 'queued' : 'awaiting_approval';
   if (!(await cancelWaiting(tx, job.id, from))) throw new Failure('conflict', `Job ${job.id} has just left the state ${from}.`);
-  await appendState(tx, job.id, 'cancelled');
+  await appendState(tx, job.id, 'cancelled', null);
   tx.afterCommit(() => services.announceJob(job.id));
-}
-
-async function appendState(tx: Tx, jobId: string, state: JobRow['state']): Promise<void> {
-  const seq = (await lastSeq(tx.db, jobId)) + 1;
-  const chunk = encodeChunk([{ seq, at: rfc3339(tx.now), type: 'state', state, exit_code: null }]);
-  await insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: chunk });
 }
 
 const redrive = writeOperation({

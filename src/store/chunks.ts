@@ -1,4 +1,7 @@
 import { sql } from 'kysely';
+import type { JobEvent, JobState } from '../domain/job.ts';
+import { encodeChunk } from '../lib/chunk.ts';
+import { rfc3339 } from '../lib/clock.ts';
 import type { Fence } from './claims.ts';
 import type { Tx } from './gate.ts';
 import type { ChunkRow, Db } from './schema.ts';
@@ -22,6 +25,14 @@ export async function lastSeq(db: Db, jobId: string): Promise<number> {
 /** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
 export async function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): Promise<void> {
   await tx.db.insertInto('job_chunks').values({ job_id: jobId, at: tx.now, ...chunk }).execute();
+}
+
+/** Appends the event of a move to `state`, in the transaction of that move; answers its sequence number. */
+export async function appendState(tx: Tx, jobId: string, state: JobState, exitCode: number | null): Promise<number> {
+  const seq = (await lastSeq(tx.db, jobId)) + 1;
+  const event: JobEvent = { seq, at: rfc3339(tx.now), type: 'state', state, exit_code: exitCode };
+  await insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: encodeChunk([event]) });
+  return seq;
 }
 
 /** Appends output of a run. False, and nothing written, when the run no longer owns its job. */

@@ -37,9 +37,10 @@ export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promis
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Remembers the first process of the run, so that another daemon can end the tree. */
-export async function recordLeader(tx: Tx, fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
-  await owned(tx, fence).set({ leader_pid: leader.pid, leader_start: leader.startTicks }).execute();
+/** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
+export async function recordLeader(tx: Tx, fence: Fence, leader: { pid: number; startTicks: number }): Promise<boolean> {
+  const result = await owned(tx, fence).set({ leader_pid: leader.pid, leader_start: leader.startTicks }).executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
 }
 
 export async function recordProgress(tx: Tx, fence: Fence, progress: string): Promise<void> {

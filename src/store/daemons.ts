@@ -1,11 +1,11 @@
 import type { Tx } from './gate.ts';
-import type { DaemonRow, Db } from './schema.ts';
+import type { DaemonRow, Db, JobRow } from './schema.ts';
 
 export async function insertDaemon(tx: Tx, row: DaemonRow): Promise<void> {
   await tx.db.insertInto('daemons').values(row).execute();
 }
 
-/** Renews a lease by the database's clock. False when the lease had run out already: then others may have acted. */
+/** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */
 export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<boolean> {
   const now = await tx.dialect.leaseClock(tx.db);
   const result = await tx.db
@@ -18,15 +18,46 @@ export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<b
   return Number(result.numUpdatedRows) === 1;
 }
 
+/** Whether a daemon may claim: one that was found dead, or whose lease ran out, may not. */
+export async function mayClaim(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx.db.selectFrom('daemons').select(['lease_until', 'stopped_at']).where('id', '=', id).executeTakeFirst();
+  if (row === undefined || row.stopped_at !== null) return false;
+  return row.lease_until === null || row.lease_until > (await tx.dialect.leaseClock(tx.db));
+}
+
+/** Ends a daemon in the records: it stopped in order, or its lock was found free. */
 export async function markStopped(tx: Tx, id: string): Promise<void> {
   await tx.db.updateTable('daemons').set({ stopped_at: tx.now }).where('id', '=', id).where('stopped_at', 'is', null).execute();
 }
 
-/** Daemons that did not stop in order, other than `self`: alive or dead, the caller finds out. */
+/** Ends every daemon whose lease has run out; from then on it can't renew. */
+export async function expireLeases(tx: Tx, self: string): Promise<void> {
+  const now = await tx.dialect.leaseClock(tx.db);
+  await tx.db
+    .updateTable('daemons')
+    .set({ stopped_at: tx.now })
+    .where('id', '!=', self)
+    .where('stopped_at', 'is', null)
+    .where('lease_until', '<=', now)
+    .execute();
+}
+
+/** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
 export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
   return db.selectFrom('daemons').selectAll().where('id', '!=', self).where('stopped_at', 'is', null).orderBy('id').execute();
 }
 
-export function findDaemon(db: Db, id: string): Promise<DaemonRow | undefined> {
-  return db.selectFrom('daemons').selectAll().where('id', '=', id).executeTakeFirst();
+/** A running job whose daemon has stopped, and where that daemon ran. */
+export type Orphan = JobRow & { readonly host: string; readonly boot_id: string };
+
+export function listOrphans(db: Db): Promise<Orphan[]> {
+  return db
+    .selectFrom('jobs')
+    .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
+    .selectAll('jobs')
+    .select(['daemons.host', 'daemons.boot_id'])
+    .where('jobs.state', '=', 'running')
+    .where('daemons.stopped_at', 'is not', null)
+    .orderBy('jobs.id')
+    .execute();
 }

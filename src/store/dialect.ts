@@ -23,8 +23,6 @@ export interface Dialect {
   lockKey(db: Db, key: string): Promise<void>;
   /** Milliseconds since the epoch by the clock that leases are measured with. */
   leaseClock(db: Db): Promise<number>;
-  /** Tells other processes that something was written; nothing to do where they watch a file. */
-  announce(db: Db): Promise<void>;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
   integrity(db: Db): Promise<readonly string[]>;
   faultOf(error: unknown): StoreFault;
@@ -36,6 +34,8 @@ export interface Engine {
   readonly reader: Db;
   /** Runs `body` on the connection that writes, in one transaction; retries while another process writes. */
   transaction<T>(body: (tx: Db, savepoint: Savepoint) => Promise<T>): Promise<T>;
+  /** Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file. */
+  announce(db: Db): Promise<void>;
   /** Changes whenever anybody commits; null where asking would cost as much as reading. */
   version(): string | null;
   /** Calls back after another process committed. */

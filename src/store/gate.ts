@@ -89,8 +89,9 @@ export class WriteGate {
         settled = [];
         const entries: LedgerEntry[] = [];
         for (const member of group) settled.push(await this.#runMember(member, db, savepoint, entries));
-        if (entries.length > 0) await appendLedger(db, this.#chain, this.#clock.now(), entries);
-        if (settled.some((each) => !('error' in each))) await this.#engine.dialect.announce(db);
+        if (entries.length > 0) await appendLedger(db, this.#engine.dialect, this.#chain, this.#clock.now(), entries);
+        // Who has somebody to tell in this process has somebody to tell in the others.
+        if (settled.some((each) => each.notify.length > 0)) await this.#engine.announce(db);
       });
     } catch (error) {
       const failure = this.#explain(error);

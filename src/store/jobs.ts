@@ -217,3 +217,12 @@ export async function listRedrivable(db: Db, states: readonly JobState[]): Promi
 export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | undefined> {
   return db.selectFrom('jobs').select('id').where('redrive_of', '=', oldId).executeTakeFirst();
 }
+
+const firstReady = prepared<object, { id: string }>((db) =>
+  db.selectFrom('jobs').select('id').where('state', '=', 'queued').where('blocked', '=', 0).limit(1),
+);
+
+/** Whether a job could be claimed at the moment. */
+export async function hasClaimable(db: Db): Promise<boolean> {
+  return (await firstReady(db, {})).rows.length > 0;
+}

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Dialect } from './dialect.ts';
 import type { Db, LedgerRow } from './schema.ts';
 
 /** One thing that somebody did. Identifiers, states and counts only: values of operators never enter. */
@@ -19,7 +20,14 @@ const ROWS_PER_INSERT = 100;
 const VERIFY_PAGE = 2_000;
 
 /** Appends to a chain, inside a write transaction. Each row's hash covers its content and the hash before it. */
-export async function appendLedger(db: Db, chain: string, at: number, entries: readonly LedgerEntry[]): Promise<void> {
+export async function appendLedger(
+  db: Db,
+  dialect: Dialect,
+  chain: string,
+  at: number,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  await dialect.lockKey(db, `ledger:${chain}`);
   const known = await db.selectFrom('chains').select(['length', 'head']).where('id', '=', chain).executeTakeFirst();
   let head = known?.head ?? GENESIS;
   let seq = known?.length ?? 0;

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Kysely, PostgresDialect, sql } from 'kysely';
+import { randomBytes } from '../lib/random.ts';
 import type { Dialect, Engine, Savepoint, StoreFault } from './dialect.ts';
 import type { Db, Schema } from './schema.ts';
 
@@ -28,9 +29,6 @@ const dialect: Dialect = {
   async leaseClock(db) {
     const { rows } = await sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
     return rows[0]?.now ?? Number.NaN;
-  },
-  async announce(db) {
-    await sql`select pg_notify(${CHANNEL}, pg_backend_pid()::text)`.execute(db);
   },
   async integrity(db) {
     await sql`select count(*) from schema_migrations`.execute(db);
@@ -62,6 +60,8 @@ export async function openPostgres(url: string): Promise<Engine> {
   const reader = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readers }) });
   const writer = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writers }) });
   const listeners = new Set<() => void>();
+  // Notifications come back to the sender too: this tells them apart.
+  const self = randomBytes(12).toString('hex');
   let listening: Listening | null = null;
 
   const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(reader);
@@ -74,10 +74,13 @@ export async function openPostgres(url: string): Promise<Engine> {
     dialect,
     reader,
     transaction: (body) => withRetries(writer, body),
+    async announce(db) {
+      await sql`select pg_notify(${CHANNEL}, ${self})`.execute(db);
+    },
     version: () => null,
     onForeignCommit(listener) {
       listeners.add(listener);
-      listening ??= listen(url, () => listeners.forEach((each) => each()));
+      listening ??= listen(url, self, () => listeners.forEach((each) => each()));
       return () => listeners.delete(listener);
     },
     async script(db, text) {
@@ -124,7 +127,7 @@ interface Listening {
 }
 
 /** A connection that only listens. When it is lost, everything may have changed: call back, then connect again. */
-function listen(url: string, changed: () => void): Listening {
+function listen(url: string, self: string, changed: () => void): Listening {
   let stopped = false;
   let client: pg.Client | null = null;
   const connect = async (): Promise<void> => {
@@ -138,7 +141,9 @@ function listen(url: string, changed: () => void): Listening {
         return;
       }
       client = next;
-      next.on('notification', changed);
+      next.on('notification', (message) => {
+        if (message.payload !== self) changed();
+      });
       await new Promise<void>((resolve) => next.once('end', resolve).once('error', () => resolve()));
       changed();
     }

@@ -21,7 +21,6 @@ const dialect: Dialect = {
   skipLocked: (query) => query,
   lockKey: () => Promise.resolve(),
   leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
-  announce: () => Promise.resolve(),
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
@@ -53,6 +52,7 @@ export function openSqlite(file: string, clock: Clock): Engine {
     dialect: { ...dialect, integrity: () => Promise.resolve(quickCheck(reader)) },
     reader: readerDb,
     transaction: (body) => immediate(writer, writerDb, clock, body),
+    announce: () => Promise.resolve(),
     version: () => String((dataVersion.get() as { data_version: number }).data_version),
     onForeignCommit(listener) {
       const stop = watchForeign(file, writer, listener);

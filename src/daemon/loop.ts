@@ -1,0 +1,45 @@
+import type { Clock } from '../lib/clock.ts';
+import { Wake } from '../lib/wake.ts';
+
+export interface Loop {
+  /** Asks for a pass soon; many requests are one pass. */
+  wake(): void;
+  /** Ends the loop and waits for the pass under way. Safe without start, and twice. */
+  stop(): Promise<void>;
+}
+
+export interface LoopOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
+  readonly everyMs: number;
+  /** One pass. Its result is handed to `onResult`; throwing does not end the loop. */
+  readonly sweepOnce: (signal: AbortSignal) => Promise<void>;
+  readonly onError: (name: string, error: unknown) => void;
+}
+
+/** Runs a pass at once, then after each wake-up or when the time is up, one at a time. */
+export function startLoop(options: LoopOptions): Loop {
+  const stopping = new AbortController();
+  const bell = new Wake();
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        await options.sweepOnce(stopping.signal);
+      } catch (error) {
+        options.onError(options.name, error);
+      }
+      const cancel = options.clock.after(options.everyMs, () => bell.ring());
+      await bell.wait(stopping.signal);
+      cancel();
+    }
+  };
+  const running = run();
+  return {
+    wake: () => bell.ring(),
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

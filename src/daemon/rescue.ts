@@ -1,0 +1,70 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { STOP_GRACE_MS } from '../domain/job.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { endTree } from '../runners/process/tree.ts';
+import { fenceOf } from '../store/claims.ts';
+import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
+import { isLockHeld } from '../store/instance-lock.ts';
+import type { Store } from '../store/store.ts';
+import { lockFile, type Machine } from './identity.ts';
+import { endJob } from './moves.ts';
+import type { Signals } from './signals.ts';
+
+export interface RescueDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly machine: Machine;
+  readonly instancesDir: string;
+  readonly runsDir: string;
+  readonly endTree: typeof endTree;
+  readonly announceJob: (jobId: string) => void;
+  readonly signals: Signals;
+  readonly self: () => string;
+}
+
+/** How often the daemons look after each other, in milliseconds. */
+export const RESCUE_EVERY_MS = 2_000;
+
+/**
+ * Finds daemons that died and ends what they left: first the processes of each of their jobs, then the job, as
+ * `interrupted`, which gives its concurrency key away. Nothing is run again by itself.
+ */
+export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<void> {
+  await recordDeaths(deps);
+  const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
+  await Promise.all(orphans.map((job) => rescueJob(deps, job, signal)));
+}
+
+async function recordDeaths({ store, instancesDir, self }: RescueDeps): Promise<void> {
+  if (store.dialect.liveness === 'lease') {
+    const others = await listOthers(store.db, self());
+    if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
+    return;
+  }
+  for (const other of await listOthers(store.db, self())) {
+    const file = lockFile(instancesDir, other.id);
+    if (isLockHeld(file)) continue;
+    await store.write((tx) => markStopped(tx, other.id));
+    rmSync(file, { force: true });
+  }
+}
+
+async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<void> {
+  const here = job.host === deps.machine.host && job.boot_id === deps.machine.bootId;
+  // On another machine that daemon's guard has ended the tree before the lease ran out; after a reboot nothing is left.
+  const left = here ? await endSurvivors(deps, job, signal) : [];
+  if (left.length > 0 || signal.aborted) return;
+  const ended = await deps.store.write((tx) => endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue'));
+  if (!ended) return;
+  deps.announceJob(job.id);
+  const runDir = join(deps.runsDir, job.id);
+  if (here && existsSync(runDir)) rmSync(runDir, { recursive: true, force: true });
+  deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '', left });
+}
+
+async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {
+  const leader = job.leader_pid === null || job.leader_start === null ? null : { pid: job.leader_pid, startTicks: job.leader_start };
+  const { left } = await deps.endTree({ jobId: job.id, leader, graceMs: STOP_GRACE_MS, clock: deps.clock, signal });
+  return left;
+}

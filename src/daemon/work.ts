@@ -1,0 +1,166 @@
+import { Failure } from '../domain/failure.ts';
+import type { FinalState } from '../domain/job.ts';
+import { pause } from '../lib/clock.ts';
+import type { RecordedChunk } from '../runners/output/recorder.ts';
+import { RecorderFenced } from '../runners/output/recorder.ts';
+import { runJob, type RunKit } from '../runners/run.ts';
+import { RUNNERS } from '../runners/table.ts';
+import { appendOutput } from '../store/chunks.ts';
+import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../store/claims.ts';
+import type { Tx } from '../store/gate.ts';
+import { hasClaimable } from '../store/jobs.ts';
+import type { Store } from '../store/store.ts';
+import { claim, endJob, type Claimed } from './moves.ts';
+import type { Signals } from './signals.ts';
+
+export interface WorkDeps {
+  readonly store: Store;
+  readonly kit: RunKit;
+  readonly maxJobs: number;
+  readonly announceJob: (jobId: string) => void;
+  readonly signals: Signals;
+  readonly self: () => string;
+}
+
+/** Pause before a refused write is tried again, in milliseconds. */
+const PERSIST_RETRY_MS = 500;
+/** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
+const SHUTDOWN_ATTEMPTS = 10;
+
+/** Why a run is told to end. */
+type Stop = 'cancel' | 'shutdown' | 'lease-lost';
+
+interface Run {
+  readonly fence: Fence;
+  readonly abort: AbortController;
+  stop: Stop | null;
+  readonly done: Promise<void>;
+}
+
+/** Claims jobs while slots are free, runs them, and writes down how they end. */
+export class Work {
+  readonly #deps: WorkDeps;
+  readonly #runs = new Map<string, Run>();
+  #closed = false;
+
+  constructor(deps: WorkDeps) {
+    this.#deps = deps;
+  }
+
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  /** One pass: claims as many jobs as there are free slots. */
+  async claimOnce(): Promise<void> {
+    const { store, maxJobs, self } = this.#deps;
+    const free = maxJobs - this.#runs.size;
+    // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
+    if (this.#closed || free <= 0 || !(await hasClaimable(store.db))) return;
+    const claimed = await store.write(async (tx) => {
+      const rows = await claim(tx, self(), free);
+      if (rows.length > 0) tx.afterCommit(() => rows.forEach(({ row }) => this.#deps.announceJob(row.id)));
+      return rows;
+    });
+    for (const each of claimed) this.#start(each);
+  }
+
+  /** One pass: stops the runs that somebody asked to cancel. */
+  async cancelOnce(): Promise<void> {
+    if (this.#runs.size === 0) return;
+    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self())) this.#stopRun(jobId, 'cancel');
+  }
+
+  /** Stops every run, and waits until each tree has ended and its end is written down. */
+  async stopAll(why: 'shutdown' | 'lease-lost'): Promise<void> {
+    if (why === 'shutdown') this.#closed = true;
+    const runs = [...this.#runs.entries()];
+    for (const [jobId] of runs) this.#stopRun(jobId, why);
+    await Promise.all(runs.map(([, run]) => run.done));
+  }
+
+  #stopRun(jobId: string, why: Stop): void {
+    const run = this.#runs.get(jobId);
+    if (run === undefined || run.stop !== null) return;
+    run.stop = why;
+    run.abort.abort();
+  }
+
+  #start(claimed: Claimed): void {
+    const fence = fenceOf(claimed.row);
+    const abort = new AbortController();
+    this.#deps.signals.emit('job:started', { jobId: fence.jobId });
+    const done = this.#execute(claimed, fence, abort.signal).finally(() => this.#runs.delete(fence.jobId));
+    this.#runs.set(fence.jobId, { fence, abort, stop: null, done });
+  }
+
+  async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
+    const runner = RUNNERS[row.kind];
+    let end: { state: FinalState; exitCode: number | null } = { state: 'failed', exitCode: null };
+    try {
+      if (runner === undefined) throw new Error(`there is no runner for jobs of kind ${row.kind}`);
+      end = await runJob(
+        this.#deps.kit,
+        runner,
+        { id: row.id, kind: row.kind, spec: row.spec, privileged: row.privileged === 1, timeoutMs: row.timeout_ms },
+        {
+          firstSeq: lastSeq + 1,
+          leader: (leader) => this.#recordLeader(fence, leader),
+          write: (chunk) => this.#keep(fence, chunk),
+        },
+        signal,
+      );
+    } catch (error) {
+      this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
+    }
+    await this.#finish(fence, end);
+  }
+
+  async #recordLeader(fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
+    const owned = await this.#deps.store.write((tx) => recordLeader(tx, fence, leader));
+    if (!owned) throw new Error('the job was lost before its program started');
+  }
+
+  /**
+   * Writes something that must not be lost: while the store can't take it (disk full, server away) the run waits,
+   * and with it, by back-pressure, its program.
+   */
+  async #persist<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#deps.store.write(work);
+      } catch (error) {
+        const last = this.#closed && attempt >= SHUTDOWN_ATTEMPTS;
+        if (!(error instanceof Failure) || error.code !== 'unavailable' || last) throw error;
+        await pause(this.#deps.kit.clock, PERSIST_RETRY_MS);
+      }
+    }
+  }
+
+  async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
+    const kept = await this.#persist(async (tx) => {
+      const { firstSeq, lastSeq, rawBytes, data } = chunk;
+      const owned = await appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data });
+      if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
+      return owned;
+    });
+    if (!kept) throw new RecorderFenced();
+  }
+
+  async #finish(fence: Fence, end: { state: FinalState; exitCode: number | null }): Promise<void> {
+    const stop = this.#runs.get(fence.jobId)?.stop ?? null;
+    // A run that ended by itself before it could be stopped keeps its own end.
+    const final = end.state === 'cancelled' && stop !== 'cancel' ? { ...end, state: 'interrupted' as const } : end;
+    if (stop === 'lease-lost') {
+      this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
+      return;
+    }
+    const ended = await this.#persist(async (tx) => {
+      const moved = await endJob(tx, fence, final, 'run');
+      if (moved) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
+      return moved;
+    });
+    if (!ended) this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
+    else this.#deps.signals.emit('job:finished', { jobId: fence.jobId, state: final.state, exitCode: final.exitCode });
+  }
+}

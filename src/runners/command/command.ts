@@ -1,0 +1,13 @@
+import type { CommandSpec } from '../../domain/command.ts';
+import { outcomeOf, type Runner } from '../runner.ts';
+
+/** Ports that every command may reach: OpenSSH. */
+const SSH_PORT = 22;
+
+/** Runs the words of the spec on this machine. */
+export const commandRunner: Runner = {
+  async run(job, tools) {
+    const spec = JSON.parse(job.spec) as CommandSpec;
+    return outcomeOf(await tools.exec({ argv: spec.command, connectPorts: [SSH_PORT, ...spec.egressPorts] }));
+  },
+};

@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
+import { childEnvironment } from './process/environment.ts';
+import type { Guard } from './process/guard.ts';
+import { supervise } from './process/supervise.ts';
+import type { LauncherPool } from './sandbox/pool.ts';
+import type { SandboxPolicy } from './sandbox/policy.ts';
+import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
+
+/** What every run of a daemon shares. */
+export interface RunKit {
+  readonly clock: Clock;
+  readonly pool: LauncherPool;
+  readonly guard: Guard;
+  readonly runsDir: string;
+  readonly path: string;
+  readonly lang: string;
+}
+
+/** What a run reports while it goes on; the daemon writes it down. */
+export interface RunReports {
+  /** Sequence number of the first event that the run may use. */
+  readonly firstSeq: number;
+  /** The first process of a program, before the program does anything of its own. */
+  leader(leader: { pid: number; startTicks: number }): Promise<void>;
+  /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
+  write(chunk: RecordedChunk): Promise<void>;
+}
+
+/** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
+export async function runJob(
+  kit: RunKit,
+  runner: Runner,
+  job: RunJob,
+  reports: RunReports,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const runDir = join(kit.runsDir, job.id);
+  mkdirSync(runDir, { mode: 0o700 });
+  const recorder = createRecorder({ secrets: [], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
+  const deadline = kit.clock.monotonic() + job.timeoutMs;
+  try {
+    return await runner.run(job, {
+      runDir,
+      say: (text) => recorder.system(text),
+      exec: (order) => execute(kit, job, runDir, order, recorder, reports, { deadline, signal }),
+    });
+  } finally {
+    await recorder.finish();
+    rmSync(runDir, { recursive: true, force: true });
+  }
+}
+
+async function execute(
+  kit: RunKit,
+  job: RunJob,
+  runDir: string,
+  order: ProgramOrder,
+  recorder: Recorder,
+  reports: RunReports,
+  limits: { deadline: number; signal: AbortSignal },
+): Promise<ProgramEnd> {
+  await kit.guard.ready();
+  const launched = await kit.pool.launch({
+    argv: [...order.argv],
+    env: childEnvironment({ jobId: job.id, runDir, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
+    cwd: runDir,
+    policy: job.privileged ? null : policyOf(order, runDir),
+    // The launcher waits for this: a program of a job starts only when its tree can be found again.
+    beforeStart: async (leader) => {
+      kit.guard.watch({ jobId: job.id, ...leader });
+      await reports.leader(leader);
+    },
+  });
+  recorder.attach(launched.stdout, 'stdout');
+  recorder.attach(launched.stderr, 'stderr');
+  try {
+    await launched.started;
+  } catch (error) {
+    recorder.system(error instanceof Error ? error.message : 'The program could not be started.');
+    kit.guard.unwatch(job.id);
+    return { exitCode: null, reason: 'refused' };
+  }
+  const end = await supervise(launched, {
+    jobId: job.id,
+    timeoutMs: Math.max(0, limits.deadline - kit.clock.monotonic()),
+    graceMs: STOP_GRACE_MS,
+    clock: kit.clock,
+    signal: limits.signal,
+  });
+  if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
+  if (end.survivors.length === 0) kit.guard.unwatch(job.id);
+  return end;
+}
+
+function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
+  const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
+  return { readable: [...(order.readable ?? [])], writable: [runDir], connectPorts };
+}

@@ -1,0 +1,49 @@
+import type { JobKind, RunOutcome } from '../domain/job.ts';
+
+/** What a run is told of its job. It never sees the store. */
+export interface RunJob {
+  readonly id: string;
+  readonly kind: JobKind;
+  /** JSON, as the operation that queued the job wrote it. */
+  readonly spec: string;
+  readonly privileged: boolean;
+  readonly timeoutMs: number;
+}
+
+/** One program to start for a job. */
+export interface ProgramOrder {
+  /** The program and its arguments; no shell reads them. */
+  readonly argv: readonly string[];
+  /** Paths that the program may read beside the system's. */
+  readonly readable?: readonly string[];
+  readonly connectPorts: readonly number[] | 'any';
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface ProgramEnd {
+  /** The program's own; 128 + the signal when a signal ended it; null when it never started. */
+  readonly exitCode: number | null;
+  readonly reason: 'exited' | 'timeout' | 'cancelled' | 'refused';
+}
+
+/** What a runner works with. */
+export interface RunTools {
+  /** The run's own directory: working directory, HOME and TMPDIR of its programs. */
+  readonly runDir: string;
+  /** Runs a program to its end, in the sandbox unless the job is privileged; its output goes to the job's events. */
+  exec(order: ProgramOrder): Promise<ProgramEnd>;
+  /** Adds a line of our own to the job's output. */
+  say(text: string): void;
+}
+
+/** A kind of job: turns the spec into programs, and their ends into an outcome. */
+export interface Runner {
+  run(job: RunJob, tools: RunTools): Promise<RunOutcome>;
+}
+
+/** The outcome of a run that is decided by its last program alone. */
+export function outcomeOf(end: ProgramEnd): RunOutcome {
+  if (end.reason === 'cancelled') return { state: 'cancelled', exitCode: end.exitCode };
+  const succeeded = end.reason === 'exited' && end.exitCode === 0;
+  return { state: succeeded ? 'succeeded' : 'failed', exitCode: end.exitCode };
+}

@@ -1,0 +1,6 @@
+import type { JobKind } from '../domain/job.ts';
+import { commandRunner } from './command/command.ts';
+import type { Runner } from './runner.ts';
+
+/** The kinds that can run; the others are refused when they are queued until their runner exists. */
+export const RUNNERS: Partial<Readonly<Record<JobKind, Runner>>> = { command: commandRunner };
