@@ -1,0 +1,142 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * The forms in which a tool may print a secret value. A form is bytes to look for; what a form leaves out is said here:
+ * base64 with other bytes around the value hides the characters that hold only bits of the value, so at most 4 bits of
+ * its first and of its last byte stay, and a value that a tool reverses, encrypts or colours within is not recognised.
+ */
+
+/** An encoding shorter than this would be met by chance, in a commit id or a time. The value itself is always a form. */
+export const SHORT_BYTES = 6;
+/**
+ * Above this, where values are keys and not words, the rare forms are left out: a form costs 36 bytes of memory and
+ * 0.3 us of the start for each of its bytes. A PEM key of 3 KB with every form took 70 ms and 6 MB, without them 17 ms and 4 MB.
+ */
+export const EVERY_FORM_UP_TO_BYTES = 512;
+/** Of a longer value only so much is looked for, so that one value never holds up the daemon for more than 0.2 s. */
+export const LONGEST_VALUE_BYTES = 32 * 1024;
+
+/** Widths at which coreutils' base64 (76), PEM (64) and xxd (60) break their lines. */
+const BASE64_WIDTHS = [64, 76];
+const HEX_WIDTHS = [60];
+
+const ALWAYS_PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
+/** What the usual encoders leave as it is: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI, none. */
+const URL_PLAIN = ['~', "~!*'()"].map(plainBytes);
+const URL_PLAIN_RARE = ['*', '~/', "~!*'();/?:@&=+$,#", ''].map(plainBytes);
+
+/** Each form once, the value itself first. Line ends around the value are not part of it: `echo` adds one and `$(…)` takes it away. */
+export function secretForms(value: Buffer): Buffer[] {
+  const bytes = withoutLineEnds(value).subarray(0, LONGEST_VALUE_BYTES);
+  if (bytes.length === 0) return [];
+  const forms = new Set<string>([latin1(bytes)]);
+  const encoded = [...base64Forms(bytes), ...hexForms(bytes), ...jsonForms(bytes), ...lineForms(bytes), ...urlForms(bytes)];
+  if (bytes.length <= EVERY_FORM_UP_TO_BYTES) encoded.push(...rareUrlForms(bytes), ...rareJsonForms(bytes), shellForm(bytes));
+  for (const form of encoded) if (form.length >= SHORT_BYTES) forms.add(form);
+  return [...forms].map((form) => Buffer.from(form, 'latin1'));
+}
+
+function withoutLineEnds(value: Buffer): Buffer {
+  let [start, end] = [0, value.length];
+  while (start < end && isLineEnd(value[start])) start += 1;
+  while (end > start && isLineEnd(value[end - 1])) end -= 1;
+  return value.subarray(start, end);
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13;
+}
+
+function base64Forms(bytes: Buffer): string[] {
+  const whole = bytes.toString('base64');
+  const forms = [whole, whole.replace(/=+$/, '')];
+  for (const offset of [0, 1, 2]) {
+    // With `offset` bytes before it, the characters from the first to the last that hold bits of the value only.
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    forms.push(text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6)));
+  }
+  const url = forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'));
+  const folded = [whole, forms[2] ?? whole].flatMap((form) => BASE64_WIDTHS.flatMap((width) => foldedAt(form, width)));
+  return [...forms, ...url, ...folded];
+}
+
+function hexForms(bytes: Buffer): string[] {
+  const lower = bytes.toString('hex');
+  const folded = HEX_WIDTHS.flatMap((width) => foldedAt(lower, width));
+  return [lower, lower.toUpperCase(), ...folded];
+}
+
+function foldedAt(form: string, width: number): string[] {
+  if (form.length <= width) return [];
+  const lines = form.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+  return [lines.join('\n'), lines.join('\r\n')];
+}
+
+function plainBytes(more: string): ReadonlySet<number> {
+  return new Set(Buffer.from(ALWAYS_PLAIN + more));
+}
+
+function urlForms(bytes: Buffer): string[] {
+  return URL_PLAIN.map((plain) => percentEncoded(bytes, plain));
+}
+
+function rareUrlForms(bytes: Buffer): string[] {
+  const upper = [...URL_PLAIN, ...URL_PLAIN_RARE].map((plain) => percentEncoded(bytes, plain));
+  const every = Array.from(bytes, percent).join('');
+  const both = [...upper, every].flatMap((form) => [form, form.replace(/%../g, (escape) => escape.toLowerCase())]);
+  return [...both, ...both.map((form) => form.replaceAll('%20', '+'))];
+}
+
+function percentEncoded(bytes: Buffer, plain: ReadonlySet<number>): string {
+  return Array.from(bytes, (byte) => (plain.has(byte) ? String.fromCharCode(byte) : percent(byte))).join('');
+}
+
+function percent(byte: number): string {
+  return `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+}
+
+/** As JavaScript writes it, and that as a part of a JSON text within a JSON text. */
+function jsonForms(bytes: Buffer): string[] {
+  if (!isUtf8(bytes)) return [];
+  const json = insideQuotes(bytes.toString());
+  return [json, insideQuotes(json)].map(utf8AsLatin1);
+}
+
+/** As Go and others escape it for HTML, Python in ASCII, PHP with its slashes; and each as JSON within JSON. */
+function rareJsonForms(bytes: Buffer): string[] {
+  if (!isUtf8(bytes)) return [];
+  const json = insideQuotes(bytes.toString());
+  const html = json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+  const ascii = json.replace(/[^\x20-\x7e]/g, unicodeEscape);
+  const asciiUpper = ascii.replace(/\\u(....)/g, (_, digits: string) => `\\u${digits.toUpperCase()}`);
+  const once = [html, ascii, asciiUpper, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
+  return [...once, ...once.map(insideQuotes)].map(utf8AsLatin1);
+}
+
+function insideQuotes(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** As `set -x` prints it: within single quotes. */
+function shellForm(bytes: Buffer): string {
+  return latin1(bytes).replaceAll("'", "'\\''");
+}
+
+/** A value of several lines, such as a key, is also printed line by line, indented. */
+function lineForms(bytes: Buffer): string[] {
+  const lines = latin1(bytes).split(/[\r\n]+/);
+  return lines.length > 1 ? lines.map((line) => line.trim()) : [];
+}
+
+function utf8AsLatin1(text: string): string {
+  return latin1(Buffer.from(text));
+}
+
+/** One character per byte, so that a form of any bytes is a string that a set keeps once. */
+function latin1(bytes: Buffer): string {
+  return bytes.toString('latin1');
+}
