@@ -101,6 +101,17 @@ describe('Packages', () => {
     bites(repository.namedRegistry({ path: '.npmrc', text: 'fund=false\nregistry=https://registry.example/' }), /names a registry/);
   });
 
+  test('the version is the same wherever it is said', () => {
+    const { text } = fileAt('src/version.ts');
+    assertNone(
+      ['package.json', 'package-lock.json'].map(fileAt).flatMap((file) => repository.versionMismatch(file, text)),
+      repository.VERSION_WHY,
+    );
+    bites(repository.versionMismatch(manifest({ version: '0.2.0' }), "export const VERSION = '0.1.0';"), /says 0.2.0, .* says 0.1.0/);
+    bites(repository.versionMismatch(manifest({ version: '0.2.0' }), ''), /says 0.2.0/);
+    assert.deepEqual(repository.versionMismatch(manifest({ version: '0.1.0' }), "export const VERSION = '0.1.0';"), []);
+  });
+
   test('dependencies are exact, few, and each has its reason', () => {
     const decisionLines = TEXTS.filter(({ path }) => path.startsWith('docs/decisions/')).flatMap(({ text }) => text.split('\n'));
     assertNone(repository.dependencies(fileAt('package.json'), decisionLines), repository.DEPENDENCIES_WHY);

@@ -96,6 +96,15 @@ export function namedRegistry({ path, text }: TextFile): Finding[] {
   return found.map((line) => ({ path, line, what: 'names a registry host' }));
 }
 
+export const VERSION_WHY = 'Whoever reports a fault names the version; all places that say one must say the same.';
+
+/** Of package.json or package-lock.json, against the constant in src/version.ts. */
+export function versionMismatch({ path, text }: TextFile, versionSource: string): Finding[] {
+  const version = /VERSION = '([^']*)'/.exec(versionSource)?.[1];
+  const said = (JSON.parse(text) as { version?: unknown }).version;
+  return version !== undefined && said === version ? [] : [{ path, what: `says ${String(said)}, src/version.ts says ${String(version)}` }];
+}
+
 export const DEPENDENCIES_MAX = 15;
 export const DEPENDENCIES_WHY =
   'A dependency is code that we answer for: exact, so that it changes when we say so; few; and each with its reason in docs/decisions.';
