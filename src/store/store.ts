@@ -5,6 +5,8 @@ import { WriteGate, type Work } from './gate.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import type { Db } from './schema.ts';
 
+export { SchemaMismatch } from './migrate.ts';
+
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
 
 /** The store of one process: committed state to read, one door to write. */

@@ -46,7 +46,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 };
 
 /** These wire everything, and nothing imports them but each other. */
-const ROOTS = ['app.ts', 'main.ts'];
+const ROOTS = ['app.ts', 'app', 'main.ts'];
 
 /** Files that every layer may import. */
 const FOR_ALL = ['version.ts'];

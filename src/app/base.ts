@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
+import { loadOrCreateSealKey } from '../config/seal-key.ts';
+import { processEnvironment, type Settings } from '../config/settings.ts';
+import { createDoctor, type DoctorParts } from '../doctor/doctor.ts';
+import { Failure } from '../domain/failure.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { Followers } from '../lib/followers.ts';
+import { newId } from '../lib/id.ts';
+import type { Services } from '../operations/services.ts';
+import { hashToken } from '../operations/token-hash.ts';
+import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
+import { countActiveTokens } from '../store/tokens.ts';
+import { VERSION } from '../version.ts';
+
+/** How long a follower sleeps at most, in milliseconds: the fallback where no news arrive. */
+const FOLLOW_FALLBACK_MS = 1_000;
+
+/** What each program builds first: the data directory, the store, the key, and who follows jobs in this process. */
+export interface Base {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly paths: DataDirPaths;
+  readonly store: Store;
+  readonly followers: Followers;
+  /** Read, or made, when it is first needed. */
+  sealKey(): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** Throws Failure for what an operator can mend. */
+export async function openBase(settings: Settings): Promise<Base> {
+  const clock = systemClock;
+  const prepared = await prepareDataDir(settings.dataDir);
+  const paths = settings.sealKeyFile === null ? prepared : { ...prepared, sealKey: settings.sealKeyFile };
+  const store = await openStoreOf(settings, paths, clock);
+  const followers = new Followers();
+  const forget = store.onForeignCommit(() => followers.tellAll());
+  let key: Promise<Buffer> | null = null;
+  return {
+    clock,
+    settings,
+    paths,
+    store,
+    followers,
+    sealKey() {
+      key ??= loadOrCreateSealKey(paths.sealKey, async () => (await countActiveTokens(store.db, clock.now())) > 0);
+      // A file that was mended is read again by who asks next.
+      key.catch(() => (key = null));
+      return key;
+    },
+    async close() {
+      forget();
+      followers.tellAll();
+      await store.close();
+    },
+  };
+}
+
+async function openStoreOf(settings: Settings, paths: DataDirPaths, clock: Clock): Promise<Store> {
+  const location = settings.databaseUrl === null ? { file: paths.database } : { url: settings.databaseUrl };
+  // Names this process's ledger chain where every process has one: on a shared PostgreSQL.
+  const daemonId = newId('dmn', clock.now());
+  try {
+    return await openStore({ location, clock, daemonId });
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);
+    const where = settings.databaseUrl === null ? `--data-dir: the store ${paths.database}` : '--database-url: the store';
+    throw new Failure('unavailable', `${where} can not be opened: ${reasonOf(error)}`);
+  }
+}
+
+// The text of a driver's error may repeat the URL with its password; a code never does.
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return code.startsWith('ERR_SQLITE') || code === '' ? error.message : code;
+}
+
+export interface ServiceParts {
+  readonly hasQueue: boolean;
+  readonly startedAt: number | null;
+  readonly wake: () => void;
+  readonly sandbox: DoctorParts['sandbox'];
+  readonly listeners: DoctorParts['listeners'];
+}
+
+/** What operations ask of this process. */
+export function createServices(base: Base, parts: ServiceParts): Services {
+  const { clock, followers } = base;
+  const doctor = doctorOf(base.settings, { ...parts, clock, paths: base.paths, openedStore: () => base.store });
+  return {
+    clock,
+    server: { version: VERSION, hostname: hostname() || null, startedAt: parts.startedAt },
+    hasQueue: parts.hasQueue,
+    wake: parts.wake,
+    announceJob: (jobId) => followers.tell(jobId),
+    async jobChanged(jobId, signal) {
+      const done = new AbortController();
+      const cancel = clock.after(FOLLOW_FALLBACK_MS, () => done.abort());
+      await followers.next(jobId, AbortSignal.any([signal, done.signal]));
+      cancel();
+    },
+    doctor,
+    hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
+  };
+}
+
+/** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
+export function doctorOf(settings: Settings, parts: Omit<DoctorParts, 'settings' | 'path'>): Services['doctor'] {
+  return createDoctor({ ...parts, settings, path: processEnvironment()['PATH'] ?? '' });
+}
+
+export function pathsOf(settings: Settings): DataDirPaths {
+  const paths = dataDirPaths(settings.dataDir);
+  return settings.sealKeyFile === null ? paths : { ...paths, sealKey: settings.sealKeyFile };
+}

@@ -1,0 +1,74 @@
+import { userInfo } from 'node:os';
+import type { Settings } from '../config/settings.ts';
+import { localCaller, type Caller } from '../domain/caller.ts';
+import { asFailure } from '../domain/failure.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Home } from '../operations/invoke.ts';
+import type { Services } from '../operations/services.ts';
+import type { Store } from '../store/store.ts';
+import { VERSION } from '../version.ts';
+import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
+import { sandboxSupport } from './sandbox-support.ts';
+
+/** The local command line's home: the same operations, on the data directory itself. */
+export interface Local {
+  readonly home: Home;
+  readonly caller: Caller;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it. Where that fails (no permission, a store of a newer build), every operation that needs the store throws
+ * the reason, and the doctor, which reports it, still works.
+ */
+export async function openLocal(settings: Settings): Promise<Local> {
+  const caller = localCaller(userName());
+  try {
+    const base = await openBase(settings);
+    const services = createServices(base, {
+      hasQueue: true,
+      startedAt: null,
+      // The daemon sees the commit itself.
+      wake: () => undefined,
+      sandbox: sandboxSupport,
+      listeners: () => [],
+    });
+    return { home: { store: base.store, services }, caller, close: () => base.close() };
+  } catch (error) {
+    const failure = asFailure(error);
+    return { home: brokenHome(settings, failure), caller, close: () => Promise.resolve() };
+  }
+}
+
+function brokenHome(settings: Settings, reason: Error): Home {
+  const refuse = (): never => {
+    throw reason;
+  };
+  const services: Services = {
+    clock: systemClock,
+    server: { version: VERSION, hostname: null, startedAt: null },
+    hasQueue: true,
+    wake: () => undefined,
+    announceJob: () => undefined,
+    jobChanged: refuse,
+    hashToken: refuse,
+    doctor: doctorOf(settings, {
+      clock: systemClock,
+      paths: pathsOf(settings),
+      openedStore: refuse,
+      sandbox: sandboxSupport,
+      listeners: () => [],
+    }),
+  };
+  const store = new Proxy({} as Store, { get: refuse });
+  return { store, services };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user id without an entry in the password file, as in many containers.
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

@@ -1,0 +1,203 @@
+import { isLoopback, processEnvironment, type ListenAddress, type Settings } from '../config/settings.ts';
+import { startDaemon, type Daemon } from '../daemon/daemon.ts';
+import { thisMachine } from '../daemon/identity.ts';
+import { createSignals, type Signals } from '../daemon/signals.ts';
+import { localCaller } from '../domain/caller.ts';
+import { Failure } from '../domain/failure.ts';
+import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
+import { createIngressFace } from '../faces/ingress/face.ts';
+import { createLog, type Log } from '../lib/log.ts';
+import { createAuthenticator } from '../operations/authenticate.ts';
+import { encode } from '../operations/envelope.ts';
+import { invoke, type Home } from '../operations/invoke.ts';
+import { OPERATIONS } from '../operations/table.ts';
+import { createGuard } from '../runners/process/guard.ts';
+import { endTree } from '../runners/process/tree.ts';
+import { createLauncherPool } from '../runners/sandbox/pool.ts';
+import { countActiveTokens, listTokens } from '../store/tokens.ts';
+import { VERSION } from '../version.ts';
+import { createServices, openBase, type Base } from './base.ts';
+import type { Io } from './io.ts';
+import { untilToldToStop } from './stop.ts';
+import { Teardown } from './teardown.ts';
+
+/** How long open requests may take to end when the daemon stops, in milliseconds. */
+const CLOSE_GRACE_MS = 5_000;
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** A program that answers: where, and how to end it. */
+export interface Running {
+  readonly webUrl: string;
+  readonly ingressUrl: string | null;
+  readonly home: Home;
+  readonly daemon: Daemon | null;
+  readonly signals: Signals;
+  stop(): Promise<void>;
+}
+
+export async function runServe(settings: Settings, io: Io): Promise<number> {
+  return runUntilStopped(await startServe(settings), settings, io);
+}
+
+export async function runWeb(settings: Settings, io: Io): Promise<number> {
+  return runUntilStopped(await startWeb(settings), settings, io);
+}
+
+async function runUntilStopped(running: Running, settings: Settings, io: Io): Promise<number> {
+  await sayReady(running, settings, io);
+  await untilToldToStop();
+  await running.stop();
+  return 0;
+}
+
+/** The whole daemon. What started is ended again, last first, when a later part can't start. */
+export async function startServe(settings: Settings): Promise<Running> {
+  const teardown = new Teardown();
+  try {
+    return await assembleServe(settings, teardown);
+  } catch (error) {
+    await teardown.run();
+    throw error;
+  }
+}
+
+async function assembleServe(settings: Settings, teardown: Teardown): Promise<Running> {
+  const log = createLog('info');
+  const base = await openBase(settings);
+  teardown.add(() => base.close());
+  await refuseOpenDoor(base, settings.webAddr);
+  const signals = loggedSignals(log);
+  const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (problem) => log.warn({ problem }, 'launcher') });
+  teardown.add(() => pool.stop());
+  const guard = createGuard({ clock: base.clock });
+  teardown.add(() => guard.stop());
+
+  let daemon: Daemon | null = null;
+  const listening: { name: string; url: string; listening: boolean }[] = [];
+  const services = createServices(base, {
+    hasQueue: true,
+    startedAt: base.clock.now(),
+    wake: () => daemon?.wake(),
+    sandbox: () => pool.supported(),
+    listeners: () => listening,
+  });
+  const home = { store: base.store, services };
+  const http = await createWeb(base, home, log);
+  teardown.add(() => http.close(CLOSE_GRACE_MS));
+  // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
+  const web = await listenOn(http, settings.webAddr, 'web-addr');
+  listening.push({ name: 'web', url: web.url, listening: true });
+  const ingress = createIngressFace({ log });
+  teardown.add(() => ingress.close(CLOSE_GRACE_MS));
+  const hooks = await listenOn(ingress, settings.ingressAddr, 'ingress-addr');
+  listening.push({ name: 'ingress', url: hooks.url, listening: true });
+
+  const env = processEnvironment();
+  daemon = await startDaemon({
+    store: base.store,
+    clock: base.clock,
+    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? 'C.UTF-8' },
+    machine: thisMachine(),
+    version: VERSION,
+    instancesDir: base.paths.instances,
+    maxJobs: settings.maxJobs,
+    leaseMs: settings.leaseMs,
+    endTree,
+    announceJob: (jobId) => base.followers.tell(jobId),
+    announceAll: () => base.followers.tellAll(),
+    signals,
+  });
+  const started = daemon;
+  teardown.add(() => started.stop());
+  return { webUrl: web.url, ingressUrl: hooks.url, home, daemon, signals, stop: () => teardown.run() };
+}
+
+export async function startWeb(settings: Settings): Promise<Running> {
+  const teardown = new Teardown();
+  try {
+    const log = createLog('info');
+    const base = await openBase(settings);
+    teardown.add(() => base.close());
+    await refuseOpenDoor(base, settings.addr);
+    const { sandboxSupport } = await import('./sandbox-support.ts');
+    const listening: { name: string; url: string; listening: boolean }[] = [];
+    const services = createServices(base, {
+      hasQueue: false,
+      startedAt: base.clock.now(),
+      wake: () => undefined,
+      sandbox: sandboxSupport,
+      listeners: () => listening,
+    });
+    const home = { store: base.store, services };
+    const http = await createWeb(base, home, log);
+    teardown.add(() => http.close(CLOSE_GRACE_MS));
+    const web = await listenOn(http, settings.addr, 'addr');
+    listening.push({ name: 'web', url: web.url, listening: true });
+    return { webUrl: web.url, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
+  } catch (error) {
+    await teardown.run();
+    throw error;
+  }
+}
+
+async function createWeb(base: Base, home: Home, log: Log): Promise<HttpFace> {
+  const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
+  const { basePath, publicUrl } = base.settings;
+  return createHttpFace({ home, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, log });
+}
+
+/** Nobody but this machine may reach a surface that no credential guards. */
+async function refuseOpenDoor(base: Base, at: ListenAddress): Promise<void> {
+  if (isLoopback(at.host) || (await countActiveTokens(base.store.db, base.clock.now())) > 0) return;
+  throw new Failure(
+    'invalid_argument',
+    `${at.host} can be reached from outside and no token is active: make one with "svc token create" first, or listen on 127.0.0.1.`,
+  );
+}
+
+async function listenOn(
+  face: { listen(at: ListenAddress): Promise<{ url: string; port: number }> },
+  at: ListenAddress,
+  flag: string,
+): Promise<{ url: string; port: number }> {
+  try {
+    return await face.listen(at);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
+    throw new Failure('invalid_argument', `--${flag}: can not listen on ${at.host}:${at.port}: ${why}.`);
+  }
+}
+
+function loggedSignals(log: Log): Signals {
+  const signals = createSignals();
+  signals.on('job:started', (event) => log.info(event, 'job started'));
+  signals.on('job:finished', (event) => log.info(event, 'job finished'));
+  signals.on('job:fenced', (event) => log.warn(event, 'job was lost to another daemon'));
+  signals.on('job:rescued', (event) => log.warn(event, 'job of a dead daemon marked interrupted'));
+  signals.on('lease:lost', (event) => log.error(event, 'lost lease'));
+  signals.on('loop:failed', ({ name, error }) => log.error({ name, err: error }, 'pass failed'));
+  return signals;
+}
+
+async function sayReady(running: Running, settings: Settings, io: Io): Promise<void> {
+  const { webUrl, ingressUrl, home } = running;
+  if (io.output === 'json') {
+    const data = { web_url: webUrl, ingress_url: ingressUrl, data_dir: settings.dataDir, pid: process.pid, version: VERSION };
+    io.stdout.write(encode('serve.ready', data));
+  } else {
+    const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
+    io.stdout.write(`Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`);
+  }
+  if ((await listTokens(home.store.db)).length > 0) return;
+  io.stderr.write(io.interactive ? await firstToken(running) : 'No token yet. Make one: svc token create --name NAME --scope operator\n');
+}
+
+/** On the first start somebody sits there: the token is shown this once. */
+async function firstToken({ home, webUrl }: Running): Promise<string> {
+  const operation = OPERATIONS.find((row) => row.id === 'token.create');
+  if (operation === undefined) throw new Error('the table has no token.create');
+  const answer = await invoke(home, operation, { caller: localCaller('first-start'), raw: { name: 'first', scope: 'operator' } });
+  const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
+  return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;
+}
