@@ -1,0 +1,125 @@
+import type { Stats } from 'node:fs';
+import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+
+/** Only the service's own user may look into the data directory or into anything in it. */
+export const PRIVATE_DIR_MODE = 0o700;
+export const PRIVATE_FILE_MODE = 0o600;
+
+/** The bits of a mode that let others than the owner in. */
+const OTHERS = 0o077;
+
+/** What the data directory holds, one row each. `serve` and `web` make the folders, the parts that write make the files. */
+export const DATA_DIR_ENTRIES = {
+  database: { name: 'gatehouse.db', kind: 'file' },
+  sealKey: { name: 'seal.key', kind: 'file' },
+  /** One folder per run: its working directory. */
+  runs: { name: 'runs', kind: 'directory' },
+  /** One file per daemon, which it holds a lock on while it lives. */
+  instances: { name: 'instances', kind: 'directory' },
+} as const satisfies Record<string, { name: string; kind: 'file' | 'directory' }>;
+
+/** Absolute paths. */
+export type DataDirPaths = { readonly dir: string } & { readonly [K in keyof typeof DATA_DIR_ENTRIES]: string };
+
+export function dataDirPaths(dir: string): DataDirPaths {
+  return {
+    dir,
+    database: join(dir, DATA_DIR_ENTRIES.database.name),
+    sealKey: join(dir, DATA_DIR_ENTRIES.sealKey.name),
+    runs: join(dir, DATA_DIR_ENTRIES.runs.name),
+    instances: join(dir, DATA_DIR_ENTRIES.instances.name),
+  };
+}
+
+/** True when others than the owner have any right on it. */
+export function isOpenToOthers(mode: number): boolean {
+  return (mode & OTHERS) !== 0;
+}
+
+/** The last three octal digits, as chmod takes them. */
+export function modeText(mode: number): string {
+  return `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
+}
+
+/** True for files of this user. Root's files count as foreign too unless this is root: what we can't chmod isn't ours. */
+export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
+  const self = process.geteuid?.();
+  return self === undefined || stats.uid === self;
+}
+
+/**
+ * Makes the data directory and its folders, or takes over those that are there, and closes them to other users. The
+ * paths in the answer have their links resolved, because the sandbox compares paths. Throws invalid_argument that says
+ * what is in the way, unavailable when the disk is.
+ */
+export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
+  try {
+    await mkdir(dir, { recursive: true, mode: PRIVATE_DIR_MODE });
+    const resolved = await realpath(dir);
+    await takeOver(resolved, dir);
+    const paths = dataDirPaths(resolved);
+    for (const folder of [paths.runs, paths.instances]) {
+      await mkdir(folder, { recursive: true, mode: PRIVATE_DIR_MODE });
+      await tighten(folder, await ownDirectory(folder));
+    }
+    return paths;
+  } catch (error) {
+    throw explain(error, dir);
+  }
+}
+
+async function takeOver(path: string, asGiven: string): Promise<void> {
+  const stats = await ownDirectory(path);
+  // /tmp or a home directory named by mistake would be closed to everybody else.
+  if (isOpenToOthers(stats.mode) && !(await looksLikeOurs(path))) {
+    throw new Failure(
+      'invalid_argument',
+      `--data-dir: ${asGiven} is open to other users and holds other things: name an empty directory or a new one.`,
+    );
+  }
+  await tighten(path, stats);
+  await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
+async function ownDirectory(path: string): Promise<Stats> {
+  const stats = await stat(path);
+  if (!stats.isDirectory()) throw new Failure('invalid_argument', `--data-dir: ${path} is not a directory.`);
+  if (!isOurs(stats)) {
+    throw new Failure(
+      'invalid_argument',
+      `--data-dir: ${path} belongs to user ${stats.uid}, and this process runs as user ${process.geteuid?.() ?? 'unknown'}.`,
+    );
+  }
+  return stats;
+}
+
+async function tighten(path: string, stats: Stats): Promise<void> {
+  if (isOpenToOthers(stats.mode) || (stats.mode & PRIVATE_DIR_MODE) !== PRIVATE_DIR_MODE) await chmod(path, PRIVATE_DIR_MODE);
+}
+
+async function looksLikeOurs(path: string): Promise<boolean> {
+  // A file system of its own has a lost+found from the beginning.
+  const names = (await readdir(path)).filter((name) => name !== 'lost+found');
+  return names.length === 0 || Object.values(DATA_DIR_ENTRIES).some((entry) => names.includes(entry.name));
+}
+
+/** System errors that say the machine is in trouble, not the argument. */
+const TROUBLE = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE']);
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not use it',
+  EPERM: 'this user may not change it',
+  EROFS: 'it is on a read-only file system',
+  EEXIST: 'it is not a directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  ELOOP: 'its links run in a circle',
+  ENAMETOOLONG: 'the path is too long',
+};
+
+function explain(error: unknown, dir: string): unknown {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string' || error instanceof Failure) return error;
+  if (TROUBLE.has(error.code)) return new Failure('unavailable', `The data directory ${dir} can not be used: ${error.code}.`);
+  return new Failure('invalid_argument', `--data-dir: ${dir} can not be used: ${REASONS[error.code] ?? error.code}.`);
+}

@@ -1,0 +1,98 @@
+import { examineAuditLedger } from './audit-ledger.ts';
+import { examineClock } from './clock.ts';
+import { examineDataDir } from './data-dir.ts';
+import { examineDiskRoom } from './disk-room.ts';
+import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
+import { examineListeners } from './listeners.ts';
+import { examineOptionalTools } from './optional-tools.ts';
+import { examinePrivilegePosture } from './privilege-posture.ts';
+import { plainReason } from './reason.ts';
+import { examineSandbox } from './sandbox.ts';
+import { examineSchema } from './schema.ts';
+import { examineSeal } from './seal.ts';
+import { examineStore } from './store.ts';
+
+/** A question to the system or the store that takes longer than this is stuck, and the report must not be. */
+const LIMIT_MS = 5_000;
+/** Each tool has 5 s of its own; with some more here, a tool that hangs is named and does not hide the others. */
+const TOOLS_LIMIT_MS = 8_000;
+/** The chains are read from their first row (measured: 230,000 rows/s). */
+const LEDGER_LIMIT_MS = 60_000;
+/** A report is read by people and sent by a face: one entry never grows beyond this. */
+const DETAIL_MAX_CHARS = 2_000;
+
+interface Check {
+  readonly name: string;
+  readonly limitMs: number;
+  readonly examine: Examine;
+}
+
+/** The entries in the order of the report. */
+const CHECKS: readonly Check[] = [
+  { name: 'data_dir', limitMs: LIMIT_MS, examine: examineDataDir },
+  { name: 'store', limitMs: LIMIT_MS, examine: examineStore },
+  { name: 'schema', limitMs: LIMIT_MS, examine: examineSchema },
+  { name: 'disk_room', limitMs: LIMIT_MS, examine: examineDiskRoom },
+  { name: 'clock', limitMs: LIMIT_MS, examine: examineClock },
+  { name: 'sandbox', limitMs: LIMIT_MS, examine: examineSandbox },
+  { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
+  { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
+  { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
+  { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
+  { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
+];
+
+/**
+ * Makes the doctor of this process; call it early, because the clock is judged from then on. The result examines each
+ * part on its own and never rejects: what throws is that entry's `fail`, what does not answer in time its `unknown`.
+ *
+ * An examination that is still under way is joined, not begun again, so that any number of callers (and callers after a
+ * time-out) cost one.
+ */
+export function createDoctor(parts: DoctorParts): () => Promise<readonly DoctorEntry[]> {
+  const began = { wallMs: parts.clock.now(), monotonicMs: parts.clock.monotonic() };
+  const patients = CHECKS.map((check) => new Patient(check, { ...parts, began }));
+  return () => Promise.all(patients.map((patient) => patient.entry()));
+}
+
+class Patient {
+  readonly #check: Check;
+  readonly #facts: Facts;
+  #underWay: Promise<Finding> | null = null;
+
+  constructor(check: Check, facts: Facts) {
+    this.#check = check;
+    this.#facts = facts;
+  }
+
+  async entry(): Promise<DoctorEntry> {
+    this.#underWay ??= this.#examine();
+    const { status, detail } = await this.#inTime(this.#underWay);
+    return { name: this.#check.name, status, detail: shorten(detail) };
+  }
+
+  async #examine(): Promise<Finding> {
+    try {
+      return await this.#check.examine(this.#facts);
+    } catch (error) {
+      return fail(`The examination failed: ${plainReason(error)}.`);
+    } finally {
+      this.#underWay = null;
+    }
+  }
+
+  #inTime(finding: Promise<Finding>): Promise<Finding> {
+    const { limitMs } = this.#check;
+    return new Promise((resolve) => {
+      const cancel = this.#facts.clock.after(limitMs, () => resolve(unknown(`No answer within ${limitMs / 1_000} s.`)));
+      void finding.then((found) => {
+        cancel();
+        resolve(found);
+      });
+    });
+  }
+}
+
+function shorten(detail: string): string {
+  return detail.length <= DETAIL_MAX_CHARS ? detail : `${detail.slice(0, DETAIL_MAX_CHARS - 1)}…`;
+}

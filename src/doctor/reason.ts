@@ -1,0 +1,26 @@
+import { getSystemErrorMessage } from 'node:util';
+import { Failure } from '../domain/failure.ts';
+import { SchemaMismatch } from '../store/migrate.ts';
+
+/**
+ * Why something failed, in plain words without a value: texts of foreign errors may hold URLs, paths, names or rows, so
+ * only the messages that this program wrote itself are passed on; of the others their kind is named.
+ */
+export function plainReason(error: unknown): string {
+  if (error instanceof Failure || error instanceof SchemaMismatch) return error.message.replace(/\.$/, '');
+  if (!(error instanceof Error)) return 'an unexpected error';
+  // node:sqlite: the text that SQLite has for the error number, such as "database disk image is malformed".
+  if ('errstr' in error && typeof error.errstr === 'string') return error.errstr;
+  const code = codeOf(error);
+  if (code === null) return `an unexpected error (${error.name})`;
+  if ('errno' in error && typeof error.errno === 'number' && error.errno < 0) {
+    return `${getSystemErrorMessage(error.errno) ?? 'system error'} (${code})`;
+  }
+  return `error ${code}`;
+}
+
+/** The code of a system or database error, such as ENOENT or 28P01; null for others. */
+export function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  return /^[A-Z0-9_]{1,40}$/.test(error.code) ? error.code : null;
+}

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+
+/** Asking for a version takes milliseconds, of Ansible a second; what takes longer waits for something. */
+const ANSWER_LIMIT_MS = 5_000;
+/** A version is on the first lines; what a tool prints beyond this is not read. */
+const OUTPUT_MAX_BYTES = 16_384;
+
+export interface Tool {
+  /** The program on PATH, and its name in the manifest. */
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Finds the version in what the tool printed; its first group is the version. */
+  readonly version: RegExp;
+}
+
+/** The tools that jobs may need, in the order of the report. Every one is optional. */
+export const TOOLS: readonly Tool[] = [
+  { name: 'terraform', args: ['version'], version: /^Terraform v(\d[\w.+-]{0,40})/m },
+  { name: 'tofu', args: ['version'], version: /^OpenTofu v(\d[\w.+-]{0,40})/m },
+  // `ansible-playbook [core 2.16.3]`, before Ansible 2.11 `ansible-playbook 2.9.27`.
+  { name: 'ansible-playbook', args: ['--version'], version: /^ansible-playbook (?:\[core )?(\d[\w.+-]{0,40})/m },
+  // On standard error: `OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.14 4 Jun 2024`.
+  { name: 'ssh', args: ['-V'], version: /^OpenSSH_(\d[\w.+-]{0,40})/m },
+  { name: 'git', args: ['--version'], version: /^git version (\d[\w.+-]{0,40})/m },
+  // `ping from iputils 20221126`, before 2020 `ping utility, iputils-s20190709`, of inetutils `ping (GNU inetutils) 2.4`.
+  { name: 'ping', args: ['-V'], version: /(?:\biputils[ -]s?|\(GNU inetutils\) )(\d[\w.+-]{0,40})/m },
+];
+
+export type ToolAnswer =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'version'; readonly version: string }
+  /** It is there, but printed no version that we understand. */
+  | { readonly kind: 'unparseable' }
+  | { readonly kind: 'silent'; readonly limitMs: number }
+  | { readonly kind: 'unstartable' };
+
+/** Asks the first program of that name on `path` for its version. Never rejects. */
+export async function askTool(tool: Tool, path: string, clock: Clock): Promise<ToolAnswer> {
+  const program = await findProgram(tool.name, path);
+  if (program === null) return { kind: 'missing' };
+  const output = await run(program, tool.args, path, clock);
+  if (output.end !== 'ended') return output.end === 'late' ? { kind: 'silent', limitMs: ANSWER_LIMIT_MS } : { kind: 'unstartable' };
+  const version = tool.version.exec(output.text)?.[1];
+  return version === undefined ? { kind: 'unparseable' } : { kind: 'version', version };
+}
+
+/** The first executable file of that name. Relative entries of PATH are passed over: they mean wherever the daemon was started. */
+export async function findProgram(name: string, path: string): Promise<string | null> {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const candidate = join(folder, name);
+    try {
+      await access(candidate, constants.X_OK);
+      if ((await stat(candidate)).isFile()) return candidate;
+    } catch {
+      // Not here, or not ours to start: the next one.
+    }
+  }
+  return null;
+}
+
+interface Output {
+  readonly end: 'ended' | 'late' | 'unstartable';
+  readonly text: string;
+}
+
+/** Both streams together, because ssh answers on standard error. The exit code says nothing: some exit 1 after -V. */
+function run(program: string, args: readonly string[], path: string, clock: Clock): Promise<Output> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const child = spawn(program, args, {
+      // Away from ansible.cfg and *.tf of whatever directory the daemon was started in.
+      cwd: '/',
+      // Tools that are wrappers (tfenv, asdf, pipx) need HOME. Terraform asks its maker for news unless told not to.
+      env: { PATH: path, HOME: homedir(), LC_ALL: 'C.UTF-8', CHECKPOINT_DISABLE: '1', ANSIBLE_NOCOLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const finish = (end: Output['end'], alive: boolean): void => {
+      cancel();
+      if (alive) killGroup(child.pid);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      resolve({ end, text: Buffer.concat(chunks).subarray(0, OUTPUT_MAX_BYTES).toString('utf8') });
+    };
+    const cancel = clock.after(ANSWER_LIMIT_MS, () => finish('late', true));
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= OUTPUT_MAX_BYTES) finish('ended', true);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.once('error', () => finish('unstartable', false));
+    child.once('close', () => finish('ended', false));
+  });
+}
+
+/** The tool and what it started, which may hold its output open. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The whole group has ended already.
+  }
+}
