@@ -11,6 +11,11 @@ export async function findToken(db: Db, id: string): Promise<TokenRow | undefine
   return (await byId(db, { id })).rows[0];
 }
 
+/** The rows of those ids that exist, in any order. */
+export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> {
+  return db.selectFrom('tokens').selectAll().where('id', 'in', ids).execute();
+}
+
 /** Throws duplicate while an active token has the name. */
 export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
   const taken = await findActiveByName(tx.db, row.name);
@@ -57,8 +62,12 @@ export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
   await tx.db.insertInto('sessions').values(row).execute();
 }
 
-export function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
-  return db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+const sessionById = prepared<{ id: string }, SessionRow>((db, value) =>
+  db.selectFrom('sessions').selectAll().where('id', '=', value('id')),
+);
+
+export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return (await sessionById(db, { id })).rows[0];
 }
 
 export async function deleteSession(tx: Tx, id: string): Promise<void> {

@@ -1,0 +1,43 @@
+/** Thrown by `Limiter.run` when as many as may wait are waiting. */
+export class LimiterFull extends Error {
+  constructor() {
+    super('As many tasks as may wait are waiting.');
+    this.name = 'LimiterFull';
+  }
+}
+
+/** Runs a few tasks at a time and lets a few more wait, in order; beyond that it refuses at once. */
+export class Limiter {
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limits: { readonly running: number; readonly waiting: number }) {
+    this.#runningMax = limits.running;
+    this.#waitingMax = limits.waiting;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Rejects with LimiterFull without having begun `task`; else settles as it does. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#runningMax) this.#running += 1;
+    else if (this.#waiting.length >= this.#waitingMax) throw new LimiterFull();
+    // The place of the task that ends is handed on, so that nobody who comes later can take it.
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}
