@@ -63,37 +63,37 @@ async function execute(
   reports: RunReports,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
-  await kit.guard.ready();
-  const launched = await kit.pool.launch({
-    argv: [...order.argv],
-    env: childEnvironment({ jobId: job.id, runDir, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
-    cwd: runDir,
-    policy: job.privileged ? null : policyOf(order, runDir),
-    // The launcher waits for this: a program of a job starts only when its tree can be found again.
-    beforeStart: async (leader) => {
-      kit.guard.watch({ jobId: job.id, ...leader });
-      await reports.leader(leader);
-    },
-  });
-  recorder.attach(launched.stdout, 'stdout');
-  recorder.attach(launched.stderr, 'stderr');
   try {
-    await launched.started;
+    await kit.guard.ready();
+    const launched = await kit.pool.launch({
+      argv: [...order.argv],
+      env: childEnvironment({ jobId: job.id, runDir, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
+      cwd: runDir,
+      policy: job.privileged ? null : policyOf(order, runDir),
+      // The launcher waits for this: a program of a job starts only when its tree can be found again.
+      async beforeStart(leader) {
+        kit.guard.watch({ jobId: job.id, ...leader });
+        await reports.leader(leader);
+      },
+    });
+    recorder.attach(launched.stdout, 'stdout');
+    recorder.attach(launched.stderr, 'stderr');
+    const end = await supervise(launched, {
+      jobId: job.id,
+      timeoutMs: Math.max(0, limits.deadline - kit.clock.monotonic()),
+      graceMs: STOP_GRACE_MS,
+      clock: kit.clock,
+      signal: limits.signal,
+    });
+    if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
+    if (end.survivors.length === 0) kit.guard.unwatch(job.id);
+    return end;
   } catch (error) {
+    // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(error instanceof Error ? error.message : 'The program could not be started.');
     kit.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused' };
   }
-  const end = await supervise(launched, {
-    jobId: job.id,
-    timeoutMs: Math.max(0, limits.deadline - kit.clock.monotonic()),
-    graceMs: STOP_GRACE_MS,
-    clock: kit.clock,
-    signal: limits.signal,
-  });
-  if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
-  if (end.survivors.length === 0) kit.guard.unwatch(job.id);
-  return end;
 }
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
