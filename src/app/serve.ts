@@ -6,6 +6,7 @@ import { localCaller } from '../domain/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
+import { holdProcess } from '../lib/clock.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { createAuthenticator } from '../operations/authenticate.ts';
 import { encode } from '../operations/envelope.ts';
@@ -36,18 +37,25 @@ export interface Running {
 }
 
 export async function runServe(settings: Settings, io: Io): Promise<number> {
-  return runUntilStopped(await startServe(settings), settings, io);
+  return runUntilStopped(() => startServe(settings), settings, io);
 }
 
 export async function runWeb(settings: Settings, io: Io): Promise<number> {
-  return runUntilStopped(await startWeb(settings), settings, io);
+  return runUntilStopped(() => startWeb(settings), settings, io);
 }
 
-async function runUntilStopped(running: Running, settings: Settings, io: Io): Promise<number> {
-  await sayReady(running, settings, io);
-  await untilToldToStop();
-  await running.stop();
-  return 0;
+async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: Io): Promise<number> {
+  const release = holdProcess();
+  try {
+    const running = await start();
+    const told = untilToldToStop();
+    await sayReady(running, settings, io);
+    await told;
+    await running.stop();
+    return 0;
+  } finally {
+    release();
+  }
 }
 
 /** The whole daemon. What started is ended again, last first, when a later part can't start. */

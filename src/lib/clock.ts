@@ -43,3 +43,15 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<b
 export function rfc3339(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** Long enough that it never matters, short enough for a timer. */
+const HOLD_TICK_MS = 3_600_000;
+
+/**
+ * Keeps the process alive until the result is called. Timers of the clock do not, so that an idle part never holds up
+ * an exit; a program that still has something to finish says so with this.
+ */
+export function holdProcess(): () => void {
+  const timer = setInterval(() => undefined, HOLD_TICK_MS);
+  return () => clearInterval(timer);
+}
