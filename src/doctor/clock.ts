@@ -35,8 +35,8 @@ async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: 
   } catch {
     return { aheadMs: null, note: '' };
   }
-  if (store.dialect.liveness === 'lock') return { aheadMs: null, note: '' };
   try {
+    if (store.dialect.liveness === 'lock') return { aheadMs: null, note: '' };
     const before = clock.now();
     const asked = clock.monotonic();
     const theirs = await store.dialect.leaseClock(store.db);

@@ -81,15 +81,15 @@ class Patient {
     }
   }
 
-  #inTime(finding: Promise<Finding>): Promise<Finding> {
+  async #inTime(finding: Promise<Finding>): Promise<Finding> {
     const { limitMs } = this.#check;
-    return new Promise((resolve) => {
-      const cancel = this.#facts.clock.after(limitMs, () => resolve(unknown(`No answer within ${limitMs / 1_000} s.`)));
-      void finding.then((found) => {
-        cancel();
-        resolve(found);
-      });
-    });
+    const { promise: late, resolve } = Promise.withResolvers<Finding>();
+    const cancel = this.#facts.clock.after(limitMs, () => resolve(unknown(`No answer within ${limitMs / 1_000} s.`)));
+    try {
+      return await Promise.race([finding, late]);
+    } finally {
+      cancel();
+    }
   }
 }
 

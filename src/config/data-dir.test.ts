@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { chmod, chown, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Failure } from '../domain/failure.ts';
+import { DATA_DIR_ENTRIES, prepareDataDir } from './data-dir.ts';
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+const refusal = (text: RegExp) => (error: unknown) =>
+  error instanceof Failure && error.code === 'invalid_argument' && text.test(error.message);
+
+describe('the data directory', () => {
+  let root = '';
+  before(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'gatehouse-data-')));
+  });
+  after(() => rm(root, { recursive: true }));
+
+  test('T06: is made with its parents and folders, closed to other users', async () => {
+    const dir = join(root, 'a', 'b', 'data');
+    const paths = await prepareDataDir(dir);
+    for (const path of [join(root, 'a'), join(root, 'a', 'b'), dir, paths.runs, paths.instances]) {
+      assert.equal(await modeOf(path), 0o700, path);
+    }
+    assert.deepEqual(paths, {
+      dir,
+      database: join(dir, 'gatehouse.db'),
+      sealKey: join(dir, 'seal.key'),
+      runs: join(dir, 'runs'),
+      instances: join(dir, 'instances'),
+    });
+    assert.deepEqual(Object.keys(paths), ['dir', ...Object.keys(DATA_DIR_ENTRIES)]);
+  });
+
+  test('twenty that prepare it at once all succeed', async () => {
+    const dir = join(root, 'at-once');
+    const all = await Promise.all(Array.from({ length: 20 }, () => prepareDataDir(dir)));
+    assert.equal(new Set(all.map((paths) => paths.dir)).size, 1);
+  });
+
+  test('T06: one that is open to others is closed, and its folders too', async () => {
+    const { dir, runs } = await prepareDataDir(join(root, 'open'));
+    await chmod(dir, 0o755);
+    await chmod(runs, 0o777);
+    await prepareDataDir(dir);
+    assert.deepEqual([await modeOf(dir), await modeOf(runs)], [0o700, 0o700]);
+  });
+
+  test('one whose owner lost rights gets them back', async () => {
+    const { dir } = await prepareDataDir(join(root, 'locked'));
+    await chmod(dir, 0o500);
+    await prepareDataDir(dir);
+    assert.equal(await modeOf(dir), 0o700);
+  });
+
+  test('a shared directory with other things in it is refused and keeps its mode', async () => {
+    const dir = join(root, 'shared');
+    await mkdir(dir, { mode: 0o755 });
+    await writeFile(join(dir, 'letter.txt'), 'not ours');
+    await assert.rejects(prepareDataDir(dir), refusal(/^--data-dir: .*shared is open to other users and holds other things/));
+    assert.equal(await modeOf(dir), 0o755);
+  });
+
+  test('a fresh file system, empty but for lost+found, is taken', async () => {
+    const dir = join(root, 'mounted');
+    await mkdir(join(dir, 'lost+found'), { recursive: true, mode: 0o755 });
+    await prepareDataDir(dir);
+    assert.equal(await modeOf(dir), 0o700);
+  });
+
+  test('a link is followed, and the paths are those behind it', async () => {
+    const dir = join(root, 'behind');
+    await mkdir(dir);
+    await symlink(dir, join(root, 'link'));
+    assert.equal((await prepareDataDir(join(root, 'link'))).dir, dir);
+  });
+
+  test('a file, a path through a file and a link to nowhere are refused by name', async () => {
+    await writeFile(join(root, 'file'), '');
+    await symlink(join(root, 'nowhere', 'x'), join(root, 'dangling'));
+    await assert.rejects(prepareDataDir(join(root, 'file')), refusal(/^--data-dir: .*file can not be used: it is not a directory\.$/));
+    await assert.rejects(prepareDataDir(join(root, 'file', 'x')), refusal(/^--data-dir: .*a part of the path is not a directory\.$/));
+    await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling can not be used/));
+  });
+
+  const notRoot = process.geteuid?.() !== 0;
+  test('one that belongs to another user is refused', { skip: notRoot && 'only root can give a directory away' }, async () => {
+    const dir = join(root, 'foreign');
+    await mkdir(dir);
+    await chown(dir, 12_345, 12_345);
+    await assert.rejects(prepareDataDir(dir), refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/));
+  });
+});

@@ -1,0 +1,1 @@
+update ledger set operation = 'token.create' where seq = 7;

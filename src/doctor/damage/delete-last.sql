@@ -1,0 +1,1 @@
+delete from ledger where seq = (select max(seq) from ledger);

@@ -1,0 +1,1 @@
+delete from ledger where seq = 7;
