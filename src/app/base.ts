@@ -103,17 +103,8 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       await followers.next(jobId, AbortSignal.any([signal, done.signal]));
       cancel();
     },
-    doctor: oneAtATime(doctor),
+    doctor,
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
-  };
-}
-
-/** Who asks while an examination runs gets its result: many askers must not make the machine ill. */
-function oneAtATime<T>(examine: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null;
-  return () => {
-    running ??= examine().finally(() => (running = null));
-    return running;
   };
 }
 
