@@ -1,0 +1,173 @@
+import { type Flag, type Tree, type Verb, verbsOf } from './tree.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** A script that completes nouns, verbs, flags, and the values that a flag or an argument may have. */
+export function completionScript(tree: Tree, shell: Shell): string {
+  return SCRIPTS[shell](tree);
+}
+
+const SCRIPTS: Readonly<Record<Shell, (tree: Tree) => string>> = { bash, zsh, fish };
+
+/** The words that may follow each word, and the flags of each verb: what all shells need. */
+interface Words {
+  readonly nouns: readonly string[];
+  /** Noun to verbs; nouns that stand alone are not in it. */
+  readonly verbs: ReadonlyMap<string, readonly string[]>;
+}
+
+function wordsOf(tree: Tree): Words {
+  const nouns = tree.nouns.map(({ name }) => name);
+  const verbs = nouns.map((noun) => [noun, verbsOf(tree, noun).filter(({ path }) => path !== noun).map(({ path }) => path.slice(noun.length + 1))] as const);
+  return { nouns, verbs: new Map(verbs.filter(([, names]) => names.length > 0)) };
+}
+
+function valuesOf(verb: Verb): readonly string[] {
+  return verb.positionals.flatMap((positional) => positional.values ?? []);
+}
+
+function dashed(flags: readonly Flag[]): string {
+  return flags.map((flag) => `--${flag.name}`).join(' ');
+}
+
+
+function fileFlags(tree: Tree): string[] {
+  return [...new Set([...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)].filter(takesFile).map(({ name }) => `--${name}`))];
+}
+
+/** Flags that take a value: the word after one is no noun or verb. */
+function takingFlags(tree: Tree): string {
+  const all = [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)];
+  return [...new Set(all.filter(({ type }) => type !== 'boolean').map(({ name }) => `--${name}`))].join('|');
+}
+
+/** `case` branches for shells of the Bourne family: flag values by verb first, then those of every verb. */
+function valueCases(tree: Tree, propose: (values: string) => string): string[] {
+  const own = tree.verbs.flatMap((verb) => verb.flags.filter((flag) => flag.values !== undefined).map((flag) => ({ key: `${verb.path}:--${flag.name}`, flag })));
+  const globals = tree.globals.filter((flag) => flag.values !== undefined).map((flag) => ({ key: `*:--${flag.name}`, flag }));
+  return [...own, ...globals].map(({ key, flag }) => `    ${key.startsWith('*') ? `*':--${flag.name}'` : `'${key}'`}) ${propose((flag.values ?? []).join(' '))} ;;`);
+}
+
+function proposeInBash(words: string): string {
+  return `COMPREPLY=($(compgen -W '${words}' -- "$cur")); return`;
+}
+
+function proposeInZsh(words: string): string {
+  return `compadd -- ${words}; return`;
+}
+
+function bash(tree: Tree): string {
+  const { nouns, verbs } = wordsOf(tree);
+  return `# Completion of svc for bash: source <(svc completion bash)
+_svc() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev='' path='' word i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == -- ]]; then return; fi
+    case $prev in ${takingFlags(tree)}) prev=''; continue ;; esac
+    prev=$word
+    if [[ $word != -* ]]; then path="\${path:+$path }$word"; fi
+  done
+  case "$path:$prev" in
+${valueCases(tree, proposeInBash).join('\n')}
+    ${fileFlags(tree).map((name) => `*':${name}'`).join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  esac
+  case $prev in ${takingFlags(tree)}) return ;; esac
+  if [[ $cur == -* ]]; then
+    case $path in
+${tree.verbs.map((verb) => `      '${verb.path}'|'${verb.path} '*) ${proposeInBash(dashed([...verb.flags, ...tree.globals]))} ;;`).join('\n')}
+      *) ${proposeInBash(dashed(tree.globals))} ;;
+    esac
+  fi
+  case $path in
+    '') ${proposeInBash([...nouns, 'help'].join(' '))} ;;
+${[...verbs].map(([noun, names]) => `    '${noun}') ${proposeInBash(names.join(' '))} ;;`).join('\n')}
+${argumentCases(tree, proposeInBash).join('\n')}
+  esac
+}
+complete -o default -F _svc svc
+`;
+}
+
+function argumentCases(tree: Tree, propose: (values: string) => string): string[] {
+  return tree.verbs.filter((verb) => valuesOf(verb).length > 0).map((verb) => `    '${verb.path}') ${propose(valuesOf(verb).join(' '))} ;;`);
+}
+
+function zsh(tree: Tree): string {
+  const { nouns, verbs } = wordsOf(tree);
+  return `#compdef svc
+# Completion of svc for zsh: source <(svc completion zsh), or a file named _svc in a folder of $fpath
+_svc() {
+  local prev='' path_='' word
+  local -i i
+  for ((i = 2; i < CURRENT; i++)); do
+    word=\${words[i]}
+    if [[ $word == -- ]]; then _files; return; fi
+    case $prev in ${takingFlags(tree)}) prev=''; continue ;; esac
+    prev=$word
+    if [[ $word != -* ]]; then path_="\${path_:+$path_ }$word"; fi
+  done
+  case "$path_:$prev" in
+${valueCases(tree, proposeInZsh).join('\n')}
+    ${fileFlags(tree).map((name) => `*':${name}'`).join('|')}) _files; return ;;
+  esac
+  case $prev in ${takingFlags(tree)}) return ;; esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    case $path_ in
+${tree.verbs.map((verb) => `      '${verb.path}'|'${verb.path} '*) ${proposeInZsh(dashed([...verb.flags, ...tree.globals]))} ;;`).join('\n')}
+      *) ${proposeInZsh(dashed(tree.globals))} ;;
+    esac
+  fi
+  case $path_ in
+    '') ${proposeInZsh([...nouns, 'help'].join(' '))} ;;
+${[...verbs].map(([noun, names]) => `    '${noun}') ${proposeInZsh(names.join(' '))} ;;`).join('\n')}
+${argumentCases(tree, proposeInZsh).join('\n')}
+  esac
+}
+compdef _svc svc
+`;
+}
+
+function say(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+function takesFile({ placeholder }: Flag): boolean {
+  return placeholder === 'FILE' || placeholder === 'DIR';
+}
+
+function fishFlag(condition: string, flag: Flag): string {
+  const value = flag.type === 'boolean' ? '' : flag.values !== undefined ? ` -x -a ${say(flag.values.join(' '))}` : ` -r${takesFile(flag) ? 'F' : ''}`;
+  return `complete -c svc${condition} -l ${flag.name}${value} -d ${say(flag.help)}`;
+}
+
+function within(path: string): string {
+  return ` -n ${say(path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '))}`;
+}
+
+function fish(tree: Tree): string {
+  const { nouns, verbs } = wordsOf(tree);
+  return [
+    '# Completion of svc for fish: svc completion fish > ~/.config/fish/completions/svc.fish',
+    'complete -c svc -f',
+    ...tree.nouns.map(({ name, summary }) => `complete -c svc -n __fish_use_subcommand -a ${name} -d ${say(summary)}`),
+    ...tree.globals.map((flag) => fishFlag('', flag)),
+    ...[...verbs].flatMap(([noun, names]) =>
+      names.map((name) => `complete -c svc -n ${say(`__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${names.join(' ')}`)} -a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`),
+    ),
+    ...tree.verbs.flatMap((verb) => verb.flags.map((flag) => fishFlag(within(verb.path), flag))),
+    ...tree.verbs.filter((verb) => valuesOf(verb).length > 0).map((verb) => `complete -c svc${within(verb.path)} -a ${say(valuesOf(verb).join(' '))}`),
+    `complete -c svc -n __fish_use_subcommand -a help -d 'Help for ${nouns.length} commands'`,
+    '',
+  ].join('\n');
+}
+
+function summaryOf(tree: Tree, path: string): string {
+  return tree.verbs.find((verb) => verb.path === path)?.summary ?? '';
+}
+
+export function isShell(value: unknown): value is Shell {
+  return (SHELLS as readonly unknown[]).includes(value);
+}

@@ -1,0 +1,79 @@
+import { FLAGS_TOPIC } from './arguments.ts';
+import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './tree.ts';
+
+/** Help for the whole, a noun, or a verb. Ends with a line end; null where there is no such topic. */
+export function help(tree: Tree, topic: string): string | null {
+  if (topic === '') return overview(tree);
+  if (topic === FLAGS_TOPIC) return `Flags of every command:\n${flagLines(tree.globals)}`;
+  const verbs = verbsOf(tree, topic);
+  const exact = verbs.find((verb) => verb.path === topic);
+  if (exact !== undefined) return ofVerb(exact);
+  return verbs.length === 0 ? null : ofNoun(tree, topic, verbs);
+}
+
+const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
+
+/** At most 24 lines, so that the first screen holds it; what every flag means is a page of its own. */
+function overview(tree: Tree): string {
+  const commands = tree.nouns.map(({ name, summary }) => [name, summary] as const);
+  return [
+    'Gatehouse queues and runs jobs, and holds risky ones until another person says yes.',
+    '',
+    ...FIRST_EXAMPLES.map((example) => `  ${example}`),
+    '',
+    'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
+    '',
+    columns(commands).trimEnd(),
+    '',
+    'More: svc COMMAND --help, and svc help flags for what every command takes.',
+    '',
+  ].join('\n');
+}
+
+function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
+  const summary = tree.nouns.find(({ name }) => name === noun)?.summary ?? '';
+  return [
+    `svc ${noun}: ${summary}`,
+    '',
+    ...verbs.flatMap((verb) => verb.examples).slice(0, 2).map((example) => `  ${example}`),
+    '',
+    `Usage: svc ${noun} VERB [ARGUMENT...] [--flag...]`,
+    '',
+    columns(verbs.map((verb) => [verb.path.slice(noun.length + 1), verb.summary])).trimEnd(),
+    '',
+    `More: svc ${noun} VERB --help`,
+    '',
+  ].join('\n');
+}
+
+function ofVerb(verb: Verb): string {
+  const flags = verb.flags.length === 0 ? '' : `\nFlags:\n${flagLines(verb.flags)}`;
+  const examples = verb.examples.slice(0, 2).map((example) => `  ${example}\n`).join('');
+  return `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\nsvc help flags shows what every command takes.\n`;
+}
+
+export function usage(verb: Verb): string {
+  const required = verb.flags.filter((flag) => flag.required === true).map((flag) => ` --${flag.name} ${flag.placeholder ?? ''}`.trimEnd());
+  const optional = verb.flags.some((flag) => flag.required !== true) ? ' [--flag...]' : '';
+  // Words that may begin with a dash come last and after the separator.
+  const words = verb.positionals.map((positional) => (positional.rest === true ? ` -- ${positionalLabel(positional)}` : ` ${positionalLabel(positional)}`));
+  return `svc ${verb.path}${required.join('')}${optional}${words.join('')}`;
+}
+
+function flagLines(flags: readonly Flag[]): string {
+  return columns(flags.map((flag) => [`--${flag.name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`, flagText(flag)]));
+}
+
+function flagText(flag: Flag): string {
+  const notes = [
+    ...(flag.values === undefined ? [] : [flag.values.join(', ')]),
+    ...(flag.required === true ? ['required'] : []),
+    ...(flag.env === undefined ? [] : [flag.env]),
+  ];
+  return flag.help + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
+}
+
+function columns(rows: readonly (readonly [left: string, right: string])[]): string {
+  const width = rows.reduce((max, [left]) => Math.max(max, left.length), 0);
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd() + '\n').join('');
+}

@@ -1,0 +1,76 @@
+import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
+import { readArguments, type Request } from './arguments.ts';
+import { type Client, exitCodeOf, ToldFailure } from './client.ts';
+import { guessOutput, type Options, readOptions, readToken } from './options.ts';
+import { noRoute, requireRoute } from './remote-request.ts';
+import type { Session } from './session.ts';
+import { type Output, type Terminal, write } from './terminal.ts';
+import { TREE } from './tree.ts';
+import { UsageFailure } from './usage.ts';
+
+/** Carries out one command line. Resolves to the exit code; whatever goes wrong was told by then. Never throws. */
+export async function main(terminal: Terminal): Promise<number> {
+  let output = guessOutput(terminal.argv, terminal.env);
+  try {
+    const request = readArguments(TREE, terminal.argv);
+    if (request.ask === 'help') return await showHelp(terminal, request.topic);
+    const options = readOptions(request.flags, terminal);
+    output = options.output;
+    return await run(terminal, request, options);
+  } catch (error) {
+    return tell(terminal, output, error);
+  }
+}
+
+async function showHelp(terminal: Terminal, topic: string): Promise<number> {
+  const { help } = await import('./help.ts');
+  await write(terminal.stdout, help(TREE, topic) ?? '');
+  return 0;
+}
+
+async function run(terminal: Terminal, { verb, fields, flags }: Extract<Request, { ask: 'run' }>, options: Options): Promise<number> {
+  const { call } = verb;
+  const session = { terminal, options, flags, verb, fields };
+  if ('program' in call) {
+    // Programs of this machine leave SVC_REMOTE alone, which may be set for all other verbs; --remote itself is meant.
+    if (options.remoteByFlag) throw noRoute(`svc ${verb.path}`);
+    return (await import('./run-program.ts')).runProgram(session, call.program);
+  }
+  if (options.remote !== null) requireRoute(verb, call, fields);
+  const client = await openClient(terminal, flags, options);
+  try {
+    return await (await import('./run-operation.ts')).runOperation({ ...session, client }, call);
+  } finally {
+    await client.close();
+  }
+}
+
+async function openClient(terminal: Terminal, flags: Session['flags'], { remote: baseUrl }: Options): Promise<Client> {
+  if (baseUrl === null) {
+    const [{ LocalClient }, { readSettings }] = await Promise.all([import('./local.ts'), import('../../config/settings.ts')]);
+    return new LocalClient(readSettings(flags, terminal.env), () => terminal.app());
+  }
+  const { RemoteClient } = await import('./remote.ts');
+  const say = (text: string): void => void terminal.stderr.write(`${text}\n`);
+  return new RemoteClient({ baseUrl, token: await readToken(flags, terminal), clock: terminal.clock, say });
+}
+
+/** Tells a failure: its envelope on standard output in JSON mode, else words and a hint on standard error. */
+async function tell(terminal: Terminal, output: Output, error: unknown): Promise<number> {
+  // A mistake of ours: nobody else will see where it was.
+  if (!(error instanceof Failure)) terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const failure = asFailure(error);
+  if (output === 'json') {
+    const { encodeFailure } = await import('../../operations/envelope.ts');
+    await write(terminal.stdout, failure instanceof ToldFailure ? failure.body : encodeFailure(failure));
+  } else {
+    const { line } = await import('./text/safe.ts');
+    await write(terminal.stderr, line(`Error: ${failure.message}`) + line(`Hint: ${hintOf(failure)}`));
+  }
+  return exitCodeOf(failure);
+}
+
+function hintOf(failure: Failure): string {
+  if (failure instanceof UsageFailure) return failure.peopleHint;
+  return failure instanceof ToldFailure ? failure.hint : failureRow(failure.code).hint;
+}

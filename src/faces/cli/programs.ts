@@ -1,0 +1,107 @@
+import type { Flag, Verb } from './tree.ts';
+
+/** What each first word of a command is about, in the order of the help. */
+export const NOUNS: Readonly<Record<string, string>> = {
+  serve: 'Run the daemon: API, pages and the job queue',
+  web: 'Serve API and pages without running jobs',
+  doctor: 'Check each part of the installation on its own',
+  whoami: 'Show who is calling and which server answers',
+  command: 'Run an ad-hoc command as a job',
+  job: 'List, show, follow, cancel and redrive jobs',
+  maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
+  token: 'Make, list and revoke tokens',
+  commands: 'Show the tree of commands',
+  completion: 'Print a completion script for a shell',
+  version: 'Show the version',
+};
+
+/** Flags of every verb beside the settings that every program takes. Their twins are read in `options.ts`. */
+export const GLOBAL_FLAGS: readonly Flag[] = [
+  { name: 'output', type: 'string', placeholder: 'FORMAT', values: ['text', 'json'], env: 'SVC_OUTPUT', help: 'How to answer; default text' },
+  { name: 'remote', type: 'string', placeholder: 'URL', env: 'SVC_REMOTE', help: 'Ask the server at this base URL in place of the local data directory' },
+  {
+    name: 'token-file',
+    type: 'string',
+    placeholder: 'FILE',
+    env: 'SVC_TOKEN_FILE',
+    help: 'The token for --remote; - is standard input. Or SVC_TOKEN holds the token itself',
+  },
+  { name: 'no-input', type: 'boolean', env: 'SVC_NO_INPUT', help: 'Never ask; refuse what would need an answer' },
+  { name: 'yes', type: 'boolean', env: 'SVC_YES', help: 'Answer yes where a question would be asked' },
+  { name: 'no-color', type: 'boolean', env: 'NO_COLOR', help: 'No colour, on a terminal too' },
+  { name: 'help', type: 'boolean', help: 'Show help; also -h, anywhere' },
+];
+
+/** Every write takes one. */
+export const IDEMPOTENCY_FLAG: Flag = {
+  name: 'idempotency-key',
+  type: 'string',
+  placeholder: 'KEY',
+  help: 'A repeat with this key answers as the first did and does nothing',
+};
+
+/** Flags that an operation has on the command line only, by its id. */
+export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
+  'command.run': [{ name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' }],
+};
+
+/** Verbs that call an operation that has a verb of its own already, in another way. */
+export const OTHER_VERBS: readonly OtherVerb[] = [
+  {
+    operation: 'job.get',
+    path: 'job wait',
+    summary: 'Wait until a job has ended, and exit with its exit code',
+    examples: ['svc job wait job_01m7yd4zyke00anp2z332d2j5p', 'svc job wait job_01m7yd4zyke00anp2z332d2j5p --timeout 10m'],
+    flags: [{ name: 'timeout', type: 'string', placeholder: 'DURATION', help: 'Give up after this long, such as 10m; the job goes on' }],
+    until: 'ended',
+  },
+];
+
+export interface OtherVerb extends Pick<Verb, 'path' | 'summary' | 'examples' | 'flags'> {
+  readonly operation: string;
+  readonly until: 'ended';
+}
+
+/** Verbs that are no operation. `serve` and `web` get their flags from the settings. */
+export const PROGRAM_VERBS: readonly Verb[] = [
+  {
+    path: 'serve',
+    summary: 'Run the daemon: API, pages and the job queue',
+    examples: ['svc serve', 'svc serve --web-addr 127.0.0.1:8420 --base-path /ops'],
+    positionals: [],
+    flags: [],
+    call: { program: 'serve' },
+  },
+  {
+    path: 'web',
+    summary: 'Serve API and pages without running jobs',
+    examples: ['svc web', 'svc web --addr 127.0.0.1:8430'],
+    positionals: [],
+    flags: [],
+    call: { program: 'web' },
+  },
+  {
+    path: 'commands',
+    summary: 'Show the tree of commands',
+    examples: ['svc commands', 'svc commands --output json'],
+    positionals: [],
+    flags: [],
+    call: { program: 'commands' },
+  },
+  {
+    path: 'completion',
+    summary: 'Print a completion script for a shell',
+    examples: ['source <(svc completion bash)', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
+    positionals: [{ field: 'shell', type: 'string', required: true, values: ['bash', 'zsh', 'fish'] }],
+    flags: [],
+    call: { program: 'completion' },
+  },
+  {
+    path: 'version',
+    summary: 'Show the version',
+    examples: ['svc version', 'svc version --output json'],
+    positionals: [],
+    flags: [],
+    call: { program: 'version' },
+  },
+];

@@ -1,0 +1,65 @@
+import { Failure } from '../../domain/failure.ts';
+import type { HttpFace } from '../../operations/operation.ts';
+import type { Fields } from './arguments.ts';
+import { type Flag, kebab, type OperationCall, type Verb } from './tree.ts';
+
+/** An operation's fields, each in the place where the HTTP face takes it from. */
+export interface Placed {
+  readonly method: HttpFace['method'];
+  /** Below the base URL, with its query. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Segments that a URL parser takes away: a request for them would be one for another path. */
+const DOTS = /^\.{1,2}$/;
+
+export function place(http: HttpFace, fields: Fields): Placed {
+  const { method } = http;
+  const used = new Set<string>();
+  const path = http.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
+    used.add(field);
+    return encodeURIComponent(asText(fields[field]));
+  });
+  const query = new URLSearchParams();
+  const body: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(fields)) {
+    if (used.has(field) || value === undefined) continue;
+    if (method === 'GET' || method === 'DELETE' || http.query?.includes(field) === true) query.append(field, asText(value));
+    else body[field] = value;
+  }
+  const search = query.size === 0 ? '' : `?${query.toString()}`;
+  return { method, path: `/api/v1${path}${search}`, ...(Object.keys(body).length === 0 ? {} : { body: JSON.stringify(body) }) };
+}
+
+/** A list has no place in a path or a query, where a name may stand once. */
+function asText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/**
+ * Refuses what can be no segment of a path, on the data directory as well as over HTTP, so that both tell it with
+ * the same words.
+ */
+export function checkPathFields({ http }: OperationCall, fields: Fields): void {
+  if ('none' in http) return;
+  for (const [, field = ''] of http.path.matchAll(/\{(\w+)\}/g)) {
+    const text = asText(fields[field]);
+    if (text === '' || DOTS.test(text)) throw new Failure('invalid_argument', `${field}: expected an id or a name.`);
+  }
+}
+
+/** Refuses, before anything is connected, what has no route. */
+export function requireRoute(verb: Verb, { http }: OperationCall, fields: Fields): void {
+  if ('none' in http) throw noRoute(`svc ${verb.path}`, http.none);
+  const omitted = http.omit?.find((field) => field in fields);
+  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted));
+}
+
+function flagOf(flags: readonly Flag[], field: string): string {
+  return `--${flags.find((flag) => flag.field === field)?.name ?? kebab(field)}`;
+}
+
+export function noRoute(what: string, why?: string): Failure {
+  return new Failure('not_implemented', `${what} is not available with --remote.${why === undefined ? '' : ` ${why}`}`);
+}

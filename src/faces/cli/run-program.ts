@@ -1,0 +1,49 @@
+import { readSettings } from '../../config/settings.ts';
+import { encode } from '../../operations/envelope.ts';
+import { isShell } from './completion.ts';
+import type { Session } from './session.ts';
+import { type ProgramIo, write } from './terminal.ts';
+import { type ProgramName, TREE } from './tree.ts';
+import { UsageFailure } from './usage.ts';
+
+/** These ask no server and open no store by themselves. */
+export type ProgramSession = Omit<Session, 'client'>;
+
+/** Verbs that are no operation, each resolving to the exit code. */
+const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promise<number>>> = {
+  serve: async (session) => (await session.terminal.app()).runServe(settingsOf(session), ioOf(session)),
+  web: async (session) => (await session.terminal.app()).runWeb(settingsOf(session), ioOf(session)),
+  commands: async (session) => {
+    const { commandLines, commandTree } = await import('./command-tree.ts');
+    return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));
+  },
+  completion: async (session) => {
+    const { completionScript, SHELLS } = await import('./completion.ts');
+    const shell = session.fields['shell'];
+    if (!isShell(shell)) throw new UsageFailure(`svc completion: expected one of ${SHELLS.join(', ')}.`, 'svc completion --help');
+    const script = completionScript(TREE, shell);
+    return print(session, 'completion.get', { shell, script }, () => script);
+  },
+  version: (session) => {
+    const { version } = session.terminal;
+    const node = process.versions.node;
+    return print(session, 'version.get', { version, node }, () => `svc ${version} (node ${node})\n`);
+  },
+};
+
+export function runProgram(session: ProgramSession, name: ProgramName): Promise<number> {
+  return PROGRAMS[name](session);
+}
+
+function settingsOf({ flags, terminal }: ProgramSession): ReturnType<typeof readSettings> {
+  return readSettings(flags, terminal.env);
+}
+
+function ioOf({ terminal: { stdout, stderr }, options }: ProgramSession): ProgramIo {
+  return { output: options.output, stdout, stderr, interactive: !options.noInput && stdout.isTTY === true };
+}
+
+async function print({ terminal, options }: ProgramSession, kind: string, data: unknown, text: () => string): Promise<number> {
+  await write(terminal.stdout, options.output === 'json' ? encode(kind, data) : text());
+  return 0;
+}

@@ -1,0 +1,44 @@
+import type { Fields, GivenFlags } from './arguments.ts';
+import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
+import type { Options } from './options.ts';
+import { type Terminal, write } from './terminal.ts';
+import type { Verb } from './tree.ts';
+
+/** One command being carried out: what was asked, how to answer, and who does it. */
+export interface Session {
+  readonly terminal: Terminal;
+  readonly options: Options;
+  readonly flags: GivenFlags;
+  readonly verb: Verb;
+  readonly fields: Fields;
+  readonly client: Client;
+}
+
+/** Shows an answer: in JSON mode the bytes as they came, else as text for people. */
+export async function show(session: Session, called: Called, text: string | undefined): Promise<void> {
+  if (called.shape === 'none') return;
+  if (session.options.output === 'json') {
+    for await (const chunk of called.chunks) await write(session.terminal.stdout, chunk);
+    return;
+  }
+  const { kind, data } = parseEnvelope(await readAll(called.chunks));
+  await showData(session, { kind, data }, text);
+}
+
+/** Shows the data of an answer as text for people. */
+export async function showData({ terminal, options }: Session, { kind, data }: { kind: string; data: unknown }, text: string | undefined): Promise<void> {
+  const { render } = await import('./text/render.ts');
+  const { stdout, clock } = terminal;
+  const page = { nowMs: clock.now(), color: options.color, width: stdout.isTTY === true ? (stdout.columns ?? null) : null };
+  await write(stdout, render(text ?? kind, data, page));
+}
+
+/** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */
+export function placeFlags({ flags }: Pick<Session, 'flags'>): string {
+  const names = ['remote', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
+  return names.map((name) => ` --${name} ${quoted(flags[name] ?? '')}`).join('');
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

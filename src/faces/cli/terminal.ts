@@ -1,0 +1,60 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Environment, Settings } from '../../config/settings.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Home } from '../../operations/invoke.ts';
+
+/** What `src/app.ts` builds. The command line is handed it, because a face must not know what stands behind it. */
+export interface App {
+  openLocal(settings: Settings): Promise<LocalHome>;
+  /** Both resolve to the exit code after a graceful stop. */
+  runServe(settings: Settings, io: ProgramIo): Promise<number>;
+  runWeb(settings: Settings, io: ProgramIo): Promise<number>;
+}
+
+export interface LocalHome {
+  readonly home: Home;
+  readonly caller: Caller;
+  close(): Promise<void>;
+}
+
+export interface ProgramIo {
+  readonly output: Output;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly interactive: boolean;
+}
+
+export type Output = 'text' | 'json';
+
+/** A stream that may be a terminal. */
+export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Everything outside that the command line touches; tests hand in their own. */
+export interface Terminal {
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Screen;
+  readonly stderr: Screen;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Loads the program's own store and services, which remote calls never need. */
+  app(): Promise<App>;
+  /** Calls back on Ctrl-C in place of dying from it; the result lifts that. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+/** Writes and waits while the reader is slower than we are, so that memory does not grow with the answer. */
+export async function write(stream: Writable, chunk: string | Uint8Array): Promise<void> {
+  if (stream.write(chunk) || stream.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      for (const event of ENDS) stream.off(event, done);
+      resolve();
+    };
+    for (const event of ENDS) stream.on(event, done);
+  });
+}
+
+const ENDS = ['drain', 'close', 'error'];

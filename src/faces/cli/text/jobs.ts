@@ -1,0 +1,108 @@
+import type { JobState } from '../../../domain/job.ts';
+import type { Projected } from '../../../operations/views.ts';
+import { eventText } from './job-event.ts';
+import type { Page, Paint } from './page.ts';
+import { paint } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative, took } from './time.ts';
+
+const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
+  awaiting_approval: 'magenta',
+  queued: 'blue',
+  running: 'cyan',
+  succeeded: 'green',
+  failed: 'red',
+  degraded: 'yellow',
+  cancelled: 'dim',
+  interrupted: 'yellow',
+};
+
+export function jobs(data: Projected<'job.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
+      { title: 'ID', cell: (job) => job.id },
+      { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
+      { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
+      { title: 'CREATED', cell: (job) => relative(job.created_at, page.nowMs) },
+      { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, page.nowMs) },
+      { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)) },
+    ],
+    'No jobs.',
+  );
+}
+
+export function job(data: Projected<'job.get'>, page: Page): string {
+  const { progress } = data;
+  return sheet(page, [
+    ['Job', data.id],
+    ['State', data.state],
+    ['What', data.runbook],
+    ...optional('Privileged', data.privileged === true ? 'yes, outside the sandbox' : null),
+    ...optional('Workspace', data.workspace),
+    ...optional('Source', data.source),
+    ...optional('Key', data.concurrency_key),
+    ['Asked by', `${data.requested_by} (${data.trigger})`],
+    ...optional('Again for', data.redrive_of),
+    ...optional('Plan', data.plan_artifact_id),
+    ...optional('Progress', [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': ')),
+    ['Created', absolute(data.created_at, page.nowMs)],
+    ['Started', absolute(data.started_at, page.nowMs)],
+    ['Finished', absolute(data.finished_at, page.nowMs)],
+    ...optional('Expires', data.expires_at === undefined ? null : absolute(data.expires_at, page.nowMs)),
+    ['Took', took(data.started_at, data.finished_at, page.nowMs)],
+    ['Exit code', data.exit_code === null ? '-' : String(data.exit_code)],
+  ]);
+}
+
+function optional(name: string, value: string | null | undefined): (readonly [string, string])[] {
+  return value === null || value === undefined || value === '' ? [] : [[name, value]];
+}
+
+export function events(data: Projected<'job.events'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'SEQ', cell: (event) => String(event.seq) },
+      { title: 'AT', cell: (event) => event.at },
+      { title: 'WHAT', cell: (event) => (event.type === 'log' ? event.stream : event.type), paint: (event) => (event.type === 'log' ? undefined : 'bold') },
+      { title: 'TEXT', cell: eventText },
+    ],
+    'No events.',
+  );
+}
+
+export function redrive(data: Projected<'job.redrive'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'OLD', cell: (pair) => pair.old_job_id },
+      { title: 'NEW', cell: (pair) => pair.new_job_id ?? '(not queued)' },
+    ],
+    'No jobs to queue again.',
+  );
+}
+
+export function enqueued(data: Projected<'job.enqueued'>): string {
+  return `Job ${data.job_id} is ${data.state}.\nFollow it with: svc job tail ${data.job_id}\n`;
+}
+
+export function result(data: Projected<'command.result'>, page: Page): string {
+  if (data.hosts.length === 0) return `Job ${data.job_id} is ${data.state}: nothing ran.\n`;
+  return data.hosts
+    .map((host) => {
+      const told = paint(page, host.status === 'ok' ? 'green' : 'red', host.status);
+      const head = `${paint(page, 'bold', host.host)}: ${told}, exit code ${host.rc ?? '-'}\n`;
+      return head + closed(host.stdout) + (host.stderr === '' ? '' : `-- stderr\n${closed(host.stderr)}`);
+    })
+    .join('\n');
+}
+
+/** Ends with a line end, as what comes after it wants. */
+function closed(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

@@ -1,0 +1,17 @@
+import { styleText } from 'node:util';
+
+/** What a rendering may know of where it is shown. */
+export interface Page {
+  /** Milliseconds since the epoch: what relative times are relative to. */
+  readonly nowMs: number;
+  readonly color: boolean;
+  /** Columns of the terminal; null where there is none, and then nothing is cut. */
+  readonly width: number | null;
+}
+
+export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
+
+/** Colours text that is safe already. Colour is never the only carrier: without it the words say the same. */
+export function paint(page: Page, format: Paint | undefined, text: string): string {
+  return page.color && format !== undefined && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+}

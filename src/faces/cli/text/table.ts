@@ -1,0 +1,81 @@
+import { type Page, type Paint, paint } from './page.ts';
+import { inline } from './safe.ts';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => string;
+  readonly paint?: (row: T) => Paint | undefined;
+  /** May be cut in the middle where the terminal is too narrow. Never set for ids. */
+  readonly mayCut?: true;
+}
+
+const GAP = '  ';
+/** A cut cell keeps at least this many columns. */
+const CUT_MIN = 12;
+
+/** Rows under a header, aligned; `empty` where there is none. */
+export function table<T>(page: Page, rows: readonly T[], columns: readonly Column<T>[], empty: string): string {
+  if (rows.length === 0) return `${empty}\n`;
+  const cells = rows.map((row) => columns.map((column) => inline(column.cell(row))));
+  const natural = columns.map((column, at) => cells.reduce((max, row) => Math.max(max, widthOf(row[at] ?? '')), column.title.length));
+  const widths = fit(natural, columns, page.width);
+  const header = joined(columns.map((column, at) => padded(column.title, widths[at] ?? 0, (text) => paint(page, 'bold', text))));
+  const lines = cells.map((row, y) =>
+    joined(
+      columns.map((column, at) => {
+        const format = column.paint?.(rows[y] as T);
+        return padded(cut(row[at] ?? '', widths[at] ?? 0), widths[at] ?? 0, (text) => paint(page, format, text));
+      }),
+    ),
+  );
+  return `${[header, ...lines].join('\n')}\n`;
+}
+
+/** One thing: its names and values below one another. */
+export function sheet(page: Page, entries: readonly (readonly [name: string, value: string])[]): string {
+  const width = entries.reduce((max, [name]) => Math.max(max, name.length), 0);
+  return entries.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
+}
+
+/** Takes from the columns that may be cut what the terminal lacks, from the widest first. */
+function fit<T>(natural: readonly number[], columns: readonly Column<T>[], width: number | null): number[] {
+  const widths = [...natural];
+  if (width === null) return widths;
+  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
+  while (excess > 0) {
+    const widest = columns.reduce((best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best), -1);
+    const has = widths[widest] ?? 0;
+    if (has <= CUT_MIN) break;
+    widths[widest] = has - 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const letters = Array.from(text);
+  const head = Math.ceil((width - 1) / 2);
+  return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (width - 1 - head)).join('')}`;
+}
+
+function padded(text: string, width: number, dress: (text: string) => string): string {
+  return dress(text) + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+function joined(cells: readonly string[]): string {
+  return cells.join(GAP).trimEnd();
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
+/** Letters that a terminal gives two columns: East Asian wide and full-width ones, and most emoji. */
+const TWO_WIDE = /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+
+/** Columns that a terminal gives the text. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const letter of text) width += NO_WIDTH.test(letter) ? 0 : TWO_WIDE.test(letter) ? 2 : 1;
+  return width;
+}

@@ -1,0 +1,38 @@
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+/** Beyond this a date says more than a count of days. */
+const RELATIVE_MAX_S = 14 * DAY_S;
+
+/** `3 min ago`, `in 2 h`; the date where it is further away. Null is a dash. */
+export function relative(at: string | null, nowMs: number): string {
+  if (at === null) return '-';
+  const seconds = Math.round((nowMs - Date.parse(at)) / 1000);
+  if (Number.isNaN(seconds)) return at;
+  const away = Math.abs(seconds);
+  if (away >= RELATIVE_MAX_S) return at.slice(0, 10);
+  if (away < 2) return 'now';
+  return seconds > 0 ? `${span(away)} ago` : `in ${span(away)}`;
+}
+
+/** The time itself, and how far away it is. */
+export function absolute(at: string | null, nowMs: number): string {
+  return at === null ? '-' : `${at} (${relative(at, nowMs)})`;
+}
+
+/** How long something took: `41 s`, `1 min 12 s`, `2 h 5 min`. */
+export function took(fromAt: string | null, toAt: string | null, nowMs: number): string {
+  if (fromAt === null) return '-';
+  const seconds = Math.max(0, Math.round(((toAt === null ? nowMs : Date.parse(toAt)) - Date.parse(fromAt)) / 1000));
+  if (seconds < MINUTE_S) return `${seconds} s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${seconds % MINUTE_S} s`;
+  return `${Math.floor(seconds / HOUR_S)} h ${Math.floor((seconds % HOUR_S) / MINUTE_S)} min`;
+}
+
+function span(seconds: number): string {
+  if (seconds < MINUTE_S) return `${seconds} s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min`;
+  if (seconds < DAY_S) return `${Math.floor(seconds / HOUR_S)} h`;
+  const days = Math.floor(seconds / DAY_S);
+  return days === 1 ? '1 day' : `${days} days`;
+}

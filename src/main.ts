@@ -1,0 +1,51 @@
+/**
+ * The first file of the program, and a small one: it switches on the compile cache, which then holds everything
+ * that it loads. Measured for 61 modules: 88 ms with the cache, 206 ms without, an empty Node 24 ms.
+ */
+import { mkdirSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Of this user alone: whoever could write there could run code as this user. */
+function cacheModules(): void {
+  try {
+    const base = process.env['XDG_CACHE_HOME'] ?? '';
+    const dir = join(base === '' ? join(homedir(), '.cache') : base, 'gatehouse', 'modules');
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    enableCompileCache(dir);
+  } catch {
+    // Without a cache the program starts more slowly, and that is all.
+  }
+}
+
+/** 128 and the number of SIGPIPE, as programs end whose reader has gone away. */
+const EXIT_PIPE = 141;
+
+cacheModules();
+const [{ main }, { systemClock }, { VERSION }] = await Promise.all([
+  import('./faces/cli/main.ts'),
+  import('./lib/clock.ts'),
+  import('./version.ts'),
+]);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT_PIPE : 1));
+process.stderr.on('error', () => undefined);
+// Our timers keep no process alive, and a pause of the command line must not end it: this one does.
+const alive = setInterval(() => undefined, 2 ** 31 - 1);
+process.exitCode = await main({
+  argv: process.argv.slice(2),
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  clock: systemClock,
+  version: VERSION,
+  app: () => import('./app.ts'),
+  onInterrupt(listener) {
+    process.on('SIGINT', listener);
+    return () => process.off('SIGINT', listener);
+  },
+});
+clearInterval(alive);
+// Whatever is still open by now (an idle connection, a terminal's input) must not hold the prompt back.
+process.stdout.write('', () => process.exit());
