@@ -1,4 +1,5 @@
 import { crc32, constants, zstdCompressSync } from 'node:zlib';
+import { FrameCompressor, ZSTD_LEVEL } from './frame-compressor.ts';
 import { countNewlines, NEWLINE } from './newlines.ts';
 
 /**
@@ -33,8 +34,10 @@ export const PROGRESS = 4;
 /** Below this a zstd frame is hardly smaller than what it holds, and making it costs 30 us. */
 const COMPRESS_FROM_BYTES = 96;
 
-// Of 256 KiB of log lines level 1 made 33 KB in 0.56 ms, level 3 37 KB in 0.73, level -1 37 KB in 0.69, -5 64 KB in 0.67.
-const COMPRESS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const COMPRESS = { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } };
+
+/** One for the process: it holds no block between two calls, and its context is 1 MB. */
+const compressor = new FrameCompressor();
 
 /** Gathers events, raw, until it is full or encoded. A method that answers 0 or false found no room and took nothing. */
 export class ChunkBuilder {
@@ -44,7 +47,7 @@ export class ChunkBuilder {
   #count = 0;
   #run = -1;
 
-  /** `buffer` is written to from its start, at most CHUNK_RAW_LIMIT_BYTES; it may be used again after `encode`. */
+  /** `buffer` is written to from its start, at most CHUNK_RAW_LIMIT_BYTES; it may be used again after an encoding. */
   constructor(firstSeq: number, buffer: Buffer = Buffer.allocUnsafe(CHUNK_RAW_LIMIT_BYTES)) {
     this.firstSeq = firstSeq;
     this.buffer = buffer.subarray(0, CHUNK_RAW_LIMIT_BYTES);
@@ -90,10 +93,24 @@ export class ChunkBuilder {
     return this.#single(PROGRESS, 0, atMs, Buffer.from(JSON.stringify([play, task])));
   }
 
-  /** The chunk as it is stored. Synchronous: on the thread pool the same costs 0.41 ms of this thread and 0.97 in all. */
+  /** The chunk as it is stored, at once: for a few events. 256 KiB hold the thread for 0.56 ms. */
   encode(): Buffer {
-    const raw = this.buffer.subarray(0, this.#used);
-    const packed = raw.length < COMPRESS_FROM_BYTES ? raw : zstdCompressSync(raw, COMPRESS);
+    const raw = this.#raw();
+    return this.#chunk(raw.length < COMPRESS_FROM_BYTES ? raw : zstdCompressSync(raw, COMPRESS));
+  }
+
+  /** The same, compressed on the thread pool. Nothing may be added until then. */
+  async encodeAside(): Promise<Buffer> {
+    const raw = this.#raw();
+    return this.#chunk(raw.length < COMPRESS_FROM_BYTES ? raw : await compressor.compress(raw));
+  }
+
+  #raw(): Buffer {
+    return this.buffer.subarray(0, this.#used);
+  }
+
+  #chunk(packed: Buffer): Buffer {
+    const raw = this.#raw();
     const stored = packed.length >= raw.length;
     const payload = stored ? raw : packed;
     const chunk = Buffer.allocUnsafe(HEADER_BYTES + payload.length);

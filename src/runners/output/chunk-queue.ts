@@ -1,0 +1,156 @@
+import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib/chunk.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/** An event reaches the store at most this long after it came, if the store takes it. */
+export const FLUSH_MS = 50;
+/** Buffers kept for the next chunks, so that a job that writes without end makes no garbage of 256 KiB a time. */
+const SPARE_BUFFERS = 4;
+
+/** A chunk for the store: `data` as `decodeChunk` reads it, `rawBytes` its size before compression. */
+export interface RecordedChunk {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly data: Buffer;
+  readonly rawBytes: number;
+}
+
+export interface ChunkQueueOptions {
+  readonly firstSeq: number;
+  readonly clock: Clock;
+  readonly write: (chunk: RecordedChunk) => Promise<void>;
+  /** A chunk was written: there is more room. */
+  readonly onRoom: () => void;
+  /** A write was rejected: nothing is written any more, and what waits is dropped. */
+  readonly onRejected: (error: unknown) => void;
+}
+
+/**
+ * Gathers events into chunks and writes them in order, one at a time. A chunk goes when it is full or FLUSH_MS after
+ * its first event; while a write is under way, what comes gathers on in one chunk.
+ */
+export class ChunkQueue {
+  readonly #options: ChunkQueueOptions;
+  readonly #spare: Buffer[] = [];
+  #open: ChunkBuilder | undefined;
+  #full: ChunkBuilder[] = [];
+  #fullBytes = 0;
+  #nextSeq: number;
+  #lastSeq: number;
+  #due = false;
+  #cancelTimer: (() => void) | undefined;
+  #writing: Promise<void> | undefined;
+  #rejected = false;
+
+  constructor(options: ChunkQueueOptions) {
+    this.#options = options;
+    this.#nextSeq = options.firstSeq;
+    this.#lastSeq = options.firstSeq - 1;
+  }
+
+  /** Bytes that the store has not taken yet. */
+  get pendingBytes(): number {
+    return this.#fullBytes + (this.#open?.rawBytes ?? 0);
+  }
+
+  /** The last seq that the store has taken; the one before the first when there is none. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** Whole lines, each with its `\n`, none over CHUNK_RAW_LIMIT_BYTES less the 16 bytes of a run. */
+  lines(stream: ChunkStream, data: Buffer): void {
+    const atMs = this.#options.clock.now();
+    let start = 0;
+    while (start < data.length && !this.#rejected) {
+      const taken = this.#builder().lines(stream, atMs, data, start);
+      if (taken === 0) this.#seal();
+      start += taken;
+    }
+  }
+
+  /** One event of any bytes. */
+  text(stream: ChunkStream, data: Buffer): void {
+    const atMs = this.#options.clock.now();
+    this.#add((builder) => builder.text(stream, atMs, data));
+  }
+
+  progress(play: string, task: string): void {
+    const atMs = this.#options.clock.now();
+    this.#add((builder) => builder.progress(atMs, play, task));
+  }
+
+  /** Resolves when everything is written, or dropped after a write was rejected. */
+  async close(): Promise<void> {
+    while (this.#open !== undefined || this.#full.length > 0) {
+      this.#flush();
+      await this.#writing;
+    }
+    this.#spare.length = 0;
+  }
+
+  #add(put: (builder: ChunkBuilder) => boolean): void {
+    if (this.#rejected || put(this.#builder())) return;
+    this.#seal();
+    if (!put(this.#builder())) throw new RangeError('An event is larger than a chunk.');
+  }
+
+  #builder(): ChunkBuilder {
+    if (this.#open === undefined) {
+      this.#open = new ChunkBuilder(this.#nextSeq, this.#spare.pop() ?? Buffer.allocUnsafe(CHUNK_RAW_LIMIT_BYTES));
+      this.#cancelTimer = this.#options.clock.after(FLUSH_MS, () => this.#flush());
+    }
+    return this.#open;
+  }
+
+  #flush(): void {
+    if (this.#writing === undefined) this.#seal();
+    else this.#due = true;
+  }
+
+  #seal(): void {
+    const builder = this.#open;
+    this.#due = false;
+    this.#cancelTimer?.();
+    this.#open = undefined;
+    if (builder === undefined || builder.count === 0) return;
+    this.#nextSeq += builder.count;
+    this.#full.push(builder);
+    this.#fullBytes += builder.rawBytes;
+    this.#writing ??= this.#writeAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    // Not before the caller has its promise, so that a queue at work is known by it.
+    await Promise.resolve();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { firstSeq, count, rawBytes } = next;
+      const lastSeq = firstSeq + count - 1;
+      try {
+        await this.#options.write({ firstSeq, lastSeq, data: await next.encodeAside(), rawBytes });
+      } catch (error) {
+        this.#reject(error);
+        break;
+      }
+      this.#lastSeq = lastSeq;
+      this.#full.shift();
+      this.#fullBytes -= rawBytes;
+      if (this.#spare.length < SPARE_BUFFERS) this.#spare.push(next.buffer);
+      this.#options.onRoom();
+    }
+    this.#writing = undefined;
+  }
+
+  #next(): ChunkBuilder | undefined {
+    if (this.#full.length === 0 && this.#due) this.#seal();
+    return this.#full[0];
+  }
+
+  #reject(error: unknown): void {
+    this.#rejected = true;
+    this.#cancelTimer?.();
+    this.#open = undefined;
+    this.#full = [];
+    this.#fullBytes = 0;
+    this.#options.onRejected(error);
+  }
+}

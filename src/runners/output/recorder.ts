@@ -1,0 +1,266 @@
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { JobProgress } from '../../domain/job.ts';
+import { compileSecrets, createRedactor, redactText, type Redactor, type SecretPatterns } from '../../domain/redaction.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
+import { LineSplitter } from './lines.ts';
+
+export type { RecordedChunk } from './chunk-queue.ts';
+
+/** Output kept of one job, in bytes of its redacted lines with their ends. */
+export const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
+/** What waits for the store, at most, before the program's pipes are left unread: three full chunks, a fourth being filled. */
+const PENDING_LIMIT_BYTES = 768 * 1024;
+/** Reading goes on below this, so that a pipe is not stopped and started for each chunk. */
+const RESUME_BELOW_BYTES = 512 * 1024;
+/** Read from one job in one turn of the event loop: 0.5 ms of work, so that eight jobs at it cost a request 4 ms. */
+const TURN_BYTES = 128 * 1024;
+/** A pause between turns of a job whose output is dropped: eight that write without end take 0.27 of a core, not all of it. */
+const DROP_PAUSE_MS = 4;
+/** System lines and progress of one job, beside its output: they come after the cap too, but not without end. */
+const NOTES_CAP_BYTES = 4 * 1024 * 1024;
+/** Names of plays and tasks come from a checkout; more of one says nothing more to a reader. */
+const NAME_LIMIT_CHARACTERS = 1000;
+/** After the end of a program its pipes may be open in a process that outlived it: so long without a byte, then they are shut. */
+const IDLE_AT_END_MS = 5000;
+
+const NEWLINE = 10;
+
+/** The run has lost its job: `write` rejects with this, and nothing more of the run is kept. */
+export class RecorderFenced extends Error {
+  constructor(message = 'The run no longer owns its job.') {
+    super(message);
+    this.name = 'RecorderFenced';
+  }
+}
+
+export interface RecorderOptions {
+  readonly secrets: readonly Buffer[] | SecretPatterns;
+  /** The sequence number of the first event. */
+  readonly firstSeq: number;
+  readonly clock: Clock;
+  /** Stores a chunk. One call at a time, in order; while it is under way, output waits and then the program does. */
+  readonly write: (chunk: RecordedChunk) => Promise<void>;
+  readonly capBytes?: number;
+  /** Called once when `write` rejected with RecorderFenced. */
+  readonly onFenced?: () => void;
+  /** Called once when `write` rejected with anything else; `finish` rejects with it too. */
+  readonly onFailed?: (error: unknown) => void;
+}
+
+/** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
+export interface Recorder {
+  /** Reads the stream to its end. Several may be attached, also one after another. */
+  attach(stream: Readable, name: 'stdout' | 'stderr'): void;
+  /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
+  system(text: string): void;
+  event(progress: JobProgress): void;
+  /**
+   * Waits for the attached streams to end, then until all is stored, and answers the last stored seq (the one before
+   * `firstSeq` when there is none). Rejects when a write was rejected, but not for RecorderFenced.
+   */
+  finish(): Promise<{ lastSeq: number }>;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  return new OutputRecorder(options);
+}
+
+interface Source {
+  readonly stream: Readable;
+  readonly redactor: Redactor;
+  readonly splitter: LineSplitter;
+}
+
+class OutputRecorder implements Recorder {
+  readonly #options: RecorderOptions;
+  readonly #secrets: SecretPatterns;
+  readonly #capBytes: number;
+  readonly #queue: ChunkQueue;
+  readonly #sources = new Set<Source>();
+  #keptBytes = 0;
+  #noteBytes = 0;
+  /** Why output is read and dropped: the cap, a rejected write, the end. */
+  #dropping = false;
+  #closed = false;
+  #failure: unknown;
+  /** Reading is stopped because the store is behind. */
+  #behind = false;
+  #turnBytes = 0;
+  #turnEnds = false;
+  #reads = 0;
+  #onSourcesEnded: (() => void) | undefined;
+  #cancelIdle: (() => void) | undefined;
+  #finished: Promise<{ lastSeq: number }> | undefined;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#secrets = 'search' in options.secrets ? options.secrets : compileSecrets(options.secrets);
+    this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
+    this.#queue = new ChunkQueue({
+      firstSeq: options.firstSeq,
+      clock: options.clock,
+      write: options.write,
+      onRoom: () => this.#flow(),
+      onRejected: (error) => this.#rejected(error),
+    });
+  }
+
+  attach(stream: Readable, name: 'stdout' | 'stderr'): void {
+    const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
+    const source: Source = { stream, splitter, redactor: createRedactor(this.#secrets) };
+    this.#sources.add(source);
+    stream.on('data', (chunk: Buffer | string) => this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
+    stream.once('end', () => this.#ended(source));
+    stream.once('close', () => this.#ended(source));
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (this.#ended(source)) this.system(`The ${name} of the program could not be read further (${error.code ?? error.name}).`);
+    });
+    if (stream.readableEnded || stream.destroyed) this.#ended(source);
+    else this.#flow();
+  }
+
+  system(text: string): void {
+    const line = Buffer.from(redactText(text, this.#secrets));
+    if (this.#closed || !this.#mayNote(line.length)) return;
+    const splitter = new LineSplitter((data, ended) => (ended ? this.#queue.lines('system', data) : this.#queue.text('system', data)));
+    splitter.push(line);
+    splitter.end();
+  }
+
+  event(progress: JobProgress): void {
+    const play = redactText(progress.play, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
+    const task = redactText(progress.task, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
+    if (!this.#closed && this.#mayNote(play.length + task.length)) this.#queue.progress(play, task);
+  }
+
+  finish(): Promise<{ lastSeq: number }> {
+    this.#finished ??= this.#finishOnce();
+    return this.#finished;
+  }
+
+  async #finishOnce(): Promise<{ lastSeq: number }> {
+    if (this.#sources.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onSourcesEnded = resolve;
+        this.#watchIdle();
+      });
+    }
+    this.#closed = true;
+    await this.#queue.close();
+    if (this.#failure !== undefined) throw this.#failure;
+    return { lastSeq: this.#queue.lastSeq };
+  }
+
+  #read(source: Source, chunk: Buffer): void {
+    this.#reads += 1;
+    this.#turnBytes += chunk.length;
+    if (!this.#dropping) source.splitter.push(source.redactor.push(chunk));
+    if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);
+    this.#endTurn();
+    this.#flow();
+  }
+
+  #endTurn(): void {
+    if (this.#turnEnds) return;
+    this.#turnEnds = true;
+    const next = (): void => {
+      this.#turnEnds = false;
+      this.#turnBytes = 0;
+      this.#flow();
+    };
+    if (this.#dropping) this.#options.clock.after(DROP_PAUSE_MS, next);
+    else setImmediate(next);
+  }
+
+  /** Lets the streams run, or stops them: for the rest of a turn that had enough, or while the store is behind. */
+  #flow(): void {
+    const pending = this.#queue.pendingBytes;
+    this.#behind = !this.#dropping && pending >= (this.#behind ? RESUME_BELOW_BYTES : PENDING_LIMIT_BYTES);
+    const stop = this.#behind || this.#turnBytes >= TURN_BYTES;
+    for (const { stream } of this.#sources) {
+      if (stop === stream.isPaused()) continue;
+      if (stop) stream.pause();
+      else stream.resume();
+    }
+  }
+
+  #take(name: 'stdout' | 'stderr', data: Buffer, ended: boolean): void {
+    if (this.#dropping) return;
+    const fitting = this.#fitting(data, ended);
+    this.#keptBytes += fitting.length;
+    if (ended) this.#queue.lines(name, fitting);
+    else if (fitting.length > 0) this.#queue.text(name, fitting);
+    if (fitting.length === data.length) return;
+    this.#dropping = true;
+    this.#queue.text('system', Buffer.from(`Output limit of ${size(this.#capBytes)} reached; the rest is not kept.`));
+  }
+
+  /** What of `data` the cap leaves room for: whole lines, or the piece as a whole. */
+  #fitting(data: Buffer, ended: boolean): Buffer {
+    const room = this.#capBytes - this.#keptBytes;
+    if (data.length <= room) return data;
+    return data.subarray(0, ended && room > 0 ? data.lastIndexOf(NEWLINE, room - 1) + 1 : 0);
+  }
+
+  #mayNote(bytes: number): boolean {
+    this.#noteBytes += bytes;
+    return this.#noteBytes <= NOTES_CAP_BYTES;
+  }
+
+  /** Takes what the redactor and the splitter still hold. False when the source had ended before. */
+  #ended(source: Source): boolean {
+    if (!this.#sources.delete(source)) return false;
+    source.splitter.push(source.redactor.end());
+    source.splitter.end();
+    if (this.#sources.size === 0) {
+      this.#cancelIdle?.();
+      this.#onSourcesEnded?.();
+    }
+    return true;
+  }
+
+  #watchIdle(): void {
+    const before = this.#reads;
+    this.#cancelIdle = this.#options.clock.after(IDLE_AT_END_MS, () => {
+      // A pipe that is left unread because the store is behind is not idle, and its output is still to come.
+      if (this.#behind || (this.#reads > before && !this.#dropping)) this.#watchIdle();
+      else this.#abandon();
+    });
+  }
+
+  #abandon(): void {
+    for (const source of this.#sources) {
+      source.stream.destroy();
+      this.#ended(source);
+    }
+    this.system('The output is still open in a process that outlived the program; what it writes from now on is not kept.');
+  }
+
+  #rejected(error: unknown): void {
+    this.#dropping = true;
+    this.#flow();
+    if (error instanceof RecorderFenced) {
+      this.#options.onFenced?.();
+      return;
+    }
+    this.#failure = error ?? new Error('Output could not be stored.');
+    this.#options.onFailed?.(error);
+  }
+}
+
+/**
+ * True for a buffer that the read of a pipe made and that no one else has: not another listener, not the pool of small
+ * buffers. Its memory is given back at once. Left to the garbage collector, which looks at what is outside its heap
+ * only every 64 MB, eight busy jobs took 80 MB for it; so they take 20 in all.
+ */
+function isOwnRead(stream: Readable, chunk: Buffer): boolean {
+  if (!(stream instanceof Socket) || chunk.byteOffset !== 0 || stream.listenerCount('data') !== 1) return false;
+  return chunk.buffer.byteLength === chunk.length || chunk.length * 2 >= Buffer.poolSize;
+}
+
+function size(bytes: number): string {
+  if (bytes % (1024 * 1024) === 0) return `${bytes / (1024 * 1024)} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
