@@ -7,7 +7,7 @@ import { newId } from '../lib/id.ts';
 import { getJob, insertJob } from '../store/jobs.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import * as field from './fields.ts';
-import { EVENTS_MAX, readEvents } from './job-events.ts';
+import { readPages } from './job-events.ts';
 import { readOperation, writeOperation } from './operation.ts';
 import { reply } from './reply.ts';
 
@@ -105,13 +105,9 @@ const result = readOperation({
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
   const bytes = { stdout: 0, stderr: 0 };
-  let after = 0;
-  for (;;) {
-    const events = await readEvents(db, job, after, EVENTS_MAX);
-    for (const event of events) keepLine(event, printed, bytes);
-    after = events.at(-1)?.seq ?? after;
-    const full = bytes.stdout >= RESULT_BYTES_MAX && bytes.stderr >= RESULT_BYTES_MAX;
-    if (events.length < EVENTS_MAX || full) break;
+  for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
+    for (const event of page) keepLine(event, printed, bytes);
+    if (bytes.stdout >= RESULT_BYTES_MAX && bytes.stderr >= RESULT_BYTES_MAX) break;
   }
   const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);
   return {

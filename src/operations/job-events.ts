@@ -10,31 +10,45 @@ import type { Services } from './services.ts';
 
 /** At most this many events in one answer: ask again with the last `seq`. */
 export const EVENTS_MAX = 5_000;
-/** Events that a follower is handed at a time. Small, because each waits in memory for a slow reader. */
+/** Events that a follower is handed before its job is read again. */
 const TAIL_PAGE = 500;
-/** Chunks read at a time: 256 KiB each before compression. */
+/** Chunks read at a time, of up to 256 KiB each. For a follower one: what was read waits in memory for a slow reader. */
 const CHUNKS_PER_READ = 4;
+const CHUNKS_PER_TAIL_READ = 1;
 
-/** Up to `limit` events after `after`, oldest first. */
+/** Up to `limit` events after `after`, oldest first, as pages of one chunk each: lines of 64 KiB make 5,000 events 320 MB. */
+export async function* readPages(
+  db: Db,
+  job: JobRow,
+  after: number,
+  limit: number,
+  chunksPerRead: number = CHUNKS_PER_READ,
+): AsyncGenerator<JobEvent[]> {
+  let last = after;
+  let left = limit;
+  if (last < FIRST_SEQ && left > 0) {
+    yield [{ seq: FIRST_SEQ, at: rfc3339(job.created_at), type: 'state', state: job.initial_state, exit_code: null }];
+    last = FIRST_SEQ;
+    left -= 1;
+  }
+  while (left > 0) {
+    const chunks = await chunksAfter(db, job.id, last, chunksPerRead);
+    for (const chunk of chunks) {
+      // Chunks are written by this program alone: their states are job states.
+      const events = decodeChunk(Buffer.from(chunk.data), { after: last, limit: left }) as JobEvent[];
+      last = events.at(-1)?.seq ?? last;
+      left -= events.length;
+      if (events.length > 0) yield events;
+      if (left <= 0) break;
+    }
+    if (chunks.length < chunksPerRead) return;
+  }
+}
+
+/** The same as one list, for who knows that it is short. */
 export async function readEvents(db: Db, job: JobRow, after: number, limit: number): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
-  let last = after;
-  if (last < FIRST_SEQ && limit > 0) {
-    events.push({ seq: FIRST_SEQ, at: rfc3339(job.created_at), type: 'state', state: job.initial_state, exit_code: null });
-    last = FIRST_SEQ;
-  }
-  while (events.length < limit) {
-    const chunks = await chunksAfter(db, job.id, last, CHUNKS_PER_READ);
-    for (const chunk of chunks) {
-      if (events.length >= limit) break;
-      for (const event of decodeChunk(Buffer.from(chunk.data), { after: last, limit: limit - events.length })) {
-        // Chunks are written by this program alone: their states are job states.
-        events.push(event as JobEvent);
-      }
-      last = events.at(-1)?.seq ?? last;
-    }
-    if (chunks.length < CHUNKS_PER_READ) break;
-  }
+  for await (const page of readPages(db, job, after, limit)) events.push(...page);
   return events;
 }
 
@@ -55,10 +69,12 @@ export async function* followJob(
     const woken = services.jobChanged(jobId, AbortSignal.any([signal, changed.signal]));
     try {
       const job = await getJob(db, jobId);
-      const events = await readEvents(db, job, last, TAIL_PAGE);
-      for (const event of events) yield jobStreamEvent(event);
-      last = events.at(-1)?.seq ?? last;
-      if (events.length === TAIL_PAGE) continue;
+      const before = last;
+      for await (const page of readPages(db, job, last, TAIL_PAGE, CHUNKS_PER_TAIL_READ)) {
+        for (const event of page) yield jobStreamEvent(event);
+        last = page.at(-1)?.seq ?? last;
+      }
+      if (last > before) continue;
       if (isTerminal(job.state)) {
         yield { event: 'end', data: { state: job.state, exit_code: job.exit_code } };
         return;

@@ -9,7 +9,7 @@ import type { Tx } from '../store/gate.ts';
 import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import * as field from './fields.ts';
-import { EVENTS_MAX, followJob, readEvents } from './job-events.ts';
+import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import { readOperation, writeOperation, type WriteContext } from './operation.ts';
 import { reply, replyPages, replyStream } from './reply.ts';
@@ -82,7 +82,7 @@ const events = readOperation({
   answers: ['job.events'],
   failures: ['not_found'],
   async run({ store }, { id, since }) {
-    return reply('job.events', await readEvents(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+    return replyPages('job.events', readPages(store.db, await getJob(store.db, id), since, EVENTS_MAX));
   },
 });
 

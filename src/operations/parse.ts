@@ -5,10 +5,27 @@ const FIELDS_NAMED = 3;
 
 /** Parses an input strictly. Throws invalid_argument that names the field and what was expected. */
 export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.output<I> {
+  refuseUnstorable(raw, []);
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
   const told = result.error.issues.slice(0, FIELDS_NAMED).map(describe);
   throw new Failure('invalid_argument', told.join(' '));
+}
+
+/**
+ * Text that not every place of ours can hold: NUL ends an argument and is refused by PostgreSQL, and half a surrogate
+ * pair has no UTF-8, so that what is read back would not be what was sent.
+ */
+function refuseUnstorable(value: unknown, path: readonly string[]): void {
+  if (typeof value === 'string') {
+    const fault = value.includes('\0') ? 'a NUL character' : value.isWellFormed() ? null : 'half a surrogate pair';
+    if (fault !== null) throw new Failure('invalid_argument', `${path.join('.') || 'The input'}: ${fault} is not allowed.`);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      refuseUnstorable(key, path);
+      refuseUnstorable(each, [...path, key]);
+    }
+  }
 }
 
 function describe(issue: z.core.$ZodIssue): string {

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { Failure } from '../../domain/failure.ts';
+import { parseBody } from './json.ts';
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+/** The client went away before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('The client went away before its request was complete.');
+    this.name = 'ClientGone';
+  }
+}
+
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** The JSON object that a write was sent; an empty body is the empty object. Throws invalid_argument. */
+export async function readJson(request: IncomingMessage, maxBytes: number): Promise<Record<string, unknown>> {
+  if (!hasBody(request)) return {};
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new Failure('invalid_argument', 'Content-Encoding: a compressed body is not accepted.');
+  }
+  if (type !== undefined && !JSON_TYPE.test(type)) throw new Failure('invalid_argument', 'Content-Type: expected application/json.');
+  const bytes = await readBody(request, maxBytes);
+  return bytes.length === 0 ? {} : parseBody(bytes);
+}
+
+/** Reads at most `maxBytes`. Throws invalid_argument without reading on when there is more, and ClientGone. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLong = new Failure('invalid_argument', `The body: expected at most ${maxBytes} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLong);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const stop = (): void => {
+      request.off('data', take).off('end', finish).off('close', gone).off('error', gone);
+    };
+    const take = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      stop();
+      request.pause();
+      reject(tooLong);
+    };
+    const finish = (): void => {
+      stop();
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
+    };
+    const gone = (): void => {
+      stop();
+      // Node destroys a request that came too slowly; its own answer was sent already.
+      request.on('error', () => undefined);
+      reject(new ClientGone());
+    };
+    request.on('data', take).on('end', finish).on('close', gone).on('error', gone);
+  });
+}

@@ -1,0 +1,54 @@
+/** What a client may take of the listener. Every value can be lowered by a test; operators get these. */
+export interface HttpLimits {
+  /** Connections at a time. With 64 KiB of buffers each that is 128 MiB at worst, and far below the usual 20,000 files. */
+  readonly connections: number;
+  /** A connection that has not sent all of its headers by then is closed: 1,000 slow ones are gone after 10 s. */
+  readonly headersMs: number;
+  /** The same for headers and body together. Streams are not concerned: their request is complete. */
+  readonly requestMs: number;
+  /** How often the two above are looked at; Node's own 30 s would make 10 s into 40. */
+  readonly checkMs: number;
+  /** How long an idle connection waits for its next request. */
+  readonly keepAliveMs: number;
+  /** A connection on which nothing moved for this long is closed. Longer than the longest wait that a request may ask for, 5 min. */
+  readonly idleMs: number;
+  /** Bytes of request line and headers. */
+  readonly headerBytes: number;
+  /** Bytes of a body; what is longer is refused and not read to its end. */
+  readonly bodyBytes: number;
+  /** A refused body up to this size is read and dropped, so that the connection can be used again; a longer one ends it. */
+  readonly dropBytes: number;
+  /** How long the refusal of a longer one may take to reach a client that is still sending. */
+  readonly lingerMs: number;
+  /** Bytes that wait in memory for a client that reads slowly; more are not produced before it has read. */
+  readonly bufferBytes: number;
+  /** How long a client may leave that buffer full before the connection is ended. A stream can be resumed. */
+  readonly drainMs: number;
+  /** A comment on an open stream, so that proxies keep it and a client that is gone is noticed. */
+  readonly heartbeatMs: number;
+  /** How often the credential of an open stream is looked at again. */
+  readonly revalidateMs: number;
+  /** Streams of one kind that may be open: in this process, and by one identity. */
+  readonly streams: { readonly all: number; readonly perHolder: number };
+  /** Bytes of encoded answers that are kept while the store does not change. */
+  readonly keptBytes: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  connections: 2_000,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  keepAliveMs: 15_000,
+  idleMs: 360_000,
+  headerBytes: 16_384,
+  bodyBytes: 1_048_576,
+  dropBytes: 65_536,
+  lingerMs: 1_000,
+  bufferBytes: 262_144,
+  drainMs: 10_000,
+  heartbeatMs: 15_000,
+  revalidateMs: 2_000,
+  streams: { all: 8, perHolder: 4 },
+  keptBytes: 16_777_216,
+};

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { encodeFailure } from '../../operations/envelope.ts';
+import { ClientGone, hasBody } from './body.ts';
+import { type HeaderList, JSON_HEADERS } from './headers.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** One request and the place of its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The log as far as a face needs it; pino's has this form. */
+export interface FaceLog {
+  error(fields: object, message: string): void;
+}
+
+/** Writes answers. Everything that leaves the listener as a whole goes through `send`. */
+export class Sender {
+  readonly #limits: HttpLimits;
+  readonly #clock: Clock;
+  readonly #log: FaceLog;
+  /** Answers by the first digit of their status, from 1 to 5. */
+  readonly counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+  /** Set when the listener stops: an answer then ends its connection. */
+  closing = false;
+
+  constructor(limits: HttpLimits, clock: Clock, log: FaceLog) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Sends a whole answer. Its length is told also where it has no body (HEAD, 304). */
+  send({ request, response }: Exchange, status: number, headers: HeaderList, body: Buffer | string): void {
+    if (response.headersSent || response.destroyed) return;
+    this.#count(status);
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const full = status === 204 || status === 304 ? [...headers] : [...headers, 'Content-Length', String(length)];
+    const unread = !request.complete && hasBody(request) && !this.#mayDrop(request);
+    if (unread || this.closing) full.push('Connection', 'close');
+    response.writeHead(status, full);
+    if (unread) this.#linger(request, response, body);
+    else response.end(body);
+  }
+
+  /** Head of an answer whose length nobody knows yet. */
+  begin({ response }: Exchange, status: number, headers: HeaderList): void {
+    this.#count(status);
+    response.writeHead(status, this.closing ? [...headers, 'Connection', 'close'] : [...headers]);
+    response.flushHeaders();
+  }
+
+  /** Anything thrown, as an envelope. What is no Failure is logged under an id that the client gets too, and its text stays here. */
+  sendFailure(exchange: Exchange, thrown: unknown): void {
+    if (thrown instanceof ClientGone) {
+      exchange.response.destroy();
+      return;
+    }
+    const failure = asFailure(thrown);
+    const headers = [...JSON_HEADERS];
+    const { status, retryAfter } = failureRow(failure.code);
+    if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
+    if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter));
+    if (!(thrown instanceof Failure)) headers.push('X-Request-Id', this.report(exchange, thrown));
+    this.send(exchange, status, headers, encodeFailure(failure));
+  }
+
+  /** Logs what nobody expected; the result is the id that the line has. */
+  report({ request }: Exchange, error: unknown): string {
+    const id = newId('req', this.#clock.now());
+    // Without the query: it may hold what an operator typed.
+    this.#log.error({ request: id, method: request.method, path: request.url?.split('?', 1)[0], err: error }, 'request failed');
+    return id;
+  }
+
+  #count(status: number): void {
+    const at = Math.floor(status / 100) - 1;
+    this.counts[at] = (this.counts[at] ?? 0) + 1;
+  }
+
+  #mayDrop(request: IncomingMessage): boolean {
+    const length = request.headers['content-length'];
+    return length !== undefined && Number(length) <= this.#limits.dropBytes;
+  }
+
+  /**
+   * The client is still sending what nobody will read. Ending the connection now would reset it, and with that the
+   * answer could be lost; so the answer is sent, nothing more is read, and the end comes a little later.
+   */
+  #linger(request: IncomingMessage, response: ServerResponse, body: Buffer | string): void {
+    request.pause();
+    response.write(body);
+    const end = (): void => {
+      cancel();
+      response.end();
+      request.socket.destroySoon();
+    };
+    const cancel = this.#clock.after(this.#limits.lingerMs, end);
+    response.once('close', cancel);
+  }
+}

@@ -1,0 +1,86 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { isIP } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import { encodeFailure } from '../../operations/envelope.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** Where a listener accepts. `url` ends with the base path, without a slash after it. */
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** A plain HTTP server with our limits. It speaks strict HTTP: Node's lenient parser is never turned on. */
+export function createLimitedServer(limits: HttpLimits, listener: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.checkMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      maxHeaderSize: limits.headerBytes,
+      insecureHTTPParser: false,
+      noDelay: true,
+    },
+    listener,
+  );
+  server.maxConnections = limits.connections;
+  server.timeout = limits.idleMs;
+  server.on('clientError', refuseUnparsable);
+  // An expectation that we do not know is no reason for an answer that is not an envelope.
+  server.on('checkExpectation', listener);
+  return server;
+}
+
+/** What is no HTTP, too long a header, or too slow: an envelope as far as one can be sent, then the end. */
+function refuseUnparsable(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const why = slow ? 'The request did not arrive in time.' : 'The request is not well-formed HTTP, or its header is too long.';
+  const body = encodeFailure(new Failure('invalid_argument', why));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    'Connection: close',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Rejects with the error of the operating system, such as EADDRINUSE, and is then as if never called. */
+export function listenOn(server: Server, at: { host: string; port: number }, basePath: string): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: at.host, port: at.port }, () => {
+      server.removeListener('error', reject);
+      const { port } = server.address() as AddressInfo;
+      resolve({ url: `http://${hostInUrl(at.host)}:${port}${basePath}`, port });
+    });
+  });
+}
+
+function hostInUrl(host: string): string {
+  // Nobody can connect to "any address": on this machine the loopback address leads there.
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** Stops accepting and waits for the requests under way; after `graceMs` milliseconds their connections are cut. */
+export async function closeServer(server: Server, clock: Clock, graceMs: number): Promise<void> {
+  if (!server.listening) {
+    server.closeAllConnections();
+    return;
+  }
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const cancel = clock.after(graceMs, () => server.closeAllConnections());
+  await closed;
+  cancel();
+}

@@ -1,0 +1,96 @@
+import type { Caller } from '../../domain/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
+import { Slots } from '../../lib/slots.ts';
+import type { Authenticator } from '../../operations/authenticate.ts';
+import type { StreamEvent } from '../../operations/reply.ts';
+import { STREAM_HEADERS } from './headers.ts';
+import type { HttpLimits } from './limits.ts';
+import { PatientWriter } from './patient-writer.ts';
+import type { Exchange, Sender } from './sender.ts';
+
+/** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
+const KEEP_ALIVE_PROBE_MS = 5_000;
+
+export interface StreamParts {
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  readonly authenticator: Authenticator;
+}
+
+/** The open streams of server-sent events of this process, counted for each operation on its own. */
+export class Streams {
+  readonly #parts: StreamParts;
+  readonly #slots = new Map<string, Slots>();
+  readonly #open = new Set<AbortController>();
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Places that are taken: as many as streams are open, else a place was lost. */
+  get places(): number {
+    return [...this.#slots.values()].reduce((sum, slots) => sum + slots.used, 0);
+  }
+
+  /** Ends all of them; each can be resumed elsewhere. */
+  endAll(): void {
+    for (const stream of this.#open) stream.abort();
+  }
+
+  /** Takes a place for the caller's owner. Throws streams_over_cap; the result gives the place back. */
+  admit(operationId: string, caller: Caller): () => void {
+    let slots = this.#slots.get(operationId);
+    if (slots === undefined) {
+      slots = new Slots(this.#parts.limits.streams);
+      this.#slots.set(operationId, slots);
+    }
+    const release = slots.take(caller.owner);
+    if (release !== null) return release;
+    const { all, perHolder } = this.#parts.limits.streams;
+    throw new Failure('streams_over_cap', `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`);
+  }
+
+  /** Sends events until they end, the client goes, the credential ends, or the listener stops. Never rejects. */
+  async serve(exchange: Exchange, caller: Caller, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
+    const { sender, clock, limits } = this.#parts;
+    const { request, response } = exchange;
+    const stop = new AbortController();
+    this.#open.add(stop);
+    response.on('close', () => stop.abort());
+    request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+    sender.begin(exchange, 200, STREAM_HEADERS);
+    const writer = new PatientWriter(response, clock, limits, stop.signal);
+    const timers = [
+      every(clock, limits.heartbeatMs, stop.signal, () => writer.write(': still here\n\n')),
+      every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
+    ];
+    for (const timer of timers) timer.then(() => stop.abort(), () => stop.abort());
+    try {
+      for await (const event of events(stop.signal)) {
+        if (stop.signal.aborted || !(await writer.write(format(event)))) break;
+      }
+    } catch (error) {
+      sender.report(exchange, error);
+    } finally {
+      stop.abort();
+      writer.end();
+      this.#open.delete(stop);
+    }
+  }
+}
+
+/** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
+async function every(clock: Clock, ms: number, signal: AbortSignal, tick: () => Promise<boolean>): Promise<void> {
+  while ((await pause(clock, ms, signal)) && (await tick()));
+}
+
+function format({ event, id, data }: StreamEvent): string {
+  // Encoded JSON has no line break, so one data line holds it.
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

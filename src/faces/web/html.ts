@@ -1,0 +1,22 @@
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Markup that was made by `html` and so is safe to send. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = Html | string | number | readonly Html[];
+
+/** Markup with values in it. Only markup goes in as it is; every other value is escaped, for text and for quoted attributes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((each, i) => each + (i < parts.length ? render(parts[i] ?? '') : '')).join(''));
+}
+
+function render(part: Part): string {
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map((each) => each.text).join('');
+  return String(part).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}
