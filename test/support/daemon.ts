@@ -1,0 +1,189 @@
+/**
+ * The real daemon as a child process, for stories: killed, stopped and started again as an operator or a power cut
+ * would. A site is a data directory (and a PostgreSQL database) with its daemons; whatever was started is ended when
+ * the test ends, also when it fails.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createApi, type Api } from './api-client.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const MAIN = join(ROOT, 'src', 'main.ts');
+/** A machine that is busy with other tests needs a while; one that needs longer than this has a fault. */
+const READY_LIMIT_MS = 30_000;
+/** The grace of a job's processes is 10 s, SIGKILL 5 s more, open requests 5 s each for two listeners. */
+const STOP_LIMIT_MS = 30_000;
+
+export interface DaemonFlags {
+  readonly dataDir: string;
+  readonly databaseUrl?: string | null;
+  readonly sealKeyFile?: string;
+  /** More flags of `serve`. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments for node itself, before the program. */
+  readonly nodeArgs?: readonly string[];
+  /** Words before node, such as `prlimit --nofile=64`. */
+  readonly wrapper?: readonly string[];
+}
+
+export interface Ready {
+  readonly web_url: string;
+  readonly ingress_url: string;
+  readonly data_dir: string;
+  readonly pid: number;
+  readonly version: string;
+}
+
+/** How a program that did not become ready ended. */
+export interface Refusal {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class NotReady extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(`the daemon ended with ${refusal.exitCode} before it was ready: ${refusal.stdout}${refusal.stderr}`);
+    this.refusal = refusal;
+  }
+}
+
+export interface RunningDaemon {
+  readonly ready: Ready;
+  readonly pid: number;
+  /** Milliseconds since the epoch when the ready line was read. */
+  readonly readyAtMs: number;
+  api(token: string): Api;
+  /** All that it wrote to standard error so far. */
+  log(): string;
+  /** SIGKILL; resolves when it is gone. May be called twice. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGSTOP and SIGCONT. */
+  freeze(): void;
+  thaw(): void;
+  readonly exited: Promise<number | null>;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly exited: Promise<number | null>;
+}
+
+function commandLine(flags: DaemonFlags): string[] {
+  return [
+    ...(flags.wrapper ?? []),
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    ...(flags.nodeArgs ?? []),
+    MAIN,
+    'serve',
+    '--output',
+    'json',
+    '--data-dir',
+    flags.dataDir,
+    ...(flags.databaseUrl ? ['--database-url', flags.databaseUrl] : []),
+    ...(flags.sealKeyFile === undefined ? [] : ['--seal-key-file', flags.sealKeyFile]),
+    // Later flags win, so that a story can name its own addresses.
+    ...withDefault(flags.args ?? [], '--web-addr'),
+    ...withDefault(flags.args ?? [], '--ingress-addr'),
+    ...(flags.args ?? []),
+  ];
+}
+
+function withDefault(args: readonly string[], flag: string): string[] {
+  return args.includes(flag) ? [] : [flag, '127.0.0.1:0'];
+}
+
+/** No setting of whoever runs the tests reaches the daemon. */
+function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'))), ...extra };
+}
+
+function launch(flags: DaemonFlags): Started {
+  const [program = '', ...args] = commandLine(flags);
+  const child = spawn(program, args, { cwd: '/', env: environment(flags.env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', (code) => resolve(code));
+  });
+  return { child, output, exited };
+}
+
+/** Handles of a daemon from its spawn on: before it is ready, only `kill` and `ready` make sense. */
+export interface StartingDaemon {
+  readonly ready: Promise<RunningDaemon>;
+  kill(): Promise<void>;
+}
+
+/** Spawns it and does not wait. `ready` rejects with NotReady when it ends first. */
+export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
+  const started = launch(flags);
+  const kill = async (): Promise<void> => {
+    started.child.kill('SIGKILL');
+    await started.exited;
+  };
+  const ready = becomeReady(started, kill);
+  ready.catch(() => {});
+  return { ready, kill };
+}
+
+export function startDaemon(flags: DaemonFlags): Promise<RunningDaemon> {
+  return spawnDaemon(flags).ready;
+}
+
+/** Starts a daemon that must not become ready, and tells how it ended. */
+export async function startRefused(flags: DaemonFlags): Promise<Refusal> {
+  try {
+    const daemon = await startDaemon(flags);
+    await daemon.kill();
+  } catch (error) {
+    if (error instanceof NotReady) return error.refusal;
+    throw error;
+  }
+  throw new Error('the daemon became ready, and was to refuse');
+}
+
+async function becomeReady(started: Started, kill: () => Promise<void>): Promise<RunningDaemon> {
+  const { child, output, exited } = started;
+  const timeout = setTimeout(() => child.kill('SIGKILL'), READY_LIMIT_MS);
+  const lines = createInterface({ input: child.stdout ?? process.stdin });
+  const line = await Promise.race([once(lines, 'line').then(([text]) => String(text)), exited.then(() => null)]);
+  clearTimeout(timeout);
+  const told = line === null ? null : (JSON.parse(line) as { kind: string; data?: Ready });
+  if (told?.kind !== 'serve.ready' || told.data === undefined) {
+    throw new NotReady({ exitCode: await exited, stdout: output.stdout, stderr: output.stderr });
+  }
+  const ready = told.data;
+  return {
+    ready,
+    pid: ready.pid,
+    readyAtMs: Date.now(),
+    api: (token) => createApi(ready.web_url, token),
+    log: () => output.stderr,
+    kill,
+    stop: () => stop(started),
+    freeze: () => void process.kill(ready.pid, 'SIGSTOP'),
+    thaw: () => void process.kill(ready.pid, 'SIGCONT'),
+    exited,
+  };
+}
+
+async function stop({ child, output, exited }: Started): Promise<number | null> {
+  child.kill('SIGTERM');
+  const timeout = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+  const code = await exited;
+  clearTimeout(timeout);
+  if (code === null) throw new Error(`the daemon did not stop in ${STOP_LIMIT_MS / 1000} s: ${output.stderr}`);
+  return code;
+}
