@@ -130,7 +130,8 @@ async function* projectPages(kind: ViewName, pages: AsyncIterable<readonly unkno
   for await (const page of pages) yield VIEWS[kind].parse(page) as readonly unknown[];
 }
 
-function statusOf(operation: Operation): number {
+/** The status of a success. */
+export function statusOf(operation: Operation): number {
   if ('status' in operation.http && operation.http.status !== undefined) return operation.http.status;
   return operation.effect === 'enqueue' ? 202 : 200;
 }

@@ -1,6 +1,7 @@
 import { COMMAND_OPERATIONS } from './commands.ts';
 import { JOB_OPERATIONS } from './jobs.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance.ts';
+import { openapiOperation } from './openapi.ts';
 import type { Operation } from './operation.ts';
 import { SERVICE_OPERATIONS } from './service.ts';
 import { TOKEN_OPERATIONS } from './tokens.ts';
@@ -11,6 +12,7 @@ import { TOKEN_OPERATIONS } from './tokens.ts';
  */
 export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,
+  openapiOperation(() => OPERATIONS),
   ...JOB_OPERATIONS,
   ...COMMAND_OPERATIONS,
   ...MAINTENANCE_OPERATIONS,

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { type FailureCode, failureRow } from '../domain/failure.ts';
+import { READERS } from '../domain/scope.ts';
+import { SCHEMA_VERSION } from './envelope.ts';
+import { NO_INPUT } from './fields.ts';
+import { type HttpFace, isNone, type Operation, readOperation } from './operation.ts';
+import { statusOf } from './invoke.ts';
+import { VIEWS, type ViewName } from './views.ts';
+
+/** A node of the document: JSON that is only written out. */
+interface Node {
+  readonly [key: string]: unknown;
+}
+
+/** What every operation may answer beside its own failures. */
+const ALWAYS: readonly FailureCode[] = ['unauthenticated', 'forbidden', 'kdf_busy', 'unavailable', 'invalid_argument', 'internal'];
+
+/** Describes the table it stands in, which is therefore handed in. */
+export function openapiOperation(table: () => readonly Operation[]): Operation {
+  return readOperation({
+    id: 'openapi',
+    summary: 'Describe this API in OpenAPI 3.1',
+    effect: 'read',
+    scopes: READERS,
+    http: { method: 'GET', path: '/openapi.json' },
+    cli: { none: 'The command line describes itself: svc commands.' },
+    mcp: { none: 'MCP describes its tools itself.' },
+    input: NO_INPUT,
+    answers: [],
+    failures: [],
+    run: ({ services }) => Promise.resolve({ shape: 'text', contentType: 'application/json', text: openapiText(table(), services.server.version) }),
+  });
+}
+
+/** The document as text, indented, with a newline at its end: the same for the same table and version. */
+export function openapiText(table: readonly Operation[], version: string): string {
+  return `${JSON.stringify(describe(table, version), null, 2)}\n`;
+}
+
+function describe(table: readonly Operation[], version: string): Node {
+  const paths: Record<string, Record<string, Node>> = {};
+  for (const operation of table) {
+    const { http } = operation;
+    if (isNone(http)) continue;
+    const methods = (paths[http.path] ??= {});
+    methods[http.method.toLowerCase()] = operationNode(operation, http);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse',
+      version,
+      description: 'Queues and runs jobs, and holds risky ones until another person says yes. Every answer is an envelope.',
+    },
+    // Relative to where this document is, so that it holds under any base path and behind any proxy.
+    servers: [{ url: '../v1' }],
+    security: [{ token: [] }, { session: [] }],
+    paths,
+    components: { securitySchemes: SECURITY, schemas: { ...viewSchemas(), error: ERROR_SCHEMA } },
+  };
+}
+
+const SECURITY: Node = {
+  token: { type: 'http', scheme: 'bearer', description: 'A token of the form svc_<id>_<secret>.' },
+  session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'A browser session: reads only.' },
+};
+
+const ERROR_SCHEMA: Node = {
+  type: 'object',
+  properties: {
+    schema_version: { const: SCHEMA_VERSION },
+    kind: { const: 'error' },
+    error: {
+      type: 'object',
+      properties: { code: { type: 'string' }, message: { type: 'string' }, hint: { type: 'string' } },
+      required: ['code', 'message', 'hint'],
+    },
+  },
+  required: ['schema_version', 'kind', 'error'],
+};
+
+/** One envelope per kind of answer. */
+function viewSchemas(): Node {
+  return Object.fromEntries(
+    Object.entries(VIEWS).map(([kind, view]) => [
+      kind,
+      {
+        type: 'object',
+        properties: { schema_version: { const: SCHEMA_VERSION }, kind: { const: kind }, data: jsonSchema(view, 'output') },
+        required: ['schema_version', 'kind', 'data'],
+      },
+    ]),
+  );
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Node {
+  const { $schema: _, ...node } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return node;
+}
+
+function operationNode(operation: Operation, http: HttpFace): Node {
+  const path = new Set([...http.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? ''));
+  const { properties, required } = inputSchema(operation);
+  const fields = Object.keys(properties).filter((field) => http.omit?.includes(field) !== true);
+  const inQuery = (field: string): boolean => !path.has(field) && (http.method === 'GET' || http.query?.includes(field) === true);
+  const inBody = fields.filter((field) => !path.has(field) && !inQuery(field));
+  const parameters = fields
+    .filter((field) => path.has(field) || inQuery(field))
+    .map((field) => ({
+      name: field,
+      in: path.has(field) ? 'path' : 'query',
+      required: path.has(field) || required.includes(field),
+      schema: properties[field],
+    }));
+  if (operation.effect === 'write' || operation.effect === 'enqueue') parameters.push(IDEMPOTENCY_KEY);
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    description: `Scopes: ${operation.scopes.join(', ')}.${http.method === 'GET' ? '' : ' Needs a bearer token, not a browser session.'}`,
+    ...(http.method === 'GET' ? {} : { security: [{ token: [] }] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(inBody.length === 0 ? {} : { requestBody: bodyNode(inBody, properties, required) }),
+    responses: responses(operation),
+  };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255, description: 'A repeat with the same key is answered as the first was.' },
+};
+
+function inputSchema(operation: Operation): { properties: Readonly<Record<string, Node>>; required: readonly string[] } {
+  const { properties = {}, required = [] } = jsonSchema(operation.input, 'input') as {
+    properties?: Record<string, Node>;
+    required?: string[];
+  };
+  return { properties, required };
+}
+
+function bodyNode(fields: readonly string[], properties: Readonly<Record<string, Node>>, required: readonly string[]): Node {
+  const needed = fields.filter((field) => required.includes(field));
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field, properties[field]])),
+    ...(needed.length === 0 ? {} : { required: needed }),
+    additionalProperties: false,
+  };
+  return { required: needed.length > 0, content: { 'application/json': { schema } } };
+}
+
+/** The answers of success, then one entry per status with the codes that it stands for. */
+function responses(operation: Operation): Node {
+  const codes = new Map<number, FailureCode[]>();
+  for (const code of new Set([...ALWAYS, ...operation.failures])) {
+    const { status } = failureRow(code);
+    codes.set(status, [...(codes.get(status) ?? []), code]);
+  }
+  const failures = [...codes]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, list]) => [
+      String(status),
+      { description: list.map((code) => `${code}: ${failureRow(code).hint}`).join(' '), content: json('error') },
+    ]);
+  return { [String(statusOf(operation))]: success(operation), ...Object.fromEntries(failures) };
+}
+
+function success(operation: Operation): Node {
+  if (operation.effect === 'stream') return { description: 'Server-sent events.', content: { 'text/event-stream': { schema: { type: 'string' } } } };
+  if (operation.answers.length === 0) return { description: operation.summary };
+  return { description: operation.answers.join(' or '), content: json(...operation.answers) };
+}
+
+function json(...kinds: (ViewName | 'error')[]): Node {
+  const refs = kinds.map((kind) => ({ $ref: `#/components/schemas/${kind}` }));
+  return { 'application/json': { schema: refs.length === 1 ? refs[0] : { oneOf: refs } } };
+}
