@@ -1,0 +1,44 @@
+/** What the child programs are told and answer. */
+export type DaemonOrder =
+  | { readonly do: 'start'; readonly dataDir: string }
+  | { readonly do: 'http' | 'invoke'; readonly count: number }
+  | { readonly do: 'watch' | 'stop' };
+
+export interface StoreOrder {
+  readonly dataDir: string;
+  readonly databaseUrl?: string;
+}
+
+export type EnqueueOrder =
+  | (StoreOrder & { readonly do: 'open' })
+  | { readonly do: 'one' }
+  | { readonly do: 'many'; readonly callers: number; readonly durationMs: number };
+
+export interface Enqueued {
+  readonly jobId: string;
+  /** Monotonic, before the call and after its commit. */
+  readonly calledAt: number;
+  readonly committedAt: number;
+}
+
+export interface ClaimOrder {
+  readonly file: string;
+}
+
+export interface Claimed {
+  readonly ids: readonly string[];
+  readonly refused: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface RecordOrder {
+  /** An empty directory for its files. */
+  readonly dir: string;
+  readonly lines: number;
+}
+
+export interface Recorded {
+  readonly linesPerSecond: number;
+  readonly floorLinesPerSecond: number;
+}

@@ -1,0 +1,135 @@
+/** The real daemon as a child process, on a data directory of its own. */
+import type { ChildProcess } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { HttpConnection, requestBytes, type HttpResponse } from './http-client.ts';
+import { cleanEnvironment, end, start, tempDir } from './scratch.ts';
+import { monotonicMs } from './time.ts';
+
+export const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
+const READY_WITHIN_MS = 60_000;
+const API = '/api/v1';
+
+export interface DaemonOptions {
+  readonly dataDir?: string;
+  readonly flags?: readonly string[];
+  /** A shared PostgreSQL in place of the embedded SQLite. */
+  readonly databaseUrl?: string;
+}
+
+export interface Daemon {
+  readonly pid: number;
+  readonly dataDir: string;
+  /** From the start of the process to its ready line, in milliseconds. */
+  readonly readyMs: number;
+  /** Absolute, of a path below /api/v1. */
+  url(path: string): string;
+  /** One request as the operator. `body` is sent as JSON. */
+  ask(method: string, path: string, body?: unknown): Promise<HttpResponse>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The headers of a new token that belongs to `owner`. */
+  headersFor(owner: string): Promise<Record<string, string>>;
+  stop(): Promise<void>;
+  /** As a crash would end it. */
+  kill(): Promise<void>;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly webUrl: string;
+  readonly readyMs: number;
+}
+
+/** Starts the daemon and waits for its ready line. */
+export async function startBare(dataDir: string, flags: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<Started> {
+  const logFile = join(dataDir, 'bench-daemon.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--output', 'json', ...flags];
+  const before = monotonicMs();
+  const child = start(SVC, args, { env, stdio: ['ignore', 'pipe', log] });
+  closeSync(log);
+  const line = await firstLine(child, logFile);
+  const readyMs = monotonicMs() - before;
+  const told = JSON.parse(line) as { data?: { web_url: string } };
+  if (told.data === undefined) throw new Error(`the daemon did not start: ${line}`);
+  return { child, webUrl: told.data.web_url, readyMs };
+}
+
+function firstLine(child: ChildProcess, logFile: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the daemon was not ready in ${READY_WITHIN_MS} ms`)), READY_WITHIN_MS);
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      act();
+    };
+    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', (line) => settle(() => resolve(line)));
+    child.once('error', (error) => settle(() => reject(error)));
+    child.once('exit', (code) => settle(() => reject(new Error(`the daemon ended with ${String(code)}; its log is ${logFile}`))));
+  });
+}
+
+/** Runs a verb of the command line on the data directory and answers the data of its envelope. */
+async function svc<T>(dataDir: string, env: NodeJS.ProcessEnv, words: readonly string[]): Promise<T> {
+  const child = start(SVC, [...words, '--data-dir', dataDir, '--output', 'json'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  for await (const chunk of child.stdout ?? []) text += String(chunk);
+  const told = JSON.parse(text) as { data?: T };
+  if (told.data === undefined) throw new Error(`svc ${words.join(' ')} answered ${text}`);
+  return told.data;
+}
+
+async function headersOf(dataDir: string, env: NodeJS.ProcessEnv, owner: string): Promise<Record<string, string>> {
+  const { token } = await svc<{ token: string }>(dataDir, env, ['token', 'create', '--name', owner, '--scope', 'operator']);
+  return { authorization: `Bearer ${token}` };
+}
+
+let made = 0;
+
+export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+  const dataDir = options.dataDir ?? tempDir('data');
+  const base = cleanEnvironment();
+  const env = options.databaseUrl === undefined ? base : { ...base, SVC_DATABASE_URL: options.databaseUrl };
+  const { child, webUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env);
+  made += 1;
+  const headers = await headersOf(dataDir, env, `bench-${process.pid}-${made}`);
+  const url = (path: string): string => `${webUrl}${API}${path}`;
+  return {
+    pid: child.pid ?? 0,
+    dataDir,
+    readyMs,
+    url,
+    headers,
+    async ask(method, path, body) {
+      const connection = await HttpConnection.open(webUrl);
+      try {
+        const text = body === undefined ? {} : { body: JSON.stringify(body) };
+        return await connection.send(requestBytes({ method, url: url(path), headers, ...text }));
+      } finally {
+        connection.close();
+      }
+    },
+    headersFor: (owner) => headersOf(dataDir, env, owner),
+    stop: () => end(child),
+    kill: () => end(child, 'SIGKILL'),
+  };
+}
+
+/** Throws when the status was another one. */
+export function expectStatus({ status, body }: HttpResponse, expected: number): void {
+  if (status !== expected) throw new Error(`answered ${status}, expected ${expected}: ${body.toString()}`);
+}
+
+/** The data that a GET answers. */
+export async function getData<T>(daemon: Daemon, path: string): Promise<T> {
+  const response = await daemon.ask('GET', path);
+  expectStatus(response, 200);
+  return (JSON.parse(response.body.toString()) as { data: T }).data;
+}
+
+/** Queues a command as the operator; answers the id of its job. */
+export async function queueCommand(daemon: Daemon, command: readonly string[], timeout = '10m'): Promise<string> {
+  const response = await daemon.ask('POST', '/commands/run', { inventory: 'localhost', command, timeout });
+  expectStatus(response, 202);
+  return (JSON.parse(response.body.toString()) as { data: { job_id: string } }).data.job_id;
+}

@@ -1,0 +1,28 @@
+import { runChild } from './child.ts';
+import type { HttpRequest } from './http-client.ts';
+
+export interface LoadOrder {
+  readonly request: HttpRequest;
+  readonly clients: number;
+  readonly durationMs: number;
+  /** Requests of the first so many milliseconds are not counted. */
+  readonly warmUpMs?: number;
+  /** Ends after so many requests, if the duration does not end it before. */
+  readonly count?: number;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Runs the load from a process of its own. Throws when an answer had another status than `expected`. */
+export async function load(order: LoadOrder, expected: number): Promise<LoadResult> {
+  const result = await runChild<LoadResult>('load.ts', order);
+  const others = Object.keys(result.statuses).filter((status) => status !== String(expected));
+  if (others.length > 0) throw new Error(`${order.request.url} answered ${JSON.stringify(result.statuses)}, expected ${expected}`);
+  return result;
+}

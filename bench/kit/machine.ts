@@ -1,0 +1,19 @@
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { VERSION } from '../../src/version.ts';
+
+export const MACHINE_KEYS = ['date', 'cores', 'memory', 'kernel', 'node', 'gatehouse'] as const;
+export type Machine = Readonly<Record<(typeof MACHINE_KEYS)[number], string>>;
+
+const GIB = 1024 ** 3;
+
+/** What the figures were measured on. It names the size of the machine, not the machine. */
+export function thisMachine(): Machine {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cores: `${availableParallelism()} (${cpus()[0]?.model ?? 'unknown'})`,
+    memory: `${(totalmem() / GIB).toFixed(0)} GiB`,
+    kernel: `${type()} ${release()}`,
+    node: process.version,
+    gatehouse: VERSION,
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * `npm run bench -- [PART ...] [--quick] [--save]`: measures the real program against floors of the same run and prints
+ * each figure with its floor, their ratio, the goal, and whether it was met. It asserts nothing. With no part named all
+ * of them run, in this order, in less than 10 minutes (`--quick`: 2.5); `--save` writes bench/results.md.
+ *
+ * A part is one file in parts/, a floor one in floors/; children/ are programs that a part starts, load.ts is the
+ * generator of load, kit/ is what parts share. Processes and directories are ended and removed however the bench ends.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Part } from './kit/bench.ts';
+import { removeFilled } from './kit/filled.ts';
+import { thisMachine } from './kit/machine.ts';
+import { Report } from './kit/report.ts';
+import { clearScratch, clearScratchNow } from './kit/scratch.ts';
+import { monotonicMs } from './kit/time.ts';
+import { claims } from './parts/claims.ts';
+import { enqueue } from './parts/enqueue.ts';
+import { flood } from './parts/flood.ts';
+import { idle } from './parts/idle.ts';
+import { latency } from './parts/latency.ts';
+import { list } from './parts/list.ts';
+import { output } from './parts/output.ts';
+import { postgres } from './parts/postgres.ts';
+import { sandbox } from './parts/sandbox.ts';
+import { startup } from './parts/startup.ts';
+import { stream } from './parts/stream.ts';
+import { throughput } from './parts/throughput.ts';
+
+const PARTS: Readonly<Record<string, Part>> = {
+  enqueue,
+  latency,
+  sandbox,
+  throughput,
+  claims,
+  list,
+  startup,
+  output,
+  stream,
+  flood,
+  idle,
+  postgres,
+};
+
+const HOLD_MS = 60_000;
+
+interface Arguments {
+  readonly parts: readonly string[];
+  readonly quick: boolean;
+  readonly save: boolean;
+}
+
+function parse(args: readonly string[]): Arguments {
+  const flags = args.filter((arg) => arg.startsWith('-'));
+  const named = args.filter((arg) => !arg.startsWith('-'));
+  const unknown = [...flags.filter((flag) => !['--quick', '--save'].includes(flag)), ...named.filter((name) => PARTS[name] === undefined)];
+  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. Parts: ${Object.keys(PARTS).join(', ')}; flags: --quick, --save.`);
+  return { parts: named.length > 0 ? named : Object.keys(PARTS), quick: flags.includes('--quick'), save: flags.includes('--save') };
+}
+
+async function main({ parts, quick, save }: Arguments): Promise<number> {
+  const report = new Report();
+  const before = monotonicMs();
+  for (const name of parts) {
+    report.begin(name);
+    try {
+      await PARTS[name]?.({ report, quick });
+    } catch (error) {
+      report.failed(`the part ${name}`, error);
+      await clearScratch();
+      removeFilled();
+    }
+  }
+  const seconds = ((monotonicMs() - before) / 1000).toFixed(0);
+  process.stdout.write(`\n${parts.length} parts in ${seconds} s: ${report.misses} goals missed, ${report.failures} not measured.\n`);
+  const how = `\`npm run bench${quick ? ' -- --quick' : ''}\`, ${seconds} s`;
+  if (save) writeFileSync(join(import.meta.dirname, 'results.md'), report.markdown(thisMachine(), how));
+  return report.failures > 0 ? 1 : 0;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+process.once('exit', clearScratchNow);
+// What waits for a job holds no process open; the bench waits for it all the same.
+const hold = setInterval(() => undefined, HOLD_MS);
+try {
+  process.exitCode = await main(parse(process.argv.slice(2)));
+} finally {
+  await clearScratch();
+  clearInterval(hold);
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { rawInsertsPerSecond } from '../floors/insert.ts';
+import { startFloorServer } from '../floors/server.ts';
+import type { Bench } from '../kit/bench.ts';
+import { startDaemon } from '../kit/daemon.ts';
+import { load, type LoadResult } from '../kit/load.ts';
+import { removeDir, tempDir } from '../kit/scratch.ts';
+import { inTurn, median } from '../kit/statistics.ts';
+
+const MANY = 16;
+const BODY = JSON.stringify({ inventory: 'localhost', command: ['/bin/true'] });
+
+/** Durable enqueues over HTTP: authenticated, validated, with their ledger row, while nothing may be claimed. */
+export async function enqueue({ report, quick }: Bench): Promise<void> {
+  const rounds = quick ? 1 : 3;
+  const durationMs = quick ? 1_000 : 2_000;
+  const dir = tempDir('enqueue');
+  const floor = await startFloorServer({ mode: 'insert', file: join(dir, 'floor.db') });
+  const plain = await startFloorServer({ mode: 'bytes', body: '{"ok":true}\n' });
+  const daemon = await startDaemon();
+  await daemon.ask('POST', '/maintenance/cordon');
+  const p99: number[] = [];
+  const drive = async (url: string, clients: number): Promise<LoadResult> => {
+    const request = { method: 'POST', url, headers: daemon.headers, body: BODY };
+    return load({ request, clients, durationMs, warmUpMs: 500 }, url === plain.url ? 200 : 202);
+  };
+  try {
+    const rates = await inTurn(rounds, {
+      raw: () => rawInsertsPerSecond(durationMs),
+      plain: async () => (await drive(plain.url, MANY)).perSecond,
+      floorOne: async () => (await drive(floor.url, 1)).perSecond,
+      one: async () => (await drive(daemon.url('/commands/run'), 1)).perSecond,
+      floorMany: async () => (await drive(floor.url, MANY)).perSecond,
+      many: async () => {
+        const result = await drive(daemon.url('/commands/run'), MANY);
+        p99.push(result.p99Ms);
+        return result.perSecond;
+      },
+    });
+    const raw = { name: 'raw inserts, a commit each', value: rates.raw };
+    const grouped = { name: 'bare node:http, grouped commits', value: rates.floorMany };
+    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: raw, goal: { ratioAtLeast: 1.2 } });
+    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: grouped, goal: { ratioAtLeast: 0.3 } });
+    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: { name: 'bare node:http that stores nothing', value: rates.plain } });
+    report.add({ name: 'enqueues over HTTP, 16 clients: p99', value: median(p99), unit: 'ms' });
+    const alone = { name: 'bare node:http, grouped commits, 1 client', value: rates.floorOne };
+    report.add({ name: 'enqueues over HTTP, 1 client', value: rates.one, unit: '/s', floor: alone, goal: { ratioAtLeast: 0.6 } });
+  } finally {
+    await Promise.all([floor.end(), plain.end(), daemon.stop()]);
+    removeDir(dir);
+    removeDir(daemon.dataDir);
+  }
+}
