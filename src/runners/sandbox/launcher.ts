@@ -16,6 +16,7 @@ import { cString, cStrings, openSystemCalls } from './system-call.ts';
 
 const O_CLOEXEC = 0o2000000;
 const CLOSE_RANGE_CLOEXEC = 4;
+const F_SETFD = 2;
 const ALL_DESCRIPTORS = 0xffff_ffff;
 /** Node ignores these two; an ignored signal stays ignored in the tool, and `yes | head` would never end. */
 const SIGNALS_NODE_IGNORES = [13, 25];
@@ -122,9 +123,12 @@ function confine(prepared: Prepared, policy: NonNullable<LaunchOrder['policy']>)
 
 /** No descriptor but the three standard ones reaches the tool, and its output goes to real pipes. */
 function arrangeDescriptors(system: SystemCalls, pipes: NonNullable<Prepared['pipes']>): void {
-  const { close_range, dup3 } = system.numbers.made;
+  const { close_range, dup3, fcntl } = system.numbers.made;
   const marked = system.call(close_range, 3, ALL_DESCRIPTORS, CLOSE_RANGE_CLOEXEC);
   if (marked !== 0) throw new Error(`marking descriptors to be closed failed with error ${-marked}`);
+  // Node marks the standard ones to be closed too. Without its input, the first file that a tool opens would be it.
+  const kept = system.call(fcntl, 0, F_SETFD, 0);
+  if (kept !== 0) throw new Error(`keeping descriptor 0 failed with error ${-kept}`);
   for (const [from, to] of [[pipes.stdout.write, 1], [pipes.stderr.write, 2]] as const) {
     const result = system.call(dup3, from, to, 0);
     if (result !== to) throw new Error(`connecting descriptor ${to} failed with error ${-result}`);

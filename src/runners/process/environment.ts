@@ -1,0 +1,70 @@
+import { userInfo } from 'node:os';
+
+/** Carries the job's id into every process of its tree, so that each can be found again. */
+export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
+
+/** Where a service finds the system's programs when nothing else is configured. */
+export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** Unlike plain C it keeps UTF-8 output whole, and unlike en_US.UTF-8 it exists everywhere. */
+export const DEFAULT_LANG = 'C.UTF-8';
+
+export interface EnvironmentOptions {
+  readonly jobId: string;
+  /** The working directory of the run; it is HOME and TMPDIR too, so that nothing of it is left anywhere else. */
+  readonly runDir: string;
+  readonly path?: string;
+  readonly lang?: string;
+  /** What the kind of job adds, by name. A name that is set here already, or that loads code, is refused. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Names that make a dynamic loader, a shell or an interpreter run code before the tool's own first line. No kind of job
+ * needs one, and as the name of a secret one would be a way around everything that is checked about the tool.
+ */
+const LOADS_CODE =
+  /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|BASH_FUNC_.*)$/;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** True when no job may get a variable of this name, whoever asks. */
+export function isRefusedVariable(name: string): boolean {
+  return !NAME.test(name) || LOADS_CODE.test(name) || name.startsWith('SVC_');
+}
+
+/**
+ * The whole environment of a job's tool, built from nothing: what the daemon was started with never reaches it. Throws
+ * on an `extra` that is refused; what a user may name is checked before it comes here.
+ */
+export function childEnvironment(options: EnvironmentOptions): Record<string, string> {
+  const { jobId, runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {} } = options;
+  const user = userName();
+  const environment: Record<string, string> = {
+    PATH: path,
+    LANG: lang,
+    HOME: runDir,
+    TMPDIR: runDir,
+    PWD: runDir,
+    // The output is no terminal: no colours, no cursor movements, no progress bars.
+    TERM: 'dumb',
+    USER: user,
+    LOGNAME: user,
+    [JOB_ID_VARIABLE]: jobId,
+  };
+  for (const [name, value] of Object.entries(extra)) {
+    if (isRefusedVariable(name) || name in environment) throw new Error(`the variable ${name} can not be set for a job`);
+    environment[name] = value;
+  }
+  for (const [name, value] of Object.entries(environment)) {
+    if (value.includes('\0')) throw new Error(`the variable ${name} holds a NUL`);
+  }
+  return environment;
+}
+
+/** A user id without an entry in the user database, as containers have, is named by its number. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? '');
+  }
+}

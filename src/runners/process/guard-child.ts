@@ -1,0 +1,79 @@
+import { Socket } from 'node:net';
+import { systemClock } from '../../lib/clock.ts';
+import { giveBackText, startLean } from '../sandbox/lean.ts';
+import { openSystemCalls } from '../sandbox/system-call.ts';
+import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
+import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
+
+/**
+ * A stand-alone program: the guard of a daemon. The end of its connection is the daemon's death, and a lease that is not
+ * renewed in time means that the daemon can't act: in both cases it ends the trees of all watched jobs.
+ */
+
+const clock = systemClock;
+const jobs = new Map<string, Watched>();
+let lease: { readonly killAt: number; readonly cancel: () => void; overdue: boolean } | null = null;
+
+/** Ends one tree by the given time. A job stays listed until nothing of it is left. */
+async function end(job: Watched, graceMs: number): Promise<void> {
+  const { left } = await endTree({ jobId: job.jobId, leader: job, graceMs, clock });
+  if (left.length === 0 && jobs.get(job.jobId) === job) jobs.delete(job.jobId);
+}
+
+async function endAll(graceMs: number): Promise<void> {
+  await Promise.all([...jobs.values()].map((job) => end(job, graceMs)));
+}
+
+function renew({ untilTermMs, untilKillMs }: LeaseLimits): void {
+  lease?.cancel();
+  const killAt = clock.monotonic() + untilKillMs;
+  const cancel = clock.after(untilTermMs, () => {
+    if (lease === current) {
+      current.overdue = true;
+      void endAll(Math.max(0, killAt - clock.monotonic()));
+    }
+  });
+  const current = { killAt, cancel, overdue: false };
+  lease = current;
+}
+
+function obey(message: GuardMessage): void {
+  if ('renew' in message) return renew(message.renew);
+  if ('unwatch' in message) return void jobs.delete(message.unwatch);
+  if ('stop' in message) process.exit(0);
+  jobs.set(message.watch.jobId, message.watch);
+  // A job of a daemon that has lost its lease may not go on, also when it was told about too late.
+  if (lease?.overdue === true) void end(message.watch, Math.max(0, lease.killAt - clock.monotonic()));
+}
+
+async function daemonDied(): Promise<never> {
+  lease?.cancel();
+  lease = null;
+  await endAll(GRACE_DEFAULT_MS);
+  process.exit(0);
+}
+
+function listen(): void {
+  const control = new Socket({ fd: GUARD_CONTROL_FD, readable: true, writable: true });
+  let line = '';
+  control.on('data', (chunk: Buffer) => {
+    line += chunk.toString('utf8');
+    const lines = line.split('\n');
+    line = lines.pop() ?? '';
+    for (const each of lines) obey(JSON.parse(each) as GuardMessage);
+  });
+  control.on('error', () => {});
+  control.once('close', () => void daemonDied());
+  control.write('ready\n');
+}
+
+/** The clock's timers keep no process alive; this does. */
+function stayAlive(): void {
+  const { port1 } = new MessageChannel();
+  port1.on('message', () => {});
+}
+
+if (process.platform === 'linux') startLean(openSystemCalls(), GUARD_CONTROL_FD);
+stayAlive();
+listen();
+if (process.platform === 'linux') giveBackText(openSystemCalls());

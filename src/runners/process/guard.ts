@@ -1,0 +1,178 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { pause, type Clock } from '../../lib/clock.ts';
+import { HELPER_NODE_OPTIONS } from '../sandbox/lean.ts';
+import { ownCompileCacheDir } from '../sandbox/compile-cache.ts';
+import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
+
+export type { LeaseLimits, Watched } from './guard-protocol.ts';
+
+/**
+ * A small process that outlives the daemon, to end the trees of its jobs when it dies or when its lease runs out while
+ * it can't act. Started when the first job needs it, then kept; started again, and told again, when it dies.
+ */
+export interface Guard {
+  /** Starts the guard if there is none. Rejects when it can't be started: then no job may start. */
+  ready(): Promise<void>;
+  /** From here on the tree is ended when the daemon is gone. Handed to the kernel before this returns. */
+  watch(job: Watched): void;
+  unwatch(jobId: string): void;
+  /** Until when the watched jobs may live, from now. Once called, it must be called again in time. */
+  renew(limits: LeaseLimits): void;
+  /** Ends the guard without ending any job. */
+  stop(): Promise<void>;
+}
+
+export interface GuardOptions {
+  readonly clock: Clock;
+  /** Told when the guard died or could not be started. */
+  readonly onProblem?: (error: Error) => void;
+  /** Where the guard keeps compiled code; by default beside the daemon's own, null for nowhere. */
+  readonly compileCacheDir?: string | null;
+}
+
+const READY_WITHIN_MS = 15_000;
+const RESTART_AFTER_MS = 500;
+const STOP_WITHIN_MS = 2_000;
+
+/** The guard program beside this file. */
+const PROGRAM = join(import.meta.dirname, 'guard-child.ts');
+
+export function createGuard(options: GuardOptions): Guard {
+  return new GuardKeeper(options);
+}
+
+interface GuardProcess {
+  readonly child: ChildProcess;
+  readonly control: Socket;
+  readonly exited: Promise<void>;
+}
+
+class GuardKeeper implements Guard {
+  readonly #clock: Clock;
+  readonly #onProblem: (error: Error) => void;
+  readonly #compileCacheDir: string | null;
+  readonly #jobs = new Map<string, Watched>();
+  #lease: { readonly termAt: number; readonly killAt: number } | null = null;
+  #process: GuardProcess | null = null;
+  #ready: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(options: GuardOptions) {
+    this.#clock = options.clock;
+    this.#onProblem = options.onProblem ?? (() => {});
+    this.#compileCacheDir = options.compileCacheDir === undefined ? ownCompileCacheDir() : options.compileCacheDir;
+  }
+
+  ready(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new Error('the guard has been stopped'));
+    if (this.#ready === null) {
+      const starting = this.#start();
+      this.#ready = starting;
+      starting.catch(() => {
+        if (this.#ready === starting) this.#ready = null;
+      });
+    }
+    return this.#ready;
+  }
+
+  watch(job: Watched): void {
+    this.#jobs.set(job.jobId, job);
+    this.#tell({ watch: job });
+  }
+
+  unwatch(jobId: string): void {
+    if (this.#jobs.delete(jobId)) this.#tell({ unwatch: jobId });
+  }
+
+  renew(limits: LeaseLimits): void {
+    const now = this.#clock.monotonic();
+    this.#lease = { termAt: now + limits.untilTermMs, killAt: now + limits.untilKillMs };
+    this.#tell({ renew: limits });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    // One that is just being started ends itself when it is told.
+    await this.#ready?.catch(() => {});
+    const current = this.#process;
+    if (current === null) return;
+    current.child.ref();
+    this.#tell({ stop: true });
+    const cancel = this.#clock.after(STOP_WITHIN_MS, () => current.child.kill('SIGKILL'));
+    await current.exited;
+    cancel();
+  }
+
+  #tell(message: GuardMessage): void {
+    this.#process?.control.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async #start(): Promise<void> {
+    const started = spawnGuard(this.#compileCacheDir);
+    const { child, control, exited } = started;
+    const isReady = new Promise<boolean>((resolve) => {
+      control.once('data', () => resolve(true));
+      void exited.then(() => resolve(false));
+    });
+    const cancel = this.#clock.after(READY_WITHIN_MS, () => child.kill('SIGKILL'));
+    const ok = await isReady;
+    cancel();
+    if (!ok) throw new Error('the guard process ended before it was ready');
+    // The guard lives beside the daemon; it keeps no program alive that has nothing else to do.
+    child.unref();
+    control.unref();
+    this.#process = started;
+    this.#tellAgain();
+    void exited.then(() => this.#lost(started));
+  }
+
+  #tellAgain(): void {
+    if (this.#lease !== null) {
+      const now = this.#clock.monotonic();
+      const { termAt, killAt } = this.#lease;
+      this.#tell({ renew: { untilTermMs: Math.max(0, termAt - now), untilKillMs: Math.max(0, killAt - now) } });
+    }
+    for (const job of this.#jobs.values()) this.#tell({ watch: job });
+  }
+
+  async #lost(which: GuardProcess): Promise<void> {
+    if (this.#process !== which) return;
+    this.#process = null;
+    this.#ready = null;
+    if (this.#stopped) return;
+    this.#onProblem(new Error('the guard process died; starting another'));
+    for (;;) {
+      try {
+        return await this.ready();
+      } catch (error) {
+        this.#onProblem(error instanceof Error ? error : new Error(String(error)));
+      }
+      await pause(this.#clock, RESTART_AFTER_MS);
+      if (this.#isStopped()) return;
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+}
+
+/** In its own session, so that what ends the daemon's group does not end it too; with nothing of its environment. */
+function spawnGuard(compileCacheDir: string | null): GuardProcess {
+  const child = spawn(process.execPath, [...HELPER_NODE_OPTIONS, PROGRAM], {
+    cwd: '/',
+    detached: true,
+    env: compileCacheDir === null ? {} : { NODE_COMPILE_CACHE: compileCacheDir },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const control: unknown = child.stdio?.[3];
+  if (!(control instanceof Socket)) throw new Error('the guard process could not be started');
+  control.on('error', () => {});
+  return { child, control, exited };
+}

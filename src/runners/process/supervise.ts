@@ -1,0 +1,110 @@
+import { Socket } from 'node:net';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { pause, type Clock } from '../../lib/clock.ts';
+import type { Exit, Launched } from '../sandbox/pool.ts';
+import { endTree } from './tree.ts';
+
+export interface SuperviseOptions {
+  readonly jobId: string;
+  /** From now, in milliseconds of the monotonic clock. */
+  readonly timeoutMs: number;
+  /** From SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs: number;
+  readonly clock: Clock;
+  /** Aborted to cancel the run. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SuperviseResult {
+  /** Of the leader; 128 + n when signal n ended it; null when it could not be ended. */
+  readonly exitCode: number | null;
+  /** What came first. */
+  readonly reason: 'exited' | 'timeout' | 'cancelled';
+  /** Pids that not even SIGKILL ended. */
+  readonly survivors: number[];
+}
+
+/** After SIGKILL the leader's end is a matter of the kernel; who waits in it for a device is not waited for. */
+const EXIT_AFTER_END_MS = 1_000;
+/** With the tree gone, output that is held open and brings nothing for so long has no writer that belongs to the job. */
+const QUIET_OUTPUT_MS = 500;
+const OUTPUT_LOOK_MS = 20;
+/** A pipe holds 64 KiB and the stream as much; who delivers more after the end of the tree is an escaped writer. */
+const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
+
+/**
+ * Waits for the end of a job's tool and of everything that it left behind: a background child does not outlive its job.
+ * Returns after both outputs have ended. Rejects with the LaunchError when the tool never started, unless it was
+ * stopped before.
+ */
+export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
+  const { jobId, graceMs, clock } = options;
+  const reason = await firstReason(launched, options);
+  const leader = { pid: launched.pid, startTicks: launched.startTicks };
+  const { left } = await endTree({ jobId, leader, graceMs, clock });
+  const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
+  await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
+  if (reason === 'exited') await launched.started;
+  return { exitCode: end === null ? null : exitCodeOf(end), reason, survivors: left };
+}
+
+/** As a shell tells it: the tool's own, or 128 and the signal's number. */
+function exitCodeOf({ exitCode, signal }: Exit): number | null {
+  return signal === null ? exitCode : 128 + constants.signals[signal];
+}
+
+async function firstReason(
+  { exited }: Launched,
+  { timeoutMs, clock, signal }: SuperviseOptions,
+): Promise<SuperviseResult['reason']> {
+  if (signal?.aborted === true) return 'cancelled';
+  const waiting = new AbortController();
+  const cancel = (): void => waiting.abort();
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([
+      exited.then(() => 'exited' as const),
+      // False means that it was not the time that ended the pause.
+      pauseUntil(clock, clock.monotonic() + timeoutMs, waiting.signal).then((over) => (over ? 'timeout' : 'cancelled')),
+    ]);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    waiting.abort();
+  }
+}
+
+/** One timer holds at most 24 days, and a clock may fire early. */
+async function pauseUntil(clock: Clock, atMs: number, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const leftMs = atMs - clock.monotonic();
+    if (leftMs <= 0) return true;
+    if (!(await pause(clock, leftMs, signal))) return false;
+  }
+}
+
+/**
+ * Waits until the output has ended, however slowly it is taken. What a process outside of the tree holds open is closed
+ * on our side, so that it can't hold the run.
+ */
+async function finishOutput(stream: Readable, clock: Clock): Promise<void> {
+  if (stream.closed || stream.readableEnded) return;
+  const done = new AbortController();
+  const end = (): void => done.abort();
+  stream.once('end', end).once('close', end);
+  const before = bytesRead(stream);
+  let last = before;
+  let quietSince = clock.monotonic();
+  while (await pause(clock, OUTPUT_LOOK_MS, done.signal)) {
+    const now = bytesRead(stream);
+    // Whoever takes the output decides how fast; only a stream that could deliver and does not is quiet.
+    if (now !== last || stream.readableLength > 0 || stream.isPaused()) quietSince = clock.monotonic();
+    last = now;
+    const isQuiet = clock.monotonic() - quietSince >= QUIET_OUTPUT_MS;
+    if (isQuiet || now - before > LATE_OUTPUT_MAX_BYTES) stream.destroy();
+  }
+}
+
+function bytesRead(stream: Readable): number {
+  return stream instanceof Socket ? stream.bytesRead : 0;
+}

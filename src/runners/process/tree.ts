@@ -1,0 +1,155 @@
+import { pause, type Clock } from '../../lib/clock.ts';
+import { JOB_ID_VARIABLE } from './environment.ts';
+import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
+
+/** The first process of a job, as it was recorded when it started. */
+export interface Leader {
+  readonly pid: number;
+  /** Ticks since boot, so that another process with a reused pid is never taken for it. */
+  readonly startTicks: number;
+}
+
+export interface EndTreeOptions {
+  readonly jobId: string;
+  /** Without it only the environment tells who belongs to the job. Valid only within one boot of the machine. */
+  readonly leader?: Leader | null;
+  /** From SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs?: number;
+  readonly clock: Clock;
+  /** When aborted, the ending is given up, not sped up: the result says what is left. */
+  readonly signal?: AbortSignal;
+}
+
+export interface TreeEnd {
+  /** The pids that are still there; empty when the job has no process any more. */
+  readonly left: number[];
+}
+
+export const GRACE_DEFAULT_MS = 10_000;
+/** Between two looks at the process table; a tree that obeys is gone after one or two. */
+const RESCAN_MS = 50;
+/** The first looks come sooner: most tools end within some milliseconds, and the job's end waits for this. */
+const RESCAN_FIRST_MS = 5;
+/** An empty look counts when nothing was forked during it, or when so many in a row were empty. */
+const LOOKS_AT_MOST = 3;
+/** What SIGKILL does not end within this time waits in the kernel for a device, and no signal helps. */
+const KILL_WITHIN_MS = 5_000;
+
+/**
+ * Every living process of a job: those that were started with its SVC_JOB_ID, those of the leader's group or session,
+ * and the descendants of all of these. Never this process itself.
+ */
+export async function findSurvivors(jobId: string, leader: Leader | null = null): Promise<ProcessEntry[]> {
+  if (jobId === '' || jobId.includes('\0')) throw new Error('a job id is needed to find its processes');
+  for (let look = 1; ; look++) {
+    const newest = newestPid();
+    const found = await lookOnce(jobId, leader);
+    // One that was forked during the look may be missed while its parent, already read, is gone at the end of it.
+    if (found.length > 0 || newest === newestPid() || look === LOOKS_AT_MOST) return found;
+  }
+}
+
+async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEntry[]> {
+  const all = (await listProcesses()).filter((entry) => entry.pid !== process.pid && entry.pid !== 1);
+  const known = leader === null ? null : groupOf(all, leader);
+  const members = new Set<ProcessEntry>(known ?? []);
+  const rest = all.filter((entry) => !members.has(entry));
+  // Nothing that is older than the leader descends from it: most of the machine need not be looked into.
+  const candidates = rest.filter((entry) => leader === null || entry.startTicks >= leader.startTicks);
+  const assignment = `${JOB_ID_VARIABLE}=${jobId}`;
+  for (const entry of candidates) {
+    if (await wasStartedWith(entry.pid, assignment)) members.add(entry);
+  }
+  addDescendants(members, all);
+  return [...members];
+}
+
+/** The members of the leader's group and session; none when its pid now belongs to another process. */
+function groupOf(all: readonly ProcessEntry[], leader: Leader): ProcessEntry[] {
+  const now = all.find((entry) => entry.pid === leader.pid);
+  if (now !== undefined && now.startTicks !== leader.startTicks) return [];
+  // While one member is left, the kernel gives the number to no new process, so the group is still the leader's.
+  return all.filter(
+    (entry) => (entry.group === leader.pid || entry.session === leader.pid) && entry.startTicks >= leader.startTicks,
+  );
+}
+
+/** A process that cleaned its environment and left the session is still found while its parent is known. */
+function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]): void {
+  const pids = new Set([...members].map((entry) => entry.pid));
+  for (let before = -1; before !== members.size; ) {
+    before = members.size;
+    for (const entry of all) {
+      if (!members.has(entry) && pids.has(entry.parent)) {
+        members.add(entry);
+        pids.add(entry.pid);
+      }
+    }
+  }
+}
+
+/**
+ * Ends all processes of a job: SIGTERM for each as it is found, and after the grace SIGKILL until none is left, for at
+ * most 5 s more. Never rejects for what the processes do.
+ */
+export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
+  if (process.platform !== 'linux') return endGroup(options);
+  const { jobId, leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
+  const killAt = clock.monotonic() + graceMs;
+  const told = new Set<string>();
+  for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
+    const survivors = await findSurvivors(jobId, leader);
+    const now = clock.monotonic();
+    const left = survivors.map((entry) => entry.pid);
+    if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
+    if (now >= killAt) kill(survivors, leader);
+    else terminate(survivors, told);
+    if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal))) return { left };
+  }
+}
+
+/** Without /proc only the group is known; a process that left it is not found. */
+async function endGroup({ leader, graceMs = GRACE_DEFAULT_MS, clock, signal }: EndTreeOptions): Promise<TreeEnd> {
+  if (!leader) return { left: [] };
+  const killAt = clock.monotonic() + graceMs;
+  signalPid(-leader.pid, 'SIGTERM');
+  signalPid(-leader.pid, 'SIGCONT');
+  while (signalPid(-leader.pid, 0)) {
+    const late = clock.monotonic() - killAt;
+    if (late >= 0) signalPid(-leader.pid, 'SIGKILL');
+    if (late >= KILL_WITHIN_MS || !(await pause(clock, RESCAN_MS, signal))) return { left: [leader.pid] };
+  }
+  return { left: [] };
+}
+
+/** Tells each once: a second SIGTERM makes many tools give up their orderly end. */
+function terminate(survivors: readonly ProcessEntry[], told: Set<string>): void {
+  for (const entry of survivors) {
+    const name = `${entry.pid}:${entry.startTicks}`;
+    if (told.has(name)) continue;
+    told.add(name);
+    send(entry, 'SIGTERM');
+    // A stopped process takes the signal only when it goes on.
+    send(entry, 'SIGCONT');
+  }
+}
+
+function kill(survivors: readonly ProcessEntry[], leader: Leader | null): void {
+  // The whole group at one blow, so that a process that keeps forking in it has no time to; then each that left it.
+  if (leader !== null && survivors.some((entry) => entry.group === leader.pid)) signalPid(-leader.pid, 'SIGKILL');
+  for (const entry of survivors) send(entry, 'SIGKILL');
+}
+
+/** Sends only while the pid still belongs to the process that was found. */
+function send(entry: ProcessEntry, signal: NodeJS.Signals): void {
+  if (processEntry(entry.pid)?.startTicks === entry.startTicks) signalPid(entry.pid, signal);
+}
+
+/** False when there is nobody to tell: gone already, or another user's. The next look at the process table decides. */
+function signalPid(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CALL_NUMBERS, type CallNumbers } from './call-numbers.ts';
+import { seccompProgram } from './seccomp.ts';
+
+const ALLOW = 0x7fff_0000;
+const EPERM = 0x0005_0001;
+const ENOSYS = 0x0005_0026;
+const KILL = 0x8000_0000;
+
+/** What the kernel would do with the filter: the few instructions that it is made of, and nothing else. */
+function judge(program: Buffer, call: { nr: number; arch: number; args?: readonly number[] }): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(call.nr >>> 0, 0);
+  data.writeUInt32LE(call.arch, 4);
+  for (const [index, value] of (call.args ?? []).entries()) data.writeUInt32LE(value >>> 0, 16 + 8 * index);
+  let word = 0;
+  for (let at = 0; at < program.length / 8; at++) {
+    const code = program.readUInt16LE(at * 8);
+    const [jumpTrue, jumpFalse] = [program.readUInt8(at * 8 + 2), program.readUInt8(at * 8 + 3)];
+    const value = program.readUInt32LE(at * 8 + 4);
+    if (code === 0x06) return value;
+    if (code === 0x20) word = data.readUInt32LE(value);
+    else if (code === 0x54) word = (word & value) >>> 0;
+    else if (code === 0x15) at += word === value ? jumpTrue : jumpFalse;
+    else if (code === 0x35) at += word >= value ? jumpTrue : jumpFalse;
+    else if (code === 0x45) at += (word & value) !== 0 ? jumpTrue : jumpFalse;
+    else assert.fail(`an instruction that no rule uses: ${code}`);
+  }
+  return assert.fail('the filter ran over its end');
+}
+
+for (const [name, numbers] of Object.entries(CALL_NUMBERS) as [string, CallNumbers][]) {
+  describe(`the system call filter of ${name}`, () => {
+    const program = seccompProgram(numbers);
+    const { inspected } = numbers;
+    const verdict = (nr: number, ...args: number[]): number => judge(program, { nr, arch: numbers.auditArch, args });
+
+    it('allows TCP, UDP, unix and routing sockets, with any of the socket flags', () => {
+      const flags = 0o2000000 | 0o4000;
+      for (const [domain, type, protocol] of [
+        [2, 1, 0], [2, 1, 6], [10, 1, 0], [10, 1, 6], [2, 2, 0], [2, 2, 17], [10, 2, 17], [1, 1, 0], [1, 2, 0], [1, 5, 0], [16, 3, 0],
+      ] as const) {
+        assert.equal(verdict(inspected.socket, domain, type, protocol), ALLOW, `${domain} ${type} ${protocol}`);
+        assert.equal(verdict(inspected.socket, domain, type | flags, protocol), ALLOW, `${domain} ${type} ${protocol} with flags`);
+      }
+    });
+
+    it('refuses MPTCP, raw, ICMP, SCTP, UDP-Lite, packet, vsock, SMC and other netlink sockets', () => {
+      for (const [domain, type, protocol] of [
+        [2, 1, 262], [10, 1, 262], [2, 1, 132], [2, 5, 132], [2, 2, 1], [2, 2, 136], [2, 3, 255], [10, 3, 58], [17, 3, 768],
+        [40, 1, 0], [43, 1, 0], [16, 3, 16], [38, 5, 0], [0, 1, 0],
+      ] as const) {
+        assert.equal(verdict(inspected.socket, domain, type, protocol), EPERM, `${domain} ${type} ${protocol}`);
+      }
+    });
+
+    it('refuses to send with MSG_FASTOPEN, which connects past Landlock, and allows other sending', () => {
+      const fastOpen = 0x2000_0000;
+      assert.equal(verdict(inspected.sendto, 3, 0, 1, fastOpen | 0x4000), EPERM);
+      assert.equal(verdict(inspected.sendmsg, 3, 0, fastOpen), EPERM);
+      assert.equal(verdict(inspected.sendmmsg, 3, 0, 1, fastOpen), EPERM);
+      assert.equal(verdict(inspected.sendto, 3, 0, 1, 0x4000), ALLOW);
+      assert.equal(verdict(inspected.sendmsg, 3, 0, 0x4000), ALLOW);
+      assert.equal(verdict(inspected.sendmmsg, 3, 0, 1, 0x4000), ALLOW);
+    });
+
+    it('allows threads and forks but no new namespace, and sends clone3 back to clone', () => {
+      assert.equal(verdict(inspected.clone, 0x003d_0f00), ALLOW);
+      assert.equal(verdict(inspected.clone, 17), ALLOW);
+      for (const flag of [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000]) {
+        assert.equal(verdict(inspected.clone, flag | 17), EPERM, flag.toString(16));
+      }
+      assert.equal(verdict(inspected.clone3, 0, 0), ENOSYS);
+    });
+
+    it('refuses each call of its table, and typing into a terminal', () => {
+      assert.ok(Object.keys(numbers.refused).length > 40);
+      for (const [call, number] of Object.entries(numbers.refused)) assert.equal(verdict(number), EPERM, call);
+      assert.equal(verdict(inspected.ioctl, 0, 0x5412), EPERM);
+      assert.equal(verdict(inspected.ioctl, 0, 0x5401), ALLOW);
+    });
+
+    it('names no call twice, and none that the launcher needs afterwards', () => {
+      const refused = Object.values(numbers.refused);
+      assert.equal(new Set(refused).size, refused.length);
+      assert.equal(verdict(numbers.made.execve), ALLOW);
+      assert.equal(verdict(numbers.made.exit_group), ALLOW);
+      for (const number of Object.values(inspected)) assert.ok(!refused.includes(number));
+    });
+
+    it('kills a program of another processor, and refuses another ABI of the same', () => {
+      assert.equal(judge(program, { nr: 1, arch: 0x4000_0003 }), KILL);
+      if (numbers.foreignFrom !== null) assert.equal(verdict(numbers.foreignFrom + inspected.socket, 2, 1, 262), EPERM);
+    });
+  });
+}
