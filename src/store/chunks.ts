@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
 import type { JobEvent, JobState } from '../domain/job.ts';
 import { encodeChunk } from '../lib/chunk.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import type { Fence } from './claims.ts';
 import type { Tx } from './gate.ts';
+import { RUNNING } from './literals.ts';
+import { prepared } from './prepared.ts';
 import type { ChunkRow, Db } from './schema.ts';
 
 export type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
@@ -11,42 +12,57 @@ export type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
 /** The sequence number of the last stored event; the first event of a job is its birth, which is never stored. */
 export const FIRST_SEQ = 1;
 
+const newestChunk = prepared<{ jobId: string }, { last_seq: number }>((db, value) =>
+  db.selectFrom('job_chunks').select('last_seq').where('job_id', '=', value('jobId')).orderBy('first_seq', 'desc').limit(1),
+);
+
 export async function lastSeq(db: Db, jobId: string): Promise<number> {
-  const row = await db
-    .selectFrom('job_chunks')
-    .select('last_seq')
-    .where('job_id', '=', jobId)
-    .orderBy('first_seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const [row] = (await newestChunk(db, { jobId })).rows;
   return row?.last_seq ?? FIRST_SEQ;
 }
 
+const insertRow = prepared<ChunkRow, unknown>((db, value) =>
+  db.insertInto('job_chunks').values({
+    job_id: value('job_id'),
+    first_seq: value('first_seq'),
+    last_seq: value('last_seq'),
+    at: value('at'),
+    raw_bytes: value('raw_bytes'),
+    data: value('data'),
+  }),
+);
+
 /** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
-export async function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): Promise<void> {
-  await tx.db.insertInto('job_chunks').values({ job_id: jobId, at: tx.now, ...chunk }).execute();
+export function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): void {
+  tx.later(insertRow(tx.db, { job_id: jobId, at: tx.now, ...chunk }));
 }
 
 /** Appends the event of a move to `state`, in the transaction of that move; answers its sequence number. */
 export async function appendState(tx: Tx, jobId: string, state: JobState, exitCode: number | null): Promise<number> {
   const seq = (await lastSeq(tx.db, jobId)) + 1;
   const event: JobEvent = { seq, at: rfc3339(tx.now), type: 'state', state, exit_code: exitCode };
-  await insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: encodeChunk([event]) });
+  insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: encodeChunk([event]) });
   return seq;
 }
 
+const ownedRow = prepared<Fence, object>((db, value, dialect) =>
+  // Held, so that nobody else ends the job between this look and the commit.
+  dialect.holdRows(
+    db
+      .selectFrom('jobs')
+      .select('id')
+      .where('id', '=', value('jobId'))
+      .where('state', '=', RUNNING)
+      .where('daemon_id', '=', value('daemonId'))
+      .where('lease_generation', '=', value('generation')),
+  ),
+);
+
 /** Appends output of a run. False, and nothing written, when the run no longer owns its job. */
 export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk): Promise<boolean> {
-  const owned = await tx.db
-    .selectFrom('jobs')
-    .select(sql<number>`1`.as('one'))
-    .where('id', '=', fence.jobId)
-    .where('state', '=', 'running')
-    .where('daemon_id', '=', fence.daemonId)
-    .where('lease_generation', '=', fence.generation)
-    .executeTakeFirst();
-  if (owned === undefined) return false;
-  await insertChunk(tx, fence.jobId, chunk);
+  const { rows } = await ownedRow(tx.db, fence);
+  if (rows.length === 0) return false;
+  insertChunk(tx, fence.jobId, chunk);
   return true;
 }
 

@@ -1,8 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { Db, Schema } from './schema.ts';
 
-/** What a database error means for the caller; `other` is a fault of ours. */
-export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'other';
+/** What a database error means for the caller; `missing` is a table that is not there, `other` a fault of ours. */
+export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'missing' | 'other';
 
 /**
  * What differs between the databases, as named facts. Queries ask these; nothing branches on the name,
@@ -19,8 +19,12 @@ export interface Dialect {
   ledgerChain(daemonId: string): string;
   /** Lets claims of several daemons pass each other instead of queueing on one row. */
   skipLocked<O>(query: SelectQueryBuilder<Schema, 'jobs', O>): SelectQueryBuilder<Schema, 'jobs', O>;
+  /** Keeps the rows that a query of a write reads as they are until its transaction ends. */
+  holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
   /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
   lockKey(db: Db, key: string): Promise<void>;
+  /** As `lockKey` for the concurrency key of a job. Before the job's row is changed: first the key, then rows. */
+  lockKeyOf(db: Db, jobId: string): Promise<void>;
   /** Milliseconds since the epoch by the clock that leases are measured with. */
   leaseClock(db: Db): Promise<number>;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
@@ -28,12 +32,21 @@ export interface Dialect {
   faultOf(error: unknown): StoreFault;
 }
 
+/** Takes statements whose results nobody needs: they must have succeeded before the commit. */
+export type Later = (statement: Promise<unknown>) => void;
+
+/** Sets one member of a group apart from the others: its failure undoes its own writes only. */
+export type Savepoint = <T>(body: () => Promise<T>) => Promise<T>;
+
 /** One open database: a connection that writes and one or more that read committed state. */
 export interface Engine {
   readonly dialect: Dialect;
   readonly reader: Db;
-  /** Runs `body` on the connection that writes, in one transaction; retries while another process writes. */
-  transaction<T>(body: (tx: Db, savepoint: Savepoint) => Promise<T>): Promise<T>;
+  /**
+   * Runs `body` on the connection that writes, in one transaction. Waits, within a limit, while another process
+   * writes. Nothing was written when it throws, except that a lost connection leaves the commit unknown.
+   */
+  transaction<T>(body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T>;
   /** Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file. */
   announce(db: Db): Promise<void>;
   /** Changes whenever anybody commits; null where asking would cost as much as reading. */
@@ -44,6 +57,3 @@ export interface Engine {
   script(db: Db, text: string): Promise<void>;
   close(): Promise<void>;
 }
-
-/** Sets one member of a group apart from the others: its failure undoes its own writes only. */
-export type Savepoint = <T>(body: () => Promise<T>) => Promise<T>;

@@ -11,7 +11,18 @@ export async function findAnswer(db: Db, holder: string, key: string): Promise<I
   return (await byKey(db, { holder, key })).rows[0];
 }
 
-/** Keeps an answer, in the transaction that did the work. Two requests that race: the second meets a unique fault. */
+const insertRow = prepared<IdempotencyRow, unknown>((db, value) =>
+  db.insertInto('idempotency').values({
+    holder: value('holder'),
+    key: value('key'),
+    status: value('status'),
+    kind: value('kind'),
+    data: value('data'),
+    created_at: value('created_at'),
+  }),
+);
+
+/** Keeps an answer, in the transaction that did the work. Two requests that race: the second's write fails as unique. */
 export async function keepAnswer(tx: Tx, row: IdempotencyRow): Promise<void> {
-  await tx.db.insertInto('idempotency').values(row).execute();
+  tx.later(insertRow(tx.db, row));
 }

@@ -11,7 +11,8 @@ export interface InstanceLock {
  * the file and writes nothing. The kernel drops them with the process.
  */
 export function holdLock(file: string): InstanceLock {
-  closeSync(openSync(file, 'a', 0o600));
+  // A file that is there is not opened: closing any descriptor of it would drop the locks that this process has on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     database.exec('begin exclusive');

@@ -1,9 +1,10 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../domain/job.ts';
 import type { Tx } from './gate.ts';
+import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from './literals.ts';
 import { prepared } from './prepared.ts';
-import type { Db, JobRow, Schema } from './schema.ts';
+import type { Db, JobRow } from './schema.ts';
 
 /** What a caller decides about a new job; the rest of the row follows. */
 export interface NewJob {
@@ -69,10 +70,10 @@ const insertRow = prepared<InsertValues, unknown>((db, value) =>
   }),
 );
 
-/** Inserts a job; one whose concurrency key an older waiting or running job holds is not claimable yet. */
+/** Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   const blocked = job.concurrencyKey !== null && job.state === 'queued' && (await keyIsTaken(tx, job.concurrencyKey));
-  await insertRow(tx.db, {
+  const inserted = insertRow(tx.db, {
     id: job.id,
     kind: job.kind,
     state: job.state,
@@ -91,44 +92,48 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     spec: job.spec,
     timeout_ms: job.timeoutMs,
   });
+  tx.later(inserted);
 }
 
+/** The jobs of a key that run or may be claimed: never more than one. */
+function ahead(db: Db, key: string) {
+  return db
+    .selectFrom('jobs as holder')
+    .select(sql.lit(1).as('one'))
+    .where('holder.concurrency_key', '=', key)
+    .where((eb) => eb.or([eb('holder.state', '=', RUNNING), eb.and([eb('holder.state', '=', QUEUED), eb('holder.blocked', '=', NOT_BLOCKED)])]));
+}
+
+const holderOf = prepared<{ key: string }, object>((db, value) => ahead(db, value('key')).limit(1));
+
+/** Whether a job that enters the queue of `key` has to wait. Holds the key until the transaction ends. */
 async function keyIsTaken(tx: Tx, key: string): Promise<boolean> {
   await tx.dialect.lockKey(tx.db, key);
-  const holder = await tx.db
-    .selectFrom('jobs')
-    .select('id')
-    .where('concurrency_key', '=', key)
-    .where('state', 'in', ['queued', 'running'])
-    .limit(1)
-    .executeTakeFirst();
-  return holder !== undefined;
+  return (await holderOf(tx.db, { key })).rows.length > 0;
 }
 
-/** Lets the oldest waiting job of `key` be claimed, unless one of that key runs. */
-export async function releaseKey(tx: Tx, key: string | null): Promise<void> {
-  if (key === null) return;
-  await tx.dialect.lockKey(tx.db, key);
-  await tx.db
+const freeOldest = prepared<{ key: string }, unknown>((db, value) =>
+  db
     .updateTable('jobs')
-    .set({ blocked: 0 })
+    .set({ blocked: NOT_BLOCKED })
     .where('id', '=', (eb) =>
       eb
         .selectFrom('jobs as waiting')
         .select((min) => min.fn.min('waiting.id').as('id'))
-        .where('waiting.concurrency_key', '=', key)
-        .where('waiting.state', '=', 'queued'),
+        .where('waiting.concurrency_key', '=', value('key'))
+        .where('waiting.state', '=', QUEUED),
     )
-    .where((eb) => eb.not(eb.exists(running(eb, key))))
-    .execute();
-}
+    .where((eb) => eb.not(eb.exists(ahead(db, value('key'))))),
+);
 
-function running(eb: ExpressionBuilder<Schema, 'jobs'>, key: string) {
-  return eb
-    .selectFrom('jobs as holder')
-    .select(sql<number>`1`.as('one'))
-    .where('holder.concurrency_key', '=', key)
-    .where('holder.state', '=', 'running');
+/**
+ * Lets the oldest waiting job of `key` be claimed, unless one of that key runs or may be claimed already: ids of
+ * several processes, and jobs that waited for an approval, may enter the queue before older ones that are ahead.
+ */
+export async function releaseKey(tx: Tx, key: string | null): Promise<void> {
+  if (key === null) return;
+  await tx.dialect.lockKey(tx.db, key);
+  await freeOldest(tx.db, { key });
 }
 
 const selectById = prepared<{ id: string }, JobRow>((db, value) =>
@@ -171,7 +176,7 @@ export async function countRunning(db: Db): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('state', '=', 'running')
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }
 
 /** Runs queued since `since` that opted out of the sandbox. */
@@ -179,10 +184,10 @@ export async function countPrivileged(db: Db, since: number): Promise<number> {
   const row = await db
     .selectFrom('jobs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('privileged', '=', 1)
+    .where('privileged', '=', PRIVILEGED)
     .where('created_at', '>=', since)
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }
 
 /** Asks the daemon that runs the job to stop it. True when the job was running and nobody had asked before. */
@@ -219,7 +224,7 @@ export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | und
 }
 
 const firstReady = prepared<object, { id: string }>((db) =>
-  db.selectFrom('jobs').select('id').where('state', '=', 'queued').where('blocked', '=', 0).limit(1),
+  db.selectFrom('jobs').select('id').where('state', '=', QUEUED).where('blocked', '=', NOT_BLOCKED).limit(1),
 );
 
 /** Whether a job could be claimed at the moment. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Dialect } from './dialect.ts';
+import type { Later } from './dialect.ts';
+import { prepared, preparedBy } from './prepared.ts';
 import type { Db, LedgerRow } from './schema.ts';
 
 /** One thing that somebody did. Identifiers, states and counts only: values of operators never enter. */
@@ -14,37 +15,66 @@ export interface LedgerEntry {
 
 export const GENESIS = '0'.repeat(64);
 
-/** Rows that one statement inserts: 11 columns each, and SQLite takes 32,766 parameters. */
-const ROWS_PER_INSERT = 100;
+/** Rows that one statement inserts. A group is split into these sizes, so that a few prepared statements serve all. */
+const INSERT_SIZES = [64, 16, 4, 1];
 /** Rows that a verification reads at a time, with a turn of the event loop in between. */
 const VERIFY_PAGE = 2_000;
 
+const chainHead = prepared<{ id: string }, { length: number; head: string }>((db, value, dialect) =>
+  dialect.holdRows(db.selectFrom('chains').select(['length', 'head']).where('id', '=', value('id'))),
+);
+
+const beginChain = prepared<{ id: string; head: string }, unknown>((db, value) =>
+  db
+    .insertInto('chains')
+    .values({ id: value('id'), length: 0, head: value('head') })
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+);
+
+const moveHead = prepared<{ id: string; length: number; head: string }, unknown>((db, value) =>
+  db
+    .updateTable('chains')
+    .set({ length: value('length'), head: value('head') })
+    .where('id', '=', value('id')),
+);
+
+const COLUMNS = ['chain', 'seq', 'at', 'principal', 'owner', 'via', 'operation', 'target', 'detail', 'prev', 'hash'] as const;
+
+const INSERTS = INSERT_SIZES.map((size) => ({
+  size,
+  insert: preparedBy<readonly LedgerRow[], unknown>((db, hole) => {
+    const row = (n: number): LedgerRow =>
+      Object.fromEntries(COLUMNS.map((column) => [column, hole((rows) => rows[n]?.[column])])) as unknown as LedgerRow;
+    return db.insertInto('ledger').values(Array.from({ length: size }, (_, n) => row(n)));
+  }),
+}));
+
 /** Appends to a chain, inside a write transaction. Each row's hash covers its content and the hash before it. */
-export async function appendLedger(
-  db: Db,
-  dialect: Dialect,
-  chain: string,
-  at: number,
-  entries: readonly LedgerEntry[],
-): Promise<void> {
-  await dialect.lockKey(db, `ledger:${chain}`);
-  const known = await db.selectFrom('chains').select(['length', 'head']).where('id', '=', chain).executeTakeFirst();
-  let head = known?.head ?? GENESIS;
-  let seq = known?.length ?? 0;
+export async function appendLedger(db: Db, chain: string, at: number, entries: readonly LedgerEntry[], later: Later): Promise<void> {
+  let { length: seq, head } = await headOf(db, chain);
   const rows: LedgerRow[] = entries.map((entry) => {
     seq += 1;
-    const row = { chain, seq, at, ...entry, detail: JSON.stringify(entry.detail), prev: head };
+    const { principal, owner, via, operation, target } = entry;
+    const row = { chain, seq, at, principal, owner, via, operation, target, detail: JSON.stringify(entry.detail), prev: head };
     head = rowHash(row);
     return { ...row, hash: head };
   });
-  for (let i = 0; i < rows.length; i += ROWS_PER_INSERT) {
-    await db.insertInto('ledger').values(rows.slice(i, i + ROWS_PER_INSERT)).execute();
+  let done = 0;
+  for (const { size, insert } of INSERTS) {
+    for (; rows.length - done >= size; done += size) {
+      later(insert(db, rows.slice(done, done + size)));
+    }
   }
-  await db
-    .insertInto('chains')
-    .values({ id: chain, length: seq, head })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ length: seq, head }))
-    .execute();
+  later(moveHead(db, { id: chain, length: seq, head }));
+}
+
+async function headOf(db: Db, chain: string): Promise<{ length: number; head: string }> {
+  const [known] = (await chainHead(db, { id: chain })).rows;
+  if (known !== undefined) return known;
+  await beginChain(db, { id: chain, head: GENESIS });
+  const [begun] = (await chainHead(db, { id: chain })).rows;
+  if (begun === undefined) throw new Error(`the ledger has no chain ${chain}`);
+  return begun;
 }
 
 function rowHash(row: Omit<LedgerRow, 'hash'>): string {

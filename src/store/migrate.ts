@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
+import { dialectOf } from './bound.ts';
 import type { Engine } from './dialect.ts';
 import type { Db } from './schema.ts';
 
@@ -74,12 +74,7 @@ export async function appliedMigrations(db: Db): Promise<readonly { number: numb
   try {
     return await db.selectFrom('schema_migrations').select(['number', 'name', 'sha256']).orderBy('number').execute();
   } catch (error) {
-    if (await hasTables(db)) throw error;
-    return [];
+    if (dialectOf(db).faultOf(error) === 'missing') return [];
+    throw error;
   }
-}
-
-async function hasTables(db: Db): Promise<boolean> {
-  const found = await sql<{ name: string }>`select name from schema_migrations limit 1`.execute(db).catch(() => null);
-  return found !== null;
 }

@@ -1,30 +1,90 @@
-import pg from 'pg';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import { Failure } from '../domain/failure.ts';
+import type { Clock } from '../lib/clock.ts';
 import { randomBytes } from '../lib/random.ts';
-import type { Dialect, Engine, Savepoint, StoreFault } from './dialect.ts';
-import type { Db, Schema } from './schema.ts';
+import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
+import { clientDb, openPool, poolDb, send } from './postgres-client.ts';
+import { listen, type Listening } from './postgres-listen.ts';
+import { prepared } from './prepared.ts';
+import type { Db } from './schema.ts';
 
 /** Connections that read. One more writes, one listens. */
 const READERS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** How long a write waits for the locks of other daemons before it is refused as unavailable. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** A daemon that was stopped in the middle of a write (a paused machine) keeps its locks no longer than this. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
 const CHANNEL = 'gatehouse';
 
-/** A transaction that met a deadlock or a serialisation failure was rolled back whole: it may run again. */
-const RETRIES = 3;
-const RETRYABLE = new Set(['40001', '40P01']);
+const FAULTS: Readonly<Record<string, StoreFault>> = {
+  '23505': 'unique',
+  '53100': 'full',
+  '42P01': 'missing',
+  // Serialisation failure, deadlock, lock time-out, statement time-out: undone whole, may be tried again.
+  '40001': 'busy',
+  '40P01': 'busy',
+  '55P03': 'busy',
+  '57014': 'busy',
+  // Read-only: this server became a standby. Ended while idle in a transaction.
+  '25006': 'lost',
+  '25P03': 'lost',
+};
+/** Class 08: connection exceptions; 57P: the server is shutting down; 53: out of connections; E…: the socket's codes. */
+const LOST_CODE = /^(08|57P|53|E[A-Z]+$)/;
+/** What the driver says, without a code, about a connection that is gone or was not made. */
+const LOST_TEXT = /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying|Cannot use a pool)/;
 
-// int8 arrives as text by default; no count or millisecond of ours leaves the range of exact numbers.
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
+/** The key of a job's queue is held by another daemon, and this transaction holds another key already. */
+class KeyHeld extends Error {
+  readonly code = '55P03';
+}
+
+const lockAndWait = prepared<{ key: string }, unknown>((db, value) =>
+  db.selectNoFrom(sql`pg_advisory_xact_lock(hashtextextended(${value('key')}, 0))`.as('held')),
+);
+const tryLock = prepared<{ key: string }, { held: boolean }>((db, value) =>
+  db.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${value('key')}, 0))`.as('held')),
+);
+const keyOf = prepared<{ jobId: string }, { concurrency_key: string | null }>((db, value) =>
+  db.selectFrom('jobs').select('concurrency_key').where('id', '=', value('jobId')),
+);
+const notify = prepared<{ self: string }, unknown>((db, value) =>
+  db.selectNoFrom(sql`pg_notify(${CHANNEL}, ${value('self')})`.as('sent')),
+);
+
+/** The keys that the transaction under way on a connection holds. */
+const HELD = new WeakMap<Db, Set<string>>();
+
+/**
+ * Waits for a key only while the transaction holds no other: two daemons that each wait for the other's key would
+ * stand for a second until the server finds the deadlock. Whoever can't have a second key gives up all of it, and
+ * the write gate then runs its writes one by one.
+ */
+async function lockKey(db: Db, key: string): Promise<void> {
+  const held = HELD.get(db);
+  if (held?.has(key) === true) return;
+  if (held === undefined || held.size === 0) {
+    await lockAndWait(db, { key });
+  } else {
+    const { rows } = await tryLock(db, { key });
+    if (rows[0]?.held !== true) throw new KeyHeld('another daemon holds the key');
+  }
+  held?.add(key);
+}
 
 const dialect: Dialect = {
   name: 'postgres',
   liveness: 'lease',
   ledgerChain: (daemonId) => daemonId,
   skipLocked: (query) => query.forUpdate().skipLocked(),
-  async lockKey(db, key) {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(db);
+  holdRows: (query) => query.forNoKeyUpdate(),
+  lockKey,
+  async lockKeyOf(db, jobId) {
+    const [row] = (await keyOf(db, { jobId })).rows;
+    if (row?.concurrency_key !== undefined && row.concurrency_key !== null) await lockKey(db, row.concurrency_key);
   },
   async leaseClock(db) {
     const { rows } = await sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
@@ -35,124 +95,124 @@ const dialect: Dialect = {
     return [];
   },
   faultOf(error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-    return faultOfCode(code);
+    if (!(error instanceof Error)) return 'other';
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+    if (code === '') return LOST_TEXT.test(error.message) ? 'lost' : 'other';
+    return FAULTS[code] ?? (LOST_CODE.test(code) ? 'lost' : 'other');
   },
 };
 
-function faultOfCode(code: string): StoreFault {
-  if (code === '23505') return 'unique';
-  if (code === '53100') return 'full';
-  if (RETRYABLE.has(code) || code === '55P03') return 'busy';
-  // Class 08: connection exceptions; 57P: the server is shutting down; the E… codes come from the socket.
-  if (/^(08|57P|53|E[A-Z]+)/.test(code)) return 'lost';
-  return 'other';
+function explainRead(error: unknown): unknown {
+  const fault = dialect.faultOf(error);
+  if (fault === 'lost') return new Failure('unavailable', 'The store can not be reached.');
+  return fault === 'busy' ? new Failure('unavailable', 'The store took too long to answer.') : error;
 }
 
 /** Opens pools on a `postgres://` URL that several daemons may share. Refuses a server that can't write. */
-export async function openPostgres(url: string): Promise<Engine> {
-  const common = { connectionString: url, types, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true };
-  const readers = new pg.Pool({ ...common, max: READERS, statement_timeout: STATEMENT_TIMEOUT_MS });
-  const writers = new pg.Pool({ ...common, max: 1, statement_timeout: STATEMENT_TIMEOUT_MS, pipeline: true });
-  // An idle connection that the server ends is replaced by the pool; unheard, the event would end the process.
-  readers.on('error', () => undefined);
-  writers.on('error', () => undefined);
-  const reader = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readers }) });
-  const writer = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writers }) });
+export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
+  const config = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS };
+  const readers = openPool({ ...config, max: READERS });
+  const writers = openPool({
+    ...config,
+    max: 1,
+    pipeline: true,
+    // Kept open, since a new connection costs the next write some 15 ms.
+    idleTimeoutMillis: 0,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  });
+  const reader = poolDb(dialect, readers, explainRead);
+  const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
+  await refuseStandby(readers).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   const listeners = new Set<() => void>();
   // Notifications come back to the sender too: this tells them apart.
   const self = randomBytes(12).toString('hex');
   let listening: Listening | null = null;
-
-  const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(reader);
-  if (rows[0]?.standby === true) {
-    await reader.destroy();
-    await writer.destroy();
-    throw new Error('The PostgreSQL server is a standby that can not write: name the primary.');
-  }
   return {
     dialect,
     reader,
-    transaction: (body) => withRetries(writer, body),
-    async announce(db) {
-      await sql`select pg_notify(${CHANNEL}, ${self})`.execute(db);
-    },
+    transaction: (body) => transact(writers, body),
+    announce: async (db) => void (await notify(db, { self })),
     version: () => null,
     onForeignCommit(listener) {
       listeners.add(listener);
-      listening ??= listen(url, self, () => listeners.forEach((each) => each()));
-      return () => listeners.delete(listener);
+      const changed = (): void => listeners.forEach((each) => each());
+      listening ??= listen({ config: { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }, channel: CHANNEL, self, clock, changed });
+      return () => void listeners.delete(listener);
     },
-    async script(db, text) {
-      await sql.raw(text).execute(db);
-    },
+    script: async (db, text) => void (await sql.raw(text).execute(db)),
     async close() {
       await listening?.stop();
-      await reader.destroy();
-      await writer.destroy();
+      await close();
     },
   };
 }
 
-async function withRetries<T>(db: Db, body: (tx: Db, savepoint: Savepoint) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await db.transaction().execute((tx) => body(tx, (member) => withSavepoint(tx, member)));
-    } catch (error) {
-      if (attempt >= RETRIES || dialect.faultOf(error) !== 'busy') throw error;
-    }
+async function refuseStandby(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
+  if (rows[0]?.standby === true) throw new Error('The PostgreSQL server is a standby that can not write: name the primary.');
+}
+
+/** Each client of the pool that writes has its own query builder. */
+const LANES = new WeakMap<PoolClient, Db>();
+
+function laneOf(client: PoolClient): Db {
+  let db = LANES.get(client);
+  if (db === undefined) {
+    db = clientDb(dialect, client);
+    LANES.set(client, db);
   }
+  HELD.set(db, new Set());
+  return db;
 }
 
 /**
- * The connection is pipelined: the savepoint, the member's statements and the release are sent one behind the
- * other without waiting for each answer, so a member costs the round trips of its own statements only.
+ * The connection is pipelined: `begin`, the statements that nobody waits for and `commit` are sent one behind the
+ * other without waiting for each answer, so that a group costs the round trips of what its members read, and two.
  */
-async function withSavepoint<T>(tx: Db, member: () => Promise<T>): Promise<T> {
-  const opened = sql`savepoint member`.execute(tx);
-  opened.catch(() => undefined);
+async function transact<T>(pool: Pool, body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
   try {
-    const value = await member();
-    await Promise.all([opened, sql`release savepoint member`.execute(tx)]);
-    return value;
-  } catch (error) {
-    await sql`rollback to savepoint member`.execute(tx);
-    await sql`release savepoint member`.execute(tx);
-    throw error;
+    const db = laneOf(client);
+    const sent: Promise<unknown>[] = [];
+    const later: Later = (statement) => {
+      statement.catch(() => undefined);
+      sent.push(statement);
+    };
+    later(send(client, 'begin'));
+    try {
+      const value = await body(db, (member) => withSavepoint(client, db, member), later);
+      const { command } = await send(client, 'commit');
+      // What was sent before has been answered before; the first that failed says why the server rolled back.
+      await Promise.all(sent);
+      if (command !== 'COMMIT') throw new Error('the server rolled the transaction back');
+      return value;
+    } catch (error) {
+      broken = dialect.faultOf(error) === 'lost';
+      await send(client, 'rollback').catch(() => (broken = true));
+      throw error;
+    }
+  } finally {
+    client.release(broken);
   }
 }
 
-interface Listening {
-  stop(): Promise<void>;
-}
-
-/** A connection that only listens. When it is lost, everything may have changed: call back, then connect again. */
-function listen(url: string, self: string, changed: () => void): Listening {
-  let stopped = false;
-  let client: pg.Client | null = null;
-  const connect = async (): Promise<void> => {
-    while (!stopped) {
-      const next = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true });
-      try {
-        await next.connect();
-        await next.query(`listen ${CHANNEL}`);
-      } catch {
-        await next.end().catch(() => undefined);
-        return;
-      }
-      client = next;
-      next.on('notification', (message) => {
-        if (message.payload !== self) changed();
-      });
-      await new Promise<void>((resolve) => next.once('end', resolve).once('error', () => resolve()));
-      changed();
-    }
-  };
-  void connect();
-  return {
-    async stop() {
-      stopped = true;
-      await client?.end().catch(() => undefined);
-    },
-  };
+async function withSavepoint<T>(client: PoolClient, db: Db, member: () => Promise<T>): Promise<T> {
+  const held = [...(HELD.get(db) ?? [])];
+  await send(client, 'savepoint member');
+  try {
+    const value = await member();
+    await send(client, 'release savepoint member');
+    return value;
+  } catch (error) {
+    await send(client, 'rollback to savepoint member');
+    await send(client, 'release savepoint member');
+    // The locks of the member went with its writes.
+    HELD.set(db, new Set(held));
+    throw error;
+  }
 }

@@ -2,15 +2,14 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Dialect as KyselyDialect,
-  type Driver,
   type QueryResult,
-  Kysely,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Db, Schema } from './schema.ts';
+import { bindDb } from './bound.ts';
+import type { Dialect } from './dialect.ts';
+import type { Db } from './schema.ts';
 
 /** Statements are compiled once and kept; a program asks some dozens of different ones. */
 const STATEMENTS_KEPT = 500;
@@ -45,7 +44,7 @@ export class SqliteConnection implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(result.changes) };
   }
 
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     // Long lists are read page by page with the last key as the cursor: a statement held open over a slow
     // client would keep the write-ahead log from being checkpointed.
     throw new Error('streamQuery is not used: page by key instead');
@@ -68,30 +67,10 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-class SingleConnectionDriver implements Driver {
-  readonly #connection: SqliteConnection;
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection;
-  }
-  async init(): Promise<void> {}
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#connection;
-  }
-  async beginTransaction(): Promise<void> {
-    throw new Error('transactions are opened by the write gate');
-  }
-  async commitTransaction(): Promise<void> {}
-  async rollbackTransaction(): Promise<void> {}
-  async releaseConnection(): Promise<void> {}
-  async destroy(): Promise<void> {}
-}
-
-export function sqliteKysely(connection: SqliteConnection): Db {
-  const dialect: KyselyDialect = {
+export function sqliteDb(dialect: Dialect, connection: SqliteConnection): Db {
+  return bindDb(dialect, connection, {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SingleConnectionDriver(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-  };
-  return new Kysely<Schema>({ dialect });
+  });
 }

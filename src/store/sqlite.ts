@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, watch } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, watch } from 'node:fs';
 import { dirname, basename } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { pause, type Clock } from '../lib/clock.ts';
-import type { Dialect, Engine, Savepoint, StoreFault } from './dialect.ts';
+import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import type { Db } from './schema.ts';
-import { SqliteConnection, sqliteKysely } from './sqlite-driver.ts';
+import { SqliteConnection, sqliteDb } from './sqlite-driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
 const BUSY_LIMIT_MS = 5_000;
@@ -18,19 +18,24 @@ const dialect: Dialect = {
   name: 'sqlite',
   liveness: 'lock',
   ledgerChain: () => 'main',
+  // A write transaction is the only one: nobody else holds or changes anything.
   skipLocked: (query) => query,
+  holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
+  lockKeyOf: () => Promise.resolve(),
   leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
     if (CONSTRAINT_UNIQUE.includes(error.errcode)) return 'unique';
+    if (error.errcode === 1 && error.message.startsWith('no such table')) return 'missing';
     return FAULTS[error.errcode & 0xff] ?? 'other';
   },
 };
 
 /** Opens (and creates, mode 0600) the database file. Several processes may have it open. */
 export function openSqlite(file: string, clock: Clock): Engine {
+  createPrivate(file);
   const writer = new SqliteConnection(file, { readOnly: false });
   // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
   writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
@@ -38,18 +43,21 @@ export function openSqlite(file: string, clock: Clock): Engine {
   writer.raw.exec('pragma synchronous = full');
   writer.raw.exec('pragma foreign_keys = on');
   writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  // A temporary file could not be opened where the process has run out of descriptors.
+  writer.raw.exec('pragma temp_store = memory');
   writer.raw.exec('pragma busy_timeout = 0');
   protect(file);
   const reader = new SqliteConnection(file, { readOnly: true });
   reader.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
   reader.raw.exec('pragma query_only = on');
-  const writerDb = sqliteKysely(writer);
-  const readerDb = sqliteKysely(reader);
+  const facts: Dialect = { ...dialect, integrity: () => Promise.resolve(quickCheck(reader)) };
+  const writerDb = sqliteDb(facts, writer);
+  const readerDb = sqliteDb(facts, reader);
   const dataVersion = reader.raw.prepare('pragma data_version');
   const stops = new Set<() => void>();
 
   return {
-    dialect: { ...dialect, integrity: () => Promise.resolve(quickCheck(reader)) },
+    dialect: facts,
     reader: readerDb,
     transaction: (body) => immediate(writer, writerDb, clock, body),
     announce: () => Promise.resolve(),
@@ -75,11 +83,17 @@ async function immediate<T>(
   connection: SqliteConnection,
   db: Db,
   clock: Clock,
-  body: (tx: Db, savepoint: Savepoint) => Promise<T>,
+  body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>,
 ): Promise<T> {
   await begin(connection, clock);
+  const sent: Promise<unknown>[] = [];
+  const later: Later = (statement) => {
+    statement.catch(() => undefined);
+    sent.push(statement);
+  };
   try {
-    const value = await body(db, (member) => withSavepoint(connection, member));
+    const value = await body(db, (member) => withSavepoint(connection, member), later);
+    await Promise.all(sent);
     connection.run('commit', []);
     return value;
   } catch (error) {
@@ -142,6 +156,14 @@ function watchForeign(file: string, writer: SqliteConnection, listener: () => vo
 function quickCheck(reader: SqliteConnection): readonly string[] {
   const rows = reader.run<{ quick_check: string }>('pragma quick_check(20)', []).rows;
   return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
+}
+
+/**
+ * Never opened here when it is there already: closing any descriptor of a file drops all locks that this process has
+ * on it, those of an open database among them.
+ */
+function createPrivate(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 }
 
 function protect(file: string): void {

@@ -58,7 +58,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function openEngine(options: StoreOptions): Promise<Engine> {
   if ('url' in options.location) {
     const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(options.location.url);
+    return openPostgres(options.location.url, options.clock);
   }
   const { openSqlite } = await import('./sqlite.ts');
   return openSqlite(options.location.file, options.clock);

@@ -19,8 +19,18 @@ export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> 
 /** Throws duplicate while an active token has the name. */
 export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
   const taken = await findActiveByName(tx.db, row.name);
-  if (taken !== undefined) throw new Failure('duplicate', `name: an active token is called ${row.name} already.`);
-  await tx.db.insertInto('tokens').values(row).execute();
+  if (taken !== undefined) throw nameTaken(row.name);
+  try {
+    await tx.db.insertInto('tokens').values(row).execute();
+  } catch (error) {
+    // Another process made one of that name in this moment.
+    if (tx.dialect.faultOf(error) === 'unique') throw nameTaken(row.name);
+    throw error;
+  }
+}
+
+function nameTaken(name: string): Failure {
+  return new Failure('duplicate', `name: an active token is called ${name} already.`);
 }
 
 function findActiveByName(db: Db, name: string): Promise<{ id: string } | undefined> {
@@ -39,21 +49,26 @@ export async function countActiveTokens(db: Db, now: number): Promise<number> {
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return row.count;
 }
 
-/** Revokes by id or by the name of the active token, and ends its sessions. Throws not_found. */
+/** Revokes by id, else by the name of the active token, and ends its sessions. Throws not_found. */
 export async function revokeToken(tx: Tx, idOrName: string): Promise<TokenRow> {
-  const row = await tx.db
-    .updateTable('tokens')
-    .set((eb) => ({ revoked_at: tx.now, version: eb('version', '+', 1) }))
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-    .returningAll()
-    .executeTakeFirst();
+  // One after the other: a token may be named like the id of another one.
+  const row = (await revokeWhere(tx, 'id', idOrName)) ?? (await revokeWhere(tx, 'name', idOrName));
   if (row === undefined) throw new Failure('not_found', `There is no active token ${idOrName}.`);
   await tx.db.deleteFrom('sessions').where('token_id', '=', row.id).execute();
   return row;
+}
+
+function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promise<TokenRow | undefined> {
+  return tx.db
+    .updateTable('tokens')
+    .set((eb) => ({ revoked_at: tx.now, version: eb('version', '+', 1) }))
+    .where('revoked_at', 'is', null)
+    .where(column, '=', value)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
