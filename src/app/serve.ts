@@ -46,9 +46,10 @@ export async function runWeb(settings: Settings, io: Io): Promise<number> {
 
 async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: Io): Promise<number> {
   const release = holdProcess();
+  // Heard from the first moment: who is told to stop just before it is ready has claimed jobs by then.
+  const told = untilToldToStop();
   try {
     const running = await start();
-    const told = untilToldToStop();
     await sayReady(running, settings, io);
     await told;
     await running.stop();
@@ -73,7 +74,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   const log = createLog('info');
   const base = await openBase(settings);
   teardown.add(() => base.close());
-  await refuseOpenDoor(base, settings.webAddr);
+  await refuseOpenDoor(base, settings.webAddr, 'web-addr');
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (problem) => log.warn({ problem }, 'launcher') });
   teardown.add(() => pool.stop());
@@ -126,7 +127,7 @@ export async function startWeb(settings: Settings): Promise<Running> {
     const log = createLog('info');
     const base = await openBase(settings);
     teardown.add(() => base.close());
-    await refuseOpenDoor(base, settings.addr);
+    await refuseOpenDoor(base, settings.addr, 'addr');
     const { sandboxSupport } = await import('./sandbox-support.ts');
     const listening: { name: string; url: string; listening: boolean }[] = [];
     const services = createServices(base, {
@@ -155,11 +156,11 @@ async function createWeb(base: Base, home: Home, log: Log): Promise<HttpFace> {
 }
 
 /** Nobody but this machine may reach a surface that no credential guards. */
-async function refuseOpenDoor(base: Base, at: ListenAddress): Promise<void> {
+async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Promise<void> {
   if (isLoopback(at.host) || (await countActiveTokens(base.store.db, base.clock.now())) > 0) return;
   throw new Failure(
     'invalid_argument',
-    `${at.host} can be reached from outside and no token is active: make one with "svc token create" first, or listen on 127.0.0.1.`,
+    `--${flag}: ${at.host} can be reached from outside and no token is active: make one with "svc token create" first, or listen on 127.0.0.1.`,
   );
 }
 

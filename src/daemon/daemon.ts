@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
 import type { Store } from '../store/store.ts';
-import { takeIdentity, type Identity, type IdentityOptions, type Machine } from './identity.ts';
-import { renewEveryMs, renewOnce } from './lease.ts';
+import { takeIdentity, type Identity, type Machine } from './identity.ts';
+import { renewEveryMs, renewOnce, Trust } from './lease.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
 import type { Signals } from './signals.ts';
@@ -36,12 +36,21 @@ export interface Daemon {
 const CLAIM_EVERY_MS = 1_000;
 const CANCEL_EVERY_MS = 1_000;
 
-/** Starts the passes. Orphans of daemons that died are looked for before the first claim of this one. */
+/** Starts the passes. What a dead daemon left keeps its keys until it is rescued, so claims need not wait for that. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { store, clock, signals } = options;
-  let identity = await takeIdentity(identityOptions(options));
+  const { store, clock, signals, kit, leaseMs } = options;
+  const hasLease = store.dialect.liveness === 'lease';
+  const trust = new Trust({ clock, leaseMs, extend: (limits) => kit.guard.renew(limits) });
+  const takeName = async (): Promise<Identity> => {
+    const askedAt = clock.monotonic();
+    const taken = await takeIdentity({ ...options, now: clock.now() });
+    // Before the first claim under this name: the guard would end its job by the limits of the name before.
+    if (hasLease) trust.renewed(askedAt);
+    return taken;
+  };
+  let identity = await takeName();
   const self = (): string => identity.id;
-  const work = new Work({ ...options, self });
+  const work = new Work({ ...options, self, isOverdue: () => trust.isOver(), onFree: () => claims.wake() });
   const rescueDeps = { ...options, runsDir: options.kit.runsDir, self };
   const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
   const loop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<void>): Loop =>
@@ -53,14 +62,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const onLost = async (): Promise<void> => {
     signals.emit('lease:lost', { daemonId: identity.id });
     await work.stopAll('lease-lost');
-    identity = await takeIdentity(identityOptions(options));
+    identity = await takeName();
+    wake();
   };
-  const lease = store.dialect.liveness === 'lease' ? leaseLoop(options, loop, self, onLost) : null;
+  const onLate = (): void => void work.stopAll('lease-late');
+  const renew = (): Promise<void> => renewOnce({ store, leaseMs, self, trust, onLate, onLost });
+  const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
   const wake = (): void => {
     claims.wake();
     cancels.wake();
   };
-  signals.on('job:finished', wake);
   signals.on('job:rescued', wake);
   const forget = store.onForeignCommit(() => {
     wake();
@@ -73,21 +84,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: () => stopInOrder({ forget, loops: [rescue, claims, cancels], work, lease, identity: () => identity }),
   };
-}
-
-function identityOptions(options: DaemonOptions): IdentityOptions {
-  return { ...options, now: options.clock.now() };
-}
-
-function leaseLoop(
-  options: DaemonOptions,
-  loop: (name: string, everyMs: number, sweepOnce: () => Promise<void>) => Loop,
-  self: () => string,
-  onLost: () => Promise<void>,
-): Loop {
-  const { store, clock, leaseMs, kit } = options;
-  const extend = (limits: { untilTermMs: number; untilKillMs: number }): void => kit.guard.renew(limits);
-  return loop('lease', renewEveryMs(leaseMs), () => renewOnce({ store, clock, leaseMs, self, extend, onLost }));
 }
 
 /** The lease outlives the jobs: while they end, nobody may take them. */

@@ -1,11 +1,13 @@
-import { existsSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { STOP_GRACE_MS } from '../domain/job.ts';
+import { isTerminal, STOP_GRACE_MS } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
+import { removeRunDir } from '../runners/run-dir.ts';
 import { fenceOf } from '../store/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
 import { isLockHeld } from '../store/instance-lock.ts';
+import { findJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { lockFile, type Machine } from './identity.ts';
 import { endJob } from './moves.ts';
@@ -34,6 +36,18 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
   await recordDeaths(deps);
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
   await Promise.all(orphans.map((job) => rescueJob(deps, job, signal)));
+  await sweepRunDirs(deps);
+}
+
+/**
+ * Removes what runs have left here: the daemon that ends an orphan need not be one of this data directory. The
+ * directory of a job is removed before its end is written, so one that is there after it has no owner.
+ */
+async function sweepRunDirs({ store, runsDir }: RescueDeps): Promise<void> {
+  for (const name of readdirSync(runsDir)) {
+    const job = await findJob(store.db, name);
+    if (job !== undefined && isTerminal(job.state)) await removeRunDir(join(runsDir, name));
+  }
 }
 
 async function recordDeaths({ store, instancesDir, self }: RescueDeps): Promise<void> {
@@ -58,8 +72,6 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const ended = await deps.store.write((tx) => endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue'));
   if (!ended) return;
   deps.announceJob(job.id);
-  const runDir = join(deps.runsDir, job.id);
-  if (here && existsSync(runDir)) rmSync(runDir, { recursive: true, force: true });
   deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '', left });
 }
 

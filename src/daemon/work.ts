@@ -20,6 +20,10 @@ export interface WorkDeps {
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly self: () => string;
+  /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
+  readonly isOverdue: () => boolean;
+  /** A run has ended, and its slot is free. */
+  readonly onFree: () => void;
 }
 
 /** Pause before a refused write is tried again, in milliseconds. */
@@ -27,8 +31,11 @@ const PERSIST_RETRY_MS = 500;
 /** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
 const SHUTDOWN_ATTEMPTS = 10;
 
+/** A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job interrupted. */
+const ODD_ATTEMPTS = 5;
+
 /** Why a run is told to end. */
-type Stop = 'cancel' | 'shutdown' | 'lease-lost';
+type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
 
 interface Run {
   readonly fence: Fence;
@@ -72,7 +79,7 @@ export class Work {
   }
 
   /** Stops every run, and waits until each tree has ended and its end is written down. */
-  async stopAll(why: 'shutdown' | 'lease-lost'): Promise<void> {
+  async stopAll(why: Exclude<Stop, 'cancel'>): Promise<void> {
     if (why === 'shutdown') this.#closed = true;
     const runs = [...this.#runs.entries()];
     for (const [jobId] of runs) this.#stopRun(jobId, why);
@@ -90,7 +97,10 @@ export class Work {
     const fence = fenceOf(claimed.row);
     const abort = new AbortController();
     this.#deps.signals.emit('job:started', { jobId: fence.jobId });
-    const done = this.#execute(claimed, fence, abort.signal).finally(() => this.#runs.delete(fence.jobId));
+    const done = this.#execute(claimed, fence, abort.signal).finally(() => {
+      this.#runs.delete(fence.jobId);
+      this.#deps.onFree();
+    });
     this.#runs.set(fence.jobId, { fence, abort, stop: null, done });
   }
 
@@ -113,11 +123,16 @@ export class Work {
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
     }
-    await this.#finish(fence, end);
+    try {
+      await this.#finish(fence, end);
+    } catch (error) {
+      // The job stays this daemon's until it ends; then the next one marks it interrupted.
+      this.#deps.signals.emit('loop:failed', { name: `end of ${row.id}`, error });
+    }
   }
 
   async #recordLeader(fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
-    const owned = await this.#deps.store.write((tx) => recordLeader(tx, fence, leader));
+    const owned = await this.#persist((tx) => recordLeader(tx, fence, leader));
     if (!owned) throw new Error('the job was lost before its program started');
   }
 
@@ -130,8 +145,8 @@ export class Work {
       try {
         return await this.#deps.store.write(work);
       } catch (error) {
-        const last = this.#closed && attempt >= SHUTDOWN_ATTEMPTS;
-        if (!(error instanceof Failure) || error.code !== 'unavailable' || last) throw error;
+        const passing = error instanceof Failure && error.code === 'unavailable';
+        if ((!passing && attempt >= ODD_ATTEMPTS) || (this.#closed && attempt >= SHUTDOWN_ATTEMPTS)) throw error;
         await pause(this.#deps.kit.clock, PERSIST_RETRY_MS);
       }
     }
@@ -149,8 +164,11 @@ export class Work {
 
   async #finish(fence: Fence, end: { state: FinalState; exitCode: number | null }): Promise<void> {
     const stop = this.#runs.get(fence.jobId)?.stop ?? null;
-    // A run that ended by itself before it could be stopped keeps its own end.
-    const final = end.state === 'cancelled' && stop !== 'cancel' ? { ...end, state: 'interrupted' as const } : end;
+    // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
+    // only a success is certain to be its own.
+    const overdue = stop === 'lease-late' || this.#deps.isOverdue();
+    const stopped = (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && overdue);
+    const final = stopped ? { ...end, state: 'interrupted' as const } : end;
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;

@@ -1,5 +1,3 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
@@ -8,6 +6,7 @@ import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
+import { makeRunDir, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
 
 /** What every run of a daemon shares. */
@@ -38,10 +37,16 @@ export async function runJob(
   reports: RunReports,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const runDir = join(kit.runsDir, job.id);
-  mkdirSync(runDir, { mode: 0o700 });
   const recorder = createRecorder({ secrets: [], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
   const deadline = kit.clock.monotonic() + job.timeoutMs;
+  let runDir: string;
+  try {
+    runDir = await makeRunDir(kit.runsDir, job.id);
+  } catch (error) {
+    recorder.system(`The directory of the run could not be made: ${reasonOf(error)}`);
+    await recorder.finish();
+    return { state: 'failed', exitCode: null };
+  }
   try {
     return await runner.run(job, {
       runDir,
@@ -50,8 +55,12 @@ export async function runJob(
     });
   } finally {
     await recorder.finish();
-    rmSync(runDir, { recursive: true, force: true });
+    await removeRunDir(runDir);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
 }
 
 async function execute(
@@ -90,7 +99,7 @@ async function execute(
     return end;
   } catch (error) {
     // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
-    recorder.system(error instanceof Error ? error.message : 'The program could not be started.');
+    recorder.system(reasonOf(error));
     kit.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused' };
   }

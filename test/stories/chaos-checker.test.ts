@@ -36,6 +36,10 @@ function rules(more: Partial<History>): string[] {
   return check(history(more)).map((violation) => violation.rule);
 }
 
+function renumbered(...numbers: number[]): EventJson[] {
+  return states('queued', 'running', 'succeeded').map((event, index) => ({ ...event, seq: numbers[index] ?? 0 }));
+}
+
 describe('the checker of the chaos test', () => {
   test('finds nothing wrong with a history in which nothing is wrong', () => {
     const found = check(
@@ -116,8 +120,6 @@ describe('the checker of the chaos test', () => {
   });
 
   test('I9: a gap and a repeat in the sequence numbers are found', () => {
-    const renumbered = (...numbers: number[]): EventJson[] =>
-      states('queued', 'running', 'succeeded').map((event, index) => ({ ...event, seq: numbers[index] ?? 0 }));
     assert.deepEqual(rules({ jobs: [job('a', { events: renumbered(1, 2, 4) })] }), ['I9']);
     assert.deepEqual(rules({ jobs: [job('a', { events: renumbered(1, 2, 2) })] }), ['I9']);
   });

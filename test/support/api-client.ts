@@ -66,11 +66,6 @@ export function createApi(webUrl: string, token: string): Api {
     const envelope = (text === '' ? {} : JSON.parse(text)) as { data: T; error?: ApiAnswer<T>['error'] };
     return { status: response.status, text, data: envelope.data, error: envelope.error };
   };
-  const must = async <T>(answer: Promise<ApiAnswer<T>>, status: number): Promise<T> => {
-    const got = await answer;
-    if (got.status !== status) throw new Error(`expected ${status}, got ${got.status}: ${got.text}`);
-    return got.data;
-  };
   const job = (id: string): Promise<JobJson> => must(send<JobJson>('GET', `/jobs/${id}`, undefined, {}), 200);
   return {
     baseUrl,
@@ -100,6 +95,12 @@ export function createApi(webUrl: string, token: string): Api {
         return undefined;
       }, limitMs),
   };
+}
+
+async function must<T>(answer: Promise<ApiAnswer<T>>, status: number): Promise<T> {
+  const got = await answer;
+  if (got.status !== status) throw new Error(`expected ${status}, got ${got.status}: ${got.text}`);
+  return got.data;
 }
 
 /** Looks until there is an answer other than undefined or false; fails, saying what it waited for, after `limitMs`. */
