@@ -16,6 +16,8 @@ export interface DaemonOptions {
   readonly flags?: readonly string[];
   /** A shared PostgreSQL in place of the embedded SQLite. */
   readonly databaseUrl?: string;
+  /** The key of the daemons that share a database; by default one of its own. */
+  readonly sealKeyFile?: string;
 }
 
 export interface Daemon {
@@ -88,8 +90,9 @@ let made = 0;
 
 export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
   const dataDir = options.dataDir ?? tempDir('data');
-  const base = cleanEnvironment();
-  const env = options.databaseUrl === undefined ? base : { ...base, SVC_DATABASE_URL: options.databaseUrl };
+  const env = cleanEnvironment();
+  if (options.databaseUrl !== undefined) env['SVC_DATABASE_URL'] = options.databaseUrl;
+  if (options.sealKeyFile !== undefined) env['SVC_SEAL_KEY_FILE'] = options.sealKeyFile;
   const { child, webUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env);
   made += 1;
   const headers = await headersOf(dataDir, env, `bench-${process.pid}-${made}`);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
 import type { Bench } from '../kit/bench.ts';
@@ -55,7 +56,7 @@ async function stateOf(daemon: Daemon, jobId: string): Promise<string> {
 async function takeover({ report }: Bench, server: PostgresServer): Promise<void> {
   const databaseUrl = await database(server, 'takeover');
   const first = await startDaemon({ databaseUrl });
-  const second = await startDaemon({ databaseUrl });
+  const second = await startDaemon({ databaseUrl, sealKeyFile: join(first.dataDir, 'seal.key') });
   try {
     // Either daemon may have claimed it: the records say which.
     const jobId = await queueCommand(first, ['/bin/sleep', '600']);
