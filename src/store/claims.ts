@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import type { FinalState, JobState } from '../domain/job.ts';
 import type { Tx } from './gate.ts';
 import { releaseKey } from './jobs.ts';
-import { NOT_BLOCKED, QUEUED, RUNNING } from './literals.ts';
+import { QUEUED, RUNNING } from './literals.ts';
 import { prepared } from './prepared.ts';
 import type { Db, JobRow } from './schema.ts';
 
@@ -21,10 +22,7 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
     // Materialized, or PostgreSQL may run the locking query once for each row and claim more than the limit.
     .with(
       (cte) => cte('ready').materialized(),
-      (cte) =>
-        dialect.skipLocked(
-          cte.selectFrom('jobs').select('id').where('state', '=', QUEUED).where('blocked', '=', NOT_BLOCKED).orderBy('id').limit(value('limit')),
-        ),
+      () => sql<{ id: string }>`(${dialect.readyJobs(value('limit'), 'claim')})`,
     )
     .updateTable('jobs')
     .set((eb) => ({

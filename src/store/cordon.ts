@@ -1,8 +1,14 @@
 import type { Tx } from './gate.ts';
+import { prepared } from './prepared.ts';
 import type { Db } from './schema.ts';
 
+const cordonedAt = prepared<object, { cordoned_at: number | null }>((db) =>
+  db.selectFrom('cordon').select('cordoned_at').where('id', '=', 1),
+);
+
 export async function isCordoned(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('cordon').select('cordoned_at').where('id', '=', 1).executeTakeFirstOrThrow();
+  const [row] = (await cordonedAt(db, {})).rows;
+  if (row === undefined) throw new Error('the row of the cordon is missing');
   return row.cordoned_at !== null;
 }
 

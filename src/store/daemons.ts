@@ -1,4 +1,5 @@
 import type { Tx } from './gate.ts';
+import { prepared } from './prepared.ts';
 import type { DaemonRow, Db, JobRow } from './schema.ts';
 
 export async function insertDaemon(tx: Tx, row: DaemonRow): Promise<void> {
@@ -18,9 +19,13 @@ export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<b
   return Number(result.numUpdatedRows) === 1;
 }
 
+const lifeOf = prepared<{ id: string }, Pick<DaemonRow, 'lease_until' | 'stopped_at'>>((db, value) =>
+  db.selectFrom('daemons').select(['lease_until', 'stopped_at']).where('id', '=', value('id')),
+);
+
 /** Whether a daemon may claim: one that was found dead, or whose lease ran out, may not. */
 export async function mayClaim(tx: Tx, id: string): Promise<boolean> {
-  const row = await tx.db.selectFrom('daemons').select(['lease_until', 'stopped_at']).where('id', '=', id).executeTakeFirst();
+  const [row] = (await lifeOf(tx.db, { id })).rows;
   if (row === undefined || row.stopped_at !== null) return false;
   return row.lease_until === null || row.lease_until > (await tx.dialect.leaseClock(tx.db));
 }

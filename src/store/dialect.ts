@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import type { RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db, Schema } from './schema.ts';
 
 /** What a database error means for the caller; `missing` is a table that is not there, `other` a fault of ours. */
@@ -17,8 +17,11 @@ export interface Dialect {
   readonly liveness: 'lock' | 'lease';
   /** The ledger chain that this process appends to. One chain per daemon where commits run side by side. */
   ledgerChain(daemonId: string): string;
-  /** Lets claims of several daemons pass each other instead of queueing on one row. */
-  skipLocked<O>(query: SelectQueryBuilder<Schema, 'jobs', O>): SelectQueryBuilder<Schema, 'jobs', O>;
+  /**
+   * The ids of the oldest jobs that may be claimed, read off the partial index that holds exactly these. With `claim`
+   * they are held, and what another daemon is claiming is passed over instead of waited for.
+   */
+  readyJobs(limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
   /** Keeps the rows that a query of a write reads as they are until its transaction ends. */
   holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
   /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */

@@ -223,9 +223,9 @@ export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | und
   return db.selectFrom('jobs').select('id').where('redrive_of', '=', oldId).executeTakeFirst();
 }
 
-const firstReady = prepared<object, { id: string }>((db) =>
-  db.selectFrom('jobs').select('id').where('state', '=', QUEUED).where('blocked', '=', NOT_BLOCKED).limit(1),
-);
+const firstReady = prepared<object, { id: string }>((db, _value, dialect) => ({
+  compile: () => dialect.readyJobs(1, 'look').compile(db),
+}));
 
 /** Whether a job could be claimed at the moment. */
 export async function hasClaimable(db: Db): Promise<boolean> {

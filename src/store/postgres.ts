@@ -79,7 +79,10 @@ const dialect: Dialect = {
   name: 'postgres',
   liveness: 'lease',
   ledgerChain: (daemonId) => daemonId,
-  skipLocked: (query) => query.forUpdate().skipLocked(),
+  readyJobs(limit, purpose) {
+    const held = purpose === 'claim' ? sql`for update skip locked` : sql``;
+    return sql<{ id: string }>`select id from jobs where state = 'queued' and blocked = 0 order by id limit ${limit} ${held}`;
+  },
   holdRows: (query) => query.forNoKeyUpdate(),
   lockKey,
   async lockKeyOf(db, jobId) {

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync, watch } from 'node:fs';
 import { dirname, basename } from 'node:path';
+import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import { pause, type Clock } from '../lib/clock.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
@@ -18,8 +19,10 @@ const dialect: Dialect = {
   name: 'sqlite',
   liveness: 'lock',
   ledgerChain: () => 'main',
+  // Left alone, the planner takes the index by state and walks over all blocked jobs (100,000 of them: 40 ms a claim).
+  readyJobs: (limit) =>
+    sql<{ id: string }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
   // A write transaction is the only one: nobody else holds or changes anything.
-  skipLocked: (query) => query,
   holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
   lockKeyOf: () => Promise.resolve(),
