@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 import { SessionKeeper, type SignedIn } from './sessions.ts';
 import { createTokenHasher } from './token-hash.ts';
-import { TokenVerifier, unauthenticated } from './token-verifier.ts';
+import { TokenVerifier, unauthenticated, type VerifierLoad } from './token-verifier.ts';
 
 /** What a request brought: every Authorization header that was sent, and the Cookie header. */
 export interface Credentials {
@@ -27,8 +27,7 @@ export interface Authenticator {
   csrfOf(caller: Caller): string | null;
   /** For the row of a new token: 40 bytes. */
   hashToken(secret: string, salt: Uint8Array): Promise<Uint8Array>;
-  /** Runs of the slow hash in flight and waiting, and tokens that are remembered as verified. */
-  load(): { kdfRunning: number; kdfWaiting: number; verified: number };
+  load(): VerifierLoad;
 }
 
 export interface AuthenticatorOptions {

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Limiter, LimiterFull } from '../lib/limiter.ts';
 import type { TokenRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
+import { changeCounter } from './change-counter.ts';
 import { TokenCache, type Verified } from './token-cache.ts';
 import type { TokenHasher } from './token-hash.ts';
 import { createTokenReader, type ReadToken } from './token-reader.ts';
@@ -26,6 +27,15 @@ export function unauthenticated(message: string): Failure {
 
 const refusal = (): Failure => unauthenticated('The token is unknown, expired or revoked.');
 
+export interface VerifierLoad {
+  /** Runs of the slow hash since the process started, in flight now, and waiting. */
+  readonly kdfRuns: number;
+  readonly kdfRunning: number;
+  readonly kdfWaiting: number;
+  /** Tokens that are remembered as verified. */
+  readonly verified: number;
+}
+
 /** Turns token texts into callers: argon2id once per token and process, and the row at each request. */
 export class TokenVerifier {
   readonly #store: Store;
@@ -36,6 +46,7 @@ export class TokenVerifier {
   readonly #gate = new Limiter({ running: KDF_RUNNING_MAX, waiting: KDF_WAITING_MAX });
   readonly #underWay = new Map<string, Promise<Verified>>();
   readonly #versions = new WeakMap<Caller, number>();
+  #runs = 0;
 
   constructor(store: Store, clock: Clock, hasher: TokenHasher) {
     this.#store = store;
@@ -45,8 +56,8 @@ export class TokenVerifier {
     this.#cache = new TokenCache(clock);
   }
 
-  get load(): { kdfRunning: number; kdfWaiting: number; verified: number } {
-    return { kdfRunning: this.#gate.running, kdfWaiting: this.#gate.waiting, verified: this.#cache.size };
+  get load(): VerifierLoad {
+    return { kdfRuns: this.#runs, kdfRunning: this.#gate.running, kdfWaiting: this.#gate.waiting, verified: this.#cache.size };
   }
 
   /** Throws unauthenticated, or kdf_busy when the gate is full. */
@@ -93,7 +104,7 @@ export class TokenVerifier {
 
   async #isFresh(entry: Verified): Promise<boolean> {
     // The counter is read before the row: a commit between the two makes the next request look again.
-    const version = this.#store.version();
+    const version = changeCounter(this.#store);
     if (version === null || version !== entry.checkedAt) {
       const row = await this.#read(entry.row.id);
       if (row === undefined || row.version !== entry.row.version || row.revoked_at !== null) return false;
@@ -122,7 +133,10 @@ export class TokenVerifier {
 
   async #matches(secret: string, row: TokenRow): Promise<boolean> {
     try {
-      return await this.#gate.run(() => this.#hasher.matches(secret, row.salt, row.hash));
+      return await this.#gate.run(() => {
+        this.#runs += 1;
+        return this.#hasher.matches(secret, row.salt, row.hash);
+      });
     } catch (error) {
       if (error instanceof LimiterFull) throw new Failure('kdf_busy', 'As many tokens as may be verified at a time are being verified.');
       throw error;

@@ -33,7 +33,7 @@ export interface ProgramOptions extends Partial<Pick<HttpFaceOptions, 'basePath'
   readonly postgres?: boolean;
   /** The store of another program: a second face on the same data, as a second daemon would be. */
   readonly beside?: Program;
-  /** What the face and its operations see in place of the store. */
+  /** What operations see in place of the store. The authenticator keeps the store itself. */
   readonly wrapStore?: (store: Store) => Store;
   readonly clock?: Clock;
   readonly hasQueue?: boolean;
@@ -54,6 +54,8 @@ export interface Program {
   readonly authenticator: Authenticator;
   readonly face: HttpFace;
   readonly sealKey: Buffer;
+  /** Of the embedded database; null on PostgreSQL. */
+  readonly storeFile: string | null;
   /** One of each scope; their owners are called like the scope. */
   readonly tokens: Readonly<Record<Scope, string>>;
   /** What the face logged. */
@@ -115,7 +117,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
   const clock = options.clock ?? systemClock;
   const base = await openBase(options, clock);
   const store = options.wrapStore?.(base.store) ?? base.store;
-  const authenticator = createAuthenticator({ store, clock, sealKey: SEAL_KEY });
+  const authenticator = createAuthenticator({ store: base.store, clock, sealKey: SEAL_KEY });
   hashed ??= authenticator.hashToken(SECRET, SALT);
   const hash = await hashed;
   let wakes = 0;
@@ -147,6 +149,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     authenticator,
     face,
     sealKey: SEAL_KEY,
+    storeFile: 'file' in base.location ? base.location.file : null,
     tokens,
     logged,
     wakes: () => wakes,

@@ -39,6 +39,7 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
       samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
     },
     { name: 'gatehouse_streams_open', type: 'gauge', help: 'Event streams that are open.', samples: [['', streams.open]] },
+    { name: 'gatehouse_kdf_runs_total', type: 'counter', help: 'Tokens whose slow hash was computed.', samples: [['', load.kdfRuns]] },
     { name: 'gatehouse_kdf_running', type: 'gauge', help: 'Tokens whose slow hash is being computed.', samples: [['', load.kdfRunning]] },
     { name: 'gatehouse_kdf_waiting', type: 'gauge', help: 'Tokens that wait for that.', samples: [['', load.kdfWaiting]] },
     { name: 'gatehouse_tokens_verified', type: 'gauge', help: 'Tokens that this process has verified and remembers.', samples: [['', load.verified]] },

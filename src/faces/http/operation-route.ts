@@ -1,6 +1,7 @@
 import type { Caller } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/authenticate.ts';
+import { changeCounter } from '../../operations/change-counter.ts';
 import { type Answer, authorize, type Home, invoke } from '../../operations/invoke.ts';
 import type { HttpFace, Operation } from '../../operations/operation.ts';
 import { hasBody, readJson } from './body.ts';
@@ -69,7 +70,7 @@ async function serveKept(route: Route, exchange: Exchange, params: Params, calle
   const { request } = exchange;
   // The URL stands for operation and input: two spellings of one input are two entries of the same bytes.
   const key = `${caller.scope} ${request.url ?? ''}`;
-  const version = home.store.version();
+  const version = changeCounter(home.store);
   const known = kept.find(version, key);
   if (known !== undefined) {
     sendKept(sender, exchange, known);

@@ -1,0 +1,21 @@
+/** The rules of each operation, one scenario each, and the check that no operation is without one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isNone } from '../../src/operations/operation.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
+import { runScenarios } from '../support/scenario.ts';
+import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
+import { JOB_SCENARIOS } from './scenarios/jobs.ts';
+import { SERVICE_SCENARIOS } from './scenarios/service.ts';
+import { WIRE_SCENARIOS } from './scenarios/wire.ts';
+
+const SCENARIOS = [...SERVICE_SCENARIOS, ...JOB_SCENARIOS, ...COMMAND_SCENARIOS, ...WIRE_SCENARIOS];
+
+test('Every operation with a route has a scenario, and every scenario has an operation', () => {
+  const routed = OPERATIONS.filter(({ http }) => !isNone(http)).map(({ id }) => id);
+  const told = new Set(SCENARIOS.map(({ operation }) => operation));
+  assert.deepEqual(routed.filter((id) => !told.has(id)), [], 'write a scenario in test/api/scenarios for these');
+  assert.deepEqual([...told].filter((id) => !routed.includes(id)), [], 'these are in no row of the table');
+});
+
+runScenarios(SCENARIOS);

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { type Scenario, send } from '../../support/scenario.ts';
+
+export const SERVICE_SCENARIOS: readonly Scenario[] = [
+  {
+    operation: 'whoami',
+    rule: 'shows the calling token and the server, without a null where there is nothing to say',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/whoami' },
+    expect: {
+      status: 200,
+      kind: 'whoami',
+      data: {
+        scope: 'readonly',
+        via: 'api',
+        expires_at: null,
+        server: { version: '0.0.0-test', hostname: 'test-host', started_at: '2026-01-01T00:00:00.000Z' },
+      },
+    },
+    expectNot: ['svc_', 'salt', 'hash'],
+  },
+  {
+    operation: 'whoami',
+    rule: 'shows of a session the token that it stands for, and when it ends',
+    as: 'session',
+    send: { method: 'GET', path: '/api/v1/whoami' },
+    expect: { status: 200, kind: 'whoami', data: { scope: 'operator', via: 'web' }, text: /"expires_at":"\d{4}-\d\d-\d\dT/ },
+  },
+  {
+    operation: 'doctor',
+    rule: 'answers as GET /health under the kind doctor',
+    as: 'approve',
+    send: { method: 'GET', path: '/api/v1/health' },
+    expect: { status: 200, kind: 'doctor', data: [{ name: 'store', status: 'ok', detail: 'made up for a test' }] },
+  },
+  {
+    operation: 'openapi',
+    rule: 'describes the API in OpenAPI 3.1, relative to wherever it is served',
+    as: 'readonly',
+    program: { basePath: '/ops' },
+    send: { method: 'GET', path: '/api/v1/openapi.json' },
+    expect: { status: 200, headers: { 'content-type': 'application/json' }, text: /"openapi": "3\.1\.0"/ },
+    expectNot: ['/ops', '127.0.0.1'],
+  },
+  {
+    operation: 'maintenance.readiness',
+    rule: 'is safe to reboot only when cordoned and nothing runs',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/maintenance/readiness' },
+    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: false, in_flight: 0, safe_to_reboot: false } },
+  },
+  {
+    operation: 'maintenance.readiness',
+    rule: 'is unavailable on a surface without a job queue',
+    as: 'readonly',
+    program: { hasQueue: false },
+    send: { method: 'GET', path: '/api/v1/maintenance/readiness' },
+    expect: { status: 503, code: 'unavailable', headers: { 'retry-after': '1' } },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'is safe to reboot at once when nothing runs, and says the same when repeated',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon' },
+    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: true, in_flight: 0, safe_to_reboot: true } },
+    async then(program, _given, body) {
+      const again = await send(program, 'operator', { method: 'POST', path: '/api/v1/maintenance/cordon' });
+      assert.deepEqual(again.json, body);
+    },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'waits with its word for the job that runs',
+    async given(program) {
+      const job = await program.queue();
+      await program.claim();
+      return { job };
+    },
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon' },
+    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: true, in_flight: 1, safe_to_reboot: false } },
+  },
+  {
+    operation: 'maintenance.uncordon',
+    rule: 'lifts the cordon and wakes the queue',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/uncordon' },
+    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: false } },
+    then: async (program) => assert.equal(program.wakes(), 1),
+  },
+];

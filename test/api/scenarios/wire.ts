@@ -1,0 +1,98 @@
+import type { Scenario } from '../../support/scenario.ts';
+
+/** Rules of the wire that hold for all operations, each shown on one. */
+export const WIRE_SCENARIOS: readonly Scenario[] = [
+  {
+    operation: 'job.list',
+    rule: 'refuses a query parameter that it does not know, by name',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/jobs?cursor=1' },
+    expect: { status: 400, code: 'invalid_argument', message: /^"cursor": no such query parameter/ },
+  },
+  {
+    operation: 'job.list',
+    rule: 'refuses a query parameter that is repeated, by name',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/jobs?limit=1&limit=2' },
+    expect: { status: 400, code: 'invalid_argument', message: /^limit: .*more than once/ },
+  },
+  {
+    operation: 'whoami',
+    rule: 'refuses __proto__ as a query parameter like any other that it does not know',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/whoami?__proto__=x' },
+    expect: { status: 400, code: 'invalid_argument', message: /^"__proto__": / },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'takes its input from the body, never from the query',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon?x=1' },
+    expect: { status: 400, code: 'invalid_argument' },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'takes no body of another type than JSON',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon', headers: { 'content-type': 'text/plain' }, body: '{}' },
+    expect: { status: 400, code: 'invalid_argument', message: /^Content-Type: / },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'takes JSON in UTF-8 that says so',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon', headers: { 'content-type': 'application/json; charset=UTF-8' }, body: '{}' },
+    expect: { status: 200, kind: 'maintenance.readiness' },
+  },
+  {
+    operation: 'maintenance.cordon',
+    rule: 'refuses an Idempotency-Key that is longer than 255 characters',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/cordon', headers: { 'idempotency-key': 'k'.repeat(256) } },
+    expect: { status: 400, code: 'invalid_argument', message: /^Idempotency-Key: / },
+  },
+  {
+    operation: 'job.list',
+    rule: 'answers an unknown method with an envelope of 404',
+    as: 'operator',
+    send: { method: 'PATCH', path: '/api/v1/jobs', body: {} },
+    expect: { status: 404, code: 'not_found' },
+  },
+  {
+    operation: 'job.list',
+    rule: 'tells nobody which routes there are: an unknown one is 401 first',
+    as: 'nobody',
+    send: { method: 'GET', path: '/api/v1/nothing' },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    operation: 'job.list',
+    rule: 'refuses the wrong scope before it looks at the query',
+    as: 'host',
+    send: { method: 'GET', path: '/api/v1/jobs?cursor=1' },
+    expect: { status: 403, code: 'forbidden' },
+  },
+  {
+    operation: 'job.list',
+    rule: 'answers HEAD like GET, without the body',
+    as: 'readonly',
+    send: { method: 'HEAD', path: '/api/v1/jobs' },
+    expect: { status: 200, text: /^$/, headers: { 'content-length': '49', etag: /^"[\w-]{22}"$/ } },
+  },
+  {
+    operation: 'job.tail',
+    rule: 'answers HEAD without opening a stream',
+    given: async (program) => ({ job: await program.queue() }),
+    as: 'readonly',
+    send: { method: 'HEAD', path: '/api/v1/jobs/$job/stream' },
+    expect: { status: 200, text: /^$/, headers: { 'content-type': /^text\/event-stream/ } },
+  },
+  {
+    operation: 'job.list',
+    rule: 'is served below the base path',
+    program: { basePath: '/ops' },
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/jobs' },
+    expect: { status: 200, kind: 'job.list' },
+  },
+];
