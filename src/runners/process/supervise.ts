@@ -92,6 +92,8 @@ async function finishOutput(stream: Readable, clock: Clock): Promise<void> {
   const done = new AbortController();
   const end = (): void => done.abort();
   stream.once('end', end).once('close', end);
+  // What nobody ever took, nobody waits for.
+  if (stream.readableFlowing === null && stream.listenerCount('readable') === 0) stream.resume();
   const before = bytesRead(stream);
   let last = before;
   let quietSince = clock.monotonic();

@@ -64,7 +64,8 @@ export class LauncherProcess {
   #onReport: () => void = () => {};
   #ended = false;
   #ownPipes = false;
-  #ordered = false;
+  /** Somebody waits for its order or for its end. */
+  #awaited = false;
 
   constructor(options: LauncherOptions) {
     this.#clock = options.clock;
@@ -83,7 +84,7 @@ export class LauncherProcess {
     this.#listen();
     this.ready = this.#awaitReady();
     // An idle launcher keeps no program alive that has nothing else to do; one that is waited for does.
-    this.ready.then(() => this.#keepAlive(this.#ordered)).catch(() => {});
+    this.ready.then(() => this.#keepAlive(this.#awaited)).catch(() => {});
   }
 
   /**
@@ -110,7 +111,7 @@ export class LauncherProcess {
    */
   async give(order: LaunchOrder, beforeStart: (leader: Leader) => Promise<void>): Promise<Launched> {
     let opened: Output | null = null;
-    this.#ordered = true;
+    this.#awaited = true;
     this.#keepAlive(true);
     try {
       const text = encodeOrder(order);
@@ -133,6 +134,7 @@ export class LauncherProcess {
 
   /** Ends a launcher that has no order, by ending its connection; it exits by itself. */
   dismiss(): void {
+    this.#awaited = true;
     this.#keepAlive(true);
     this.#control?.end();
   }

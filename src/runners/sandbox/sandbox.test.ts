@@ -20,6 +20,10 @@ interface Ran {
   readonly stderr: string;
 }
 
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+}
+
 async function text(stream: Readable): Promise<string> {
   let all = '';
   for await (const chunk of stream) all += String(chunk);
@@ -232,7 +236,6 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
     assert.equal(launchers.length, 2);
     daemon.kill('SIGKILL');
     await once(daemon, 'exit');
-    const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
     for (let look = 0; launchers.some(isAlive) && look < 200; look++) await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(launchers.filter(isAlive), []);
   });

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../lib/clock.ts';
+import { createGuard, type Guard } from './guard.ts';
+import { processEntry } from './process-table.ts';
+import { endTree, findSurvivors, type Leader } from './tree.ts';
+
+const NO_LINUX = process.platform === 'linux' ? false : 'the process table is that of Linux';
+let count = 0;
+
+async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const begun = systemClock.monotonic();
+  while (systemClock.monotonic() - begun < withinMs) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`never: ${what}`);
+}
+
+interface Job extends Leader {
+  readonly jobId: string;
+  readonly child: ChildProcess;
+}
+
+async function startJob(script = 'exec sleep 300'): Promise<Job> {
+  count += 1;
+  const jobId = `job_guard_test_${process.pid}_${count}`;
+  const child = spawn('/bin/sh', ['-c', `echo ready; ${script}`], { detached: true, env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId }, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  const entry = processEntry(child.pid!);
+  assert.ok(entry);
+  return { jobId, child, pid: entry.pid, startTicks: entry.startTicks };
+}
+
+const isOver = async (job: Job): Promise<boolean> => (await findSurvivors(job.jobId, job)).length === 0;
+const watched = ({ jobId, pid, startTicks }: Job): { jobId: string; pid: number; startTicks: number } => ({ jobId, pid, startTicks });
+const source = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
+
+/** The guards that a process has started. */
+function guardsOf(pid: number | string): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  return children.filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('guard-child.ts'));
+}
+
+describe('the guard of a daemon', { skip: NO_LINUX }, () => {
+  let dir: string;
+  const jobs: Job[] = [];
+  const guards: Guard[] = [];
+
+  before(() => {
+    dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-guard-')));
+  });
+  after(async () => {
+    await Promise.all(guards.map((guard) => guard.stop()));
+    for (const { jobId, ...leader } of jobs) await endTree({ jobId, leader, graceMs: 0, clock: systemClock });
+    rmSync(dir, { recursive: true });
+  });
+
+  async function job(script?: string): Promise<Job> {
+    const made = await startJob(script);
+    jobs.push(made);
+    return made;
+  }
+
+  async function guard(onProblem?: (error: Error) => void): Promise<Guard> {
+    const made = createGuard({ clock: systemClock, compileCacheDir: join(dir, 'cache'), ...(onProblem === undefined ? {} : { onProblem }) });
+    guards.push(made);
+    await made.ready();
+    return made;
+  }
+
+  it('F01: ends the tree of a job, and leaves itself, when its daemon is killed', async () => {
+    const runDir = dir;
+    const daemon = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', `
+      import { createLauncherPool } from ${source('../sandbox/pool.ts')};
+      import { createGuard } from ${source('guard.ts')};
+      import { childEnvironment } from ${source('environment.ts')};
+      import { systemClock } from ${source('../../lib/clock.ts')};
+      const clock = systemClock, jobId = 'job_guard_test_${process.pid}_daemon', runDir = '${runDir}';
+      const pool = createLauncherPool({ clock, compileCacheDir: null }), guard = createGuard({ clock, compileCacheDir: null });
+      await guard.ready();
+      const job = await pool.launch({
+        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'], env: childEnvironment({ jobId, runDir }), cwd: runDir,
+        policy: { readable: [], writable: [runDir], connectPorts: [] }, beforeStart: (leader) => guard.watch({ jobId, ...leader }),
+      });
+      job.stdout.once('data', () => console.log(JSON.stringify({ jobId, pid: job.pid, startTicks: job.startTicks })));
+      setInterval(() => {}, 1000);`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(daemon.stdout, 'data')) as [Buffer];
+    const { jobId, ...leader } = JSON.parse(String(line)) as { jobId: string } & Leader;
+    await until('three processes', async () => (await findSurvivors(jobId, leader)).length === 3);
+    const [guardPid] = guardsOf(daemon.pid!);
+    daemon.kill('SIGKILL');
+    await until('the tree has gone', async () => (await findSurvivors(jobId, leader)).length === 0, 5_000);
+    await until('the guard has gone', () => processEntry(guardPid!) === null);
+  });
+
+  it('ends without ending a job when it is told to stop', async () => {
+    const keeper = await guard();
+    const running = await job();
+    keeper.watch(watched(running));
+    const [pid] = guardsOf(process.pid);
+    await keeper.stop();
+    await keeper.stop();
+    assert.equal(processEntry(pid!), null);
+    assert.equal(await isOver(running), false);
+    await assert.rejects(keeper.ready());
+  });
+
+  it('F03: ends the watched jobs when the lease is not renewed in time, and stays for the next', async () => {
+    const keeper = await guard();
+    const [polite, deaf] = [await job(), await job(`trap '' TERM; while :; do sleep 1; done`)];
+    keeper.renew({ untilTermMs: 400, untilKillMs: 900 });
+    const renewed = systemClock.monotonic();
+    keeper.watch(watched(polite));
+    keeper.watch(watched(deaf));
+    await until('the polite one has ended', () => isOver(polite));
+    assert.ok(systemClock.monotonic() - renewed >= 400);
+    assert.equal(await isOver(deaf), false);
+    await until('the deaf one has ended', () => isOver(deaf));
+    assert.ok(systemClock.monotonic() - renewed >= 900);
+
+    const late = await job();
+    keeper.watch(watched(late));
+    await until('a job of a daemon without a lease has ended', () => isOver(late));
+
+    keeper.renew({ untilTermMs: 60_000, untilKillMs: 90_000 });
+    const next = await job();
+    keeper.watch(watched(next));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(await isOver(next), false);
+    await keeper.stop();
+  });
+
+  it('leaves the jobs alone while the lease is renewed, and one that is no longer watched', async () => {
+    const keeper = await guard();
+    const [held, released] = [await job(), await job()];
+    keeper.watch(watched(held));
+    keeper.watch(watched(released));
+    for (let turn = 0; turn < 6; turn++) {
+      keeper.renew({ untilTermMs: 1_000, untilKillMs: 1_200 });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    assert.deepEqual([await isOver(held), await isOver(released)], [false, false]);
+    keeper.unwatch(released.jobId);
+    await until('the watched one has ended', () => isOver(held));
+    assert.equal(await isOver(released), false);
+    await keeper.stop();
+  });
+
+  it('without a lease has no deadline', async () => {
+    const keeper = await guard();
+    const running = await job();
+    keeper.watch(watched(running));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(await isOver(running), false);
+    await keeper.stop();
+  });
+
+  it('is started again when it dies, and is told again what it must know', async () => {
+    const problems: Error[] = [];
+    const keeper = await guard((error) => problems.push(error));
+    const running = await job();
+    keeper.watch(watched(running));
+    keeper.renew({ untilTermMs: 1_500, untilKillMs: 2_000 });
+    const [first] = guardsOf(process.pid);
+    process.kill(first!, 'SIGKILL');
+    await until('another guard', () => guardsOf(process.pid).some((pid) => pid !== first && processEntry(pid) !== null));
+    await keeper.ready();
+    assert.equal(problems.length, 1);
+    assert.equal(await isOver(running), false);
+    await until('the lease that the first was told has run out', () => isOver(running));
+    await keeper.stop();
+  });
+
+  it('takes at most 45 MB while it waits, with a cold cache too', async () => {
+    for (const temperature of ['cold', 'warm']) {
+      const keeper = createGuard({ clock: systemClock, compileCacheDir: join(dir, 'cache-of-memory-test') });
+      await keeper.ready();
+      const [pid] = guardsOf(process.pid);
+      let residentKb = Infinity;
+      await until(`small (${temperature})`, () => {
+        residentKb = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+        return residentKb * 1024 <= 45_000_000;
+      }).catch((error: unknown) => assert.fail(`${String(error)}: ${residentKb} kB`));
+      await keeper.stop();
+    }
+  });
+});

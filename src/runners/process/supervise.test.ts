@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../lib/clock.ts';
+import { createLauncherPool, type Launched, type LauncherPool } from '../sandbox/pool.ts';
+import { childEnvironment } from './environment.ts';
+import { supervise, type SuperviseOptions } from './supervise.ts';
+import { findSurvivors } from './tree.ts';
+
+const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+
+/** Takes the output as it comes; the answer grows. */
+function take(launched: Launched): { text: string } {
+  const taken = { text: '' };
+  for (const stream of [launched.stdout, launched.stderr]) stream.on('data', (chunk: Buffer) => void (taken.text += chunk.toString()));
+  return taken;
+}
+
+describe('a supervised run', { skip: NO_LINUX }, () => {
+  let runDir: string;
+  let pool: LauncherPool;
+  let jobId = '';
+  let count = 0;
+
+  before(() => {
+    runDir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-supervise-')));
+    pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+  });
+  after(async () => {
+    await pool.stop();
+    rmSync(runDir, { recursive: true });
+  });
+
+  function launch(script: string, privileged = false): Promise<Launched> {
+    count += 1;
+    jobId = `job_supervise_test_${process.pid}_${count}`;
+    const policy = privileged ? null : { readable: [], writable: [runDir], connectPorts: [] };
+    return pool.launch({ argv: ['sh', '-c', script], env: childEnvironment({ jobId, runDir }), cwd: runDir, policy });
+  }
+
+  const watch = (launched: Launched, more: Partial<SuperviseOptions> = {}): ReturnType<typeof supervise> =>
+    supervise(launched, { jobId, timeoutMs: 60_000, graceMs: 10_000, clock: systemClock, ...more });
+
+  it('ends with the exit code of the tool, and 128 and the signal for one that a signal ended', async () => {
+    for (const [script, exitCode] of [['exit 0', 0], ['exit 7', 7], ['kill -KILL $$', 137], ['kill -TERM $$', 143]] as const) {
+      const launched = await launch(script);
+      take(launched);
+      assert.deepEqual(await watch(launched), { exitCode, reason: 'exited', survivors: [] });
+    }
+  });
+
+  it('has all of the output when it is over', async () => {
+    const launched = await launch('head -c 3000000 /dev/zero; echo end >&2');
+    const taken = take(launched);
+    await watch(launched);
+    assert.equal(taken.text.length, 3_000_004);
+  });
+
+  it('F12: ends the tree at the time-out, however deaf it is', async () => {
+    const launched = await launch(`trap '' TERM; setsid sleep 300 & echo ready; while :; do sleep 1; done`);
+    take(launched);
+    assert.deepEqual(await watch(launched, { timeoutMs: 200, graceMs: 200 }), { exitCode: 137, reason: 'timeout', survivors: [] });
+    assert.deepEqual(await findSurvivors(jobId, launched), []);
+  });
+
+  it('F12: ends the tree when it is cancelled, and tells the true exit code of a tool that ends in order', async () => {
+    const launched = await launch(`trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done`);
+    const abort = new AbortController();
+    launched.stdout.once('data', () => abort.abort());
+    assert.deepEqual(await watch(launched, { signal: abort.signal }), { exitCode: 3, reason: 'cancelled', survivors: [] });
+  });
+
+  it('is cancelled at once when that was asked before', async () => {
+    const launched = await launch('exec sleep 300');
+    take(launched);
+    const { reason } = await watch(launched, { signal: AbortSignal.abort() });
+    assert.equal(reason, 'cancelled');
+    assert.deepEqual(await findSurvivors(jobId, launched), []);
+  });
+
+  it('keeps the first reason', async () => {
+    const launched = await launch(`trap '' TERM; echo ready; while :; do sleep 0.05; done`);
+    take(launched);
+    const abort = new AbortController();
+    const run = watch(launched, { timeoutMs: 100, graceMs: 300, signal: abort.signal });
+    systemClock.after(200, () => abort.abort());
+    assert.equal((await run).reason, 'timeout');
+  });
+
+  it('ends what a tool left in the background, without changing how the tool ended', async () => {
+    const launched = await launch('sleep 300 & setsid sleep 301 & exit 5');
+    const taken = take(launched);
+    assert.deepEqual(await watch(launched), { exitCode: 5, reason: 'exited', survivors: [] });
+    assert.deepEqual(await findSurvivors(jobId, launched), []);
+    assert.equal(taken.text, '');
+  });
+
+  it('is not held by an escaped process that keeps the output open', async () => {
+    // It has neither the id, nor the session, nor a living parent: only the open pipe tells of it.
+    const launched = await launch(`env -i setsid sh -c 'env -i sleep 3 & exit' ; echo said`, true);
+    const taken = take(launched);
+    const begun = systemClock.monotonic();
+    assert.deepEqual(await watch(launched), { exitCode: 0, reason: 'exited', survivors: [] });
+    assert.ok(systemClock.monotonic() - begun < 2_500);
+    assert.equal(taken.text, 'said\n');
+  });
+
+  it('is not held by an escaped process that writes without end', async () => {
+    const launched = await launch(`env -i setsid sh -c 'env -i timeout 3 yes & exit'; echo said`, true);
+    take(launched);
+    const begun = systemClock.monotonic();
+    assert.equal((await watch(launched)).reason, 'exited');
+    assert.ok(systemClock.monotonic() - begun < 2_500);
+  });
+
+  it('waits for whoever takes the output slowly, and loses none of it', async () => {
+    const launched = await launch('head -c 60000 /dev/zero');
+    launched.stderr.resume();
+    let bytes = 0;
+    launched.stdout.pause();
+    const run = watch(launched);
+    systemClock.after(900, () => launched.stdout.on('data', (chunk: Buffer) => void (bytes += chunk.length)).resume());
+    assert.equal((await run).exitCode, 0);
+    assert.equal(bytes, 60_000);
+  });
+
+  it('rejects when the tool never started', async () => {
+    const launched = await pool.launch({ argv: ['no-such-command'], env: childEnvironment({ jobId: 'job_none', runDir }), cwd: runDir, policy: null });
+    take(launched);
+    await assert.rejects(supervise(launched, { jobId: 'job_none', timeoutMs: 1_000, graceMs: 0, clock: systemClock }), { name: 'CommandNotFound' });
+  });
+});
