@@ -1,8 +1,11 @@
 import type { RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db, Schema } from './schema.ts';
 
-/** What a database error means for the caller; `missing` is a table that is not there, `other` a fault of ours. */
-export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'missing' | 'other';
+/**
+ * What a database error means for the caller. `missing` is a table that is not there, `aborted` only says that an
+ * earlier statement of the transaction failed, `other` is a fault of ours.
+ */
+export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'missing' | 'aborted' | 'other';
 
 /**
  * What differs between the databases, as named facts. Queries ask these; nothing branches on the name,

@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Dialect, Engine, Later } from './dialect.ts';
+import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Db } from './schema.ts';
 
@@ -138,11 +138,15 @@ export class WriteGate {
   }
 
   /** Runs the group in one transaction. Throws MemberFailed for what a member threw, unless members are `apart`. */
-  #transact(group: readonly Member[], apart: boolean): Promise<Settled[]> {
-    return this.#engine.transaction(async (db, savepoint, later) => {
+  async #transact(group: readonly Member[], apart: boolean): Promise<Settled[]> {
+    const sent: Promise<unknown>[] = [];
+    const run = async (db: Db, savepoint: Savepoint, later: Later): Promise<Settled[]> => {
+      const laterOfMember: Later = (statement) => {
+        sent.push(statement);
+        later(statement.catch(rethrowAsMember));
+      };
       const settled: Settled[] = [];
       for (const member of group) {
-        const laterOfMember: Later = (statement) => later(statement.catch(rethrowAsMember));
         settled.push(apart ? await this.#runApart(member, db, savepoint) : await this.#run(member, db, laterOfMember).catch(rethrowAsMember));
       }
       const entries = settled.flatMap((each) => each.entries);
@@ -150,7 +154,23 @@ export class WriteGate {
       // Who has somebody to tell in this process has somebody to tell in the others.
       if (settled.some((each) => each.notify.length > 0)) later(this.#engine.announce(db));
       return settled;
-    });
+    };
+    try {
+      return await this.#engine.transaction(run);
+    } catch (error) {
+      const thrown = error instanceof MemberFailed ? error.cause : error;
+      const cause = await this.#causeOf(thrown, sent);
+      throw cause === thrown ? error : new MemberFailed(cause);
+    }
+  }
+
+  /** A statement that failed only because an earlier one had failed says nothing: the earlier one does. */
+  async #causeOf(thrown: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
+    if (this.#faultOf(thrown) !== 'aborted') return thrown;
+    for (const each of await Promise.allSettled(sent)) {
+      if (each.status === 'rejected' && this.#faultOf(each.reason) !== 'aborted') return each.reason;
+    }
+    return thrown;
   }
 
   async #run(member: Member, db: Db, later: Later): Promise<Settled> {
@@ -167,19 +187,20 @@ export class WriteGate {
     return { member, value, entries, notify };
   }
 
-  async #runApart(member: Member, db: Db, savepoint: <T>(body: () => Promise<T>) => Promise<T>): Promise<Settled> {
+  async #runApart(member: Member, db: Db, savepoint: Savepoint): Promise<Settled> {
+    const sent: Promise<unknown>[] = [];
+    const later: Later = (statement) => {
+      statement.catch(() => undefined);
+      sent.push(statement);
+    };
     try {
       return await savepoint(async () => {
-        const sent: Promise<unknown>[] = [];
-        const later: Later = (statement) => {
-          statement.catch(() => undefined);
-          sent.push(statement);
-        };
         const done = await this.#run(member, db, later);
         await Promise.all(sent);
         return done;
       });
-    } catch (error) {
+    } catch (thrown) {
+      const error = await this.#causeOf(thrown, sent);
       if (this.#endsAll(error) || this.#faultOf(error) === 'busy') throw new MemberFailed(error);
       return { member, error, entries: [], notify: [] };
     }
@@ -190,7 +211,7 @@ export class WriteGate {
     return ['full', 'lost'].includes(this.#faultOf(error));
   }
 
-  #faultOf(error: unknown) {
+  #faultOf(error: unknown): StoreFault {
     return this.#engine.dialect.faultOf(error);
   }
 

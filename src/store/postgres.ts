@@ -23,6 +23,7 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   '23505': 'unique',
   '53100': 'full',
   '42P01': 'missing',
+  '25P02': 'aborted',
   // Serialisation failure, deadlock, lock time-out, statement time-out: undone whole, may be tried again.
   '40001': 'busy',
   '40P01': 'busy',
