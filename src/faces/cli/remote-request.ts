@@ -53,7 +53,7 @@ export function checkPathFields({ http }: OperationCall, fields: Fields): void {
 export function requireRoute(verb: Verb, { http }: OperationCall, fields: Fields): void {
   if ('none' in http) throw noRoute(`svc ${verb.path}`, http.none);
   const omitted = http.omit?.find((field) => field in fields);
-  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted));
+  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted), 'It is granted on the machine itself only.');
 }
 
 function flagOf(flags: readonly Flag[], field: string): string {

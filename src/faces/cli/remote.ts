@@ -175,14 +175,14 @@ export class RemoteClient implements Client {
 
   #lost(error: unknown, placed: Placed): Failure {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'the connection was lost';
-    const unsure = placed.method === 'GET' || NEVER_REACHED.includes(code) ? '' : ' The request may have been carried out all the same.';
-    return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${code}.${unsure}`);
+    const text = cause instanceof Error ? ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) : 'the connection was lost';
+    const unsure = placed.method === 'GET' || NEVER_REACHED.includes(text) ? '' : ' The request may have been carried out all the same.';
+    return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
   }
 }
 
 /** Errors from before a connection stood: the server has seen nothing. */
-const NEVER_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const NEVER_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'bad port'];
 
 function placeCall(call: OperationCall, fields: Fields): Placed {
   if ('none' in call.http) throw new Failure('not_implemented', `${call.operation} has no route.`);

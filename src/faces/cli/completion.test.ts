@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { completionScript, SHELLS } from './completion.ts';
+import { TREE } from './tree.ts';
+
+const DRIVER = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
+
+/** What bash proposes for the last of `words`. */
+function proposed(...words: string[]): string[] {
+  const text = execFileSync('bash', ['--norc', '-c', DRIVER, 'bash', completionScript(TREE, 'bash'), 'svc', ...words], { encoding: 'utf8' });
+  return text.split('\n').filter(Boolean);
+}
+
+test('bash completes nouns, verbs, flags and values', () => {
+  assert.deepEqual(proposed('to'), ['token']);
+  assert.deepEqual(proposed('token', ''), ['list', 'create', 'revoke']);
+  assert.deepEqual(proposed('job', 're'), ['redrive', 'result']);
+  assert.deepEqual(proposed('token', 'create', '--sc'), ['--scope']);
+  assert.deepEqual(proposed('token', 'create', '--scope', ''), ['readonly', 'operator', 'approve', 'host']);
+  assert.deepEqual(proposed('job', 'redrive', '--state', 'i'), ['interrupted']);
+  assert.deepEqual(proposed('job', 'list', '--state', 'i'), ['interrupted']);
+  assert.deepEqual(proposed('--output', ''), ['text', 'json']);
+  assert.deepEqual(proposed('--output', 'json', 'ser'), ['serve']);
+  assert.deepEqual(proposed('completion', ''), ['bash', 'zsh', 'fish']);
+  assert.deepEqual(proposed('serve', '--web'), ['--web-addr']);
+});
+
+test('bash proposes nothing of ours after --, and nothing for a value that it can not know', () => {
+  assert.deepEqual(proposed('command', 'run', '--', '-'), []);
+  assert.deepEqual(proposed('job', 'list', '--limit', ''), []);
+});
+
+test('the script of each shell names every verb and every flag', () => {
+  for (const shell of SHELLS) {
+    const script = completionScript(TREE, shell);
+    for (const verb of TREE.verbs) {
+      for (const word of verb.path.split(' ')) assert.ok(script.includes(word), `${shell}: ${verb.path}`);
+      for (const flag of verb.flags) assert.ok(script.includes(shell === 'fish' ? ` -l ${flag.name}` : `--${flag.name}`), `${shell}: ${verb.path} --${flag.name}`);
+    }
+  }
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { JOB_STATES } from '../../../domain/job.ts';
+import { VIEWS, type ViewName } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { render } from './render.ts';
+import { block, inline, line } from './safe.ts';
+import { table, widthOf } from './table.ts';
+import { absolute, relative, took } from './time.ts';
+
+const AT = '2026-11-21T12:00:00.000Z';
+const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
+
+/** What a terminal must never be sent from data: controls but line end and tab, bidi, zero width, tags. */
+// oxlint-disable-next-line no-control-regex -- Controls are what this looks for.
+const FORBIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+
+const ATTACKS = [
+  '\u001b[2J\u001b]0;owned\u0007', '\u001b]8;;http://evil\u001b\\click\u001b]8;;\u001b\\', '\u009b31m', '\r\u001b[1Aall is well', '\u0000', '\u007f', '\b\b\b\b',
+  '\u202edcba', '\u2066x\u2069', 'a\u200bb\u200c\u200d', '\ufeff', '\u2028\u2029', '\u{e0041}\u{e007f}', '\u00ad', '\ud800', 'a\tb\nc', '\u3164', '\u061c',
+];
+const PLAIN = ['ok', 'ä', '漢字', '😀', ' ', 'x'.repeat(300), '-', '"', '\\u001b'];
+
+/** 200 texts put together from the parts above, the same in each run. */
+function payloads(): string[] {
+  const parts = [...ATTACKS, ...PLAIN];
+  let state = 1;
+  const next = (): string => {
+    state = (state * 48_271) % 0x7fffffff;
+    return parts[state % parts.length] ?? '';
+  };
+  return [...parts, ...Array.from({ length: 200 - parts.length }, () => next() + next() + next())];
+}
+
+/** Data of each view with `text` wherever text may stand. */
+function hostile(text: string): Record<ViewName, unknown> {
+  const job = { id: text, kind: text, state: text, runbook: text, source: text, trigger: text, workspace: text, concurrency_key: text, privileged: true };
+  const times = { created_at: text, started_at: text, finished_at: text, expires_at: text };
+  const whole = { ...job, ...times, progress: { play: text, task: text }, exit_code: 1, requested_by: text, redrive_of: text, plan_artifact_id: text };
+  const token = { id: text, name: text, owner: text, scope: text, created_at: text, expires_at: text, revoked_at: text };
+  return {
+    whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
+    'job.list': [whole],
+    'job.get': whole,
+    'job.events': [
+      { seq: 1, at: text, type: 'state', state: text, exit_code: null },
+      { seq: 2, at: text, type: 'log', stream: text, text },
+      { seq: 3, at: text, type: 'progress', play: text, task: text },
+    ],
+    'job.enqueued': { job_id: text, state: text },
+    'job.redrive': [{ old_job_id: text, new_job_id: text }],
+    'command.result': { job_id: text, state: text, hosts: [{ host: text, rc: 0, changed: true, stdout: text, stderr: text, status: text }] },
+    doctor: [{ name: text, status: text, detail: text }],
+    'maintenance.readiness': { cordoned: text, [text]: text, list: [text], nested: { [text]: text } },
+    'token.created': { ...token, token: text },
+    'token.list': [token],
+    'token.get': token,
+  };
+}
+
+const RENDERINGS: Partial<Record<ViewName, string>> = {
+  'job.list': 'jobs', 'job.get': 'job', 'job.events': 'events', 'job.enqueued': 'enqueued', 'job.redrive': 'redrive',
+  'command.result': 'result', 'token.created': 'tokenCreated', 'token.list': 'tokens', 'token.get': 'token',
+};
+
+test('T44: text output of any view has nothing in it that a terminal obeys or nobody sees', () => {
+  for (const text of payloads()) {
+    const data = hostile(text);
+    for (const kind of Object.keys(VIEWS) as ViewName[]) {
+      for (const key of [RENDERINGS[kind] ?? kind, 'no rendering of its own']) {
+        const shown = render(key, data[kind], PAGE);
+        assert.ok(!FORBIDDEN.test(shown), `${kind} as ${key} shows ${JSON.stringify(text)} as ${JSON.stringify(shown)}`);
+        assert.ok(shown.endsWith('\n') && shown.isWellFormed());
+      }
+    }
+  }
+});
+
+test('T44: lines of output and messages have nothing in them that a terminal obeys', () => {
+  for (const text of payloads()) {
+    assert.ok(!FORBIDDEN.test(line(text)) && !FORBIDDEN.test(block(text)), JSON.stringify(text));
+    assert.doesNotMatch(inline(text), /[\n\t]/);
+  }
+  assert.equal(inline('\u001b[31m\u202e\n\u{e0041}'), String.raw`\u001b[31m\u202e\n\u{e0041}`);
+  assert.equal(block('a\n\tb'), 'a\n\tb');
+});
+
+test('without a terminal no cell is cut, and rows are aligned under their header', () => {
+  const long = 'playbook:'.padEnd(200, 'x');
+  const text = table(PAGE, [{ id: 'job_1', what: long }, { id: 'job_22', what: '漢字 ok' }], [
+    { title: 'ID', cell: (row) => row.id },
+    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
+    { title: 'END', cell: () => 'e' },
+  ], 'none');
+  const lines = text.trimEnd().split('\n');
+  assert.ok(lines[1]?.includes(long));
+  const ends = lines.map((each, at) => widthOf(each) - (at === 0 ? 3 : 1));
+  assert.deepEqual(ends, [ends[0], ends[0], ends[0]]);
+});
+
+test('on a narrow terminal long cells are cut in the middle, ids never', () => {
+  const id = 'job_01m7yd4zyke00anp2z332d2j5p';
+  const text = table({ ...PAGE, width: 60 }, [{ id, what: `begin${'x'.repeat(100)}end` }], [
+    { title: 'ID', cell: (row) => row.id },
+    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
+  ], 'none');
+  const row = text.split('\n')[1] ?? '';
+  assert.equal(row.length, 60);
+  assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
+});
+
+test('colour stands only where it was asked for, and the words are the same with it', () => {
+  const data = { ...(hostile('x')['job.get'] as object), state: 'failed', created_at: AT, started_at: AT, finished_at: null };
+  const plain = render('jobs', [data], PAGE);
+  const coloured = render('jobs', [data], { ...PAGE, color: true });
+  assert.notEqual(coloured, plain);
+  // oxlint-disable-next-line no-control-regex -- The colours are taken out again.
+  assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), plain);
+});
+
+test('an empty list says so', () => {
+  for (const key of ['jobs', 'tokens', 'events', 'redrive', 'doctor', 'rule.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+});
+
+test('every state of a job is shown by its name', () => {
+  const data = JOB_STATES.map((state) => ({ ...(hostile('x')['job.get'] as object), state }));
+  const text = render('jobs', data, PAGE);
+  for (const state of JOB_STATES) assert.match(text, new RegExp(`^${state} `, 'm'));
+});
+
+test('times are told from now on, and as dates where that is far away', () => {
+  const at = (seconds: number): string => new Date(PAGE.nowMs - seconds * 1000).toISOString();
+  const told = [0, 30, 90, 7_200, 86_400, 3 * 86_400, -600].map((seconds) => relative(at(seconds), PAGE.nowMs));
+  assert.deepEqual(told, ['now', '30 s ago', '1 min ago', '2 h ago', '1 day ago', '3 days ago', 'in 10 min']);
+  assert.equal(relative(at(40 * 86_400), PAGE.nowMs), '2026-10-12');
+  assert.equal(relative(null, PAGE.nowMs), '-');
+  assert.equal(absolute(at(90), PAGE.nowMs), '2026-11-21T11:58:30.000Z (1 min ago)');
+  assert.deepEqual([took(at(41), AT, 0), took(at(72), null, PAGE.nowMs), took(at(7_500), AT, 0), took(null, null, 0)], ['41 s', '1 min 12 s', '2 h 5 min', '-']);
+});
