@@ -74,7 +74,7 @@ export class Pages {
       const token = form.get('token')?.trim() ?? '';
       if (token === '') throw new Failure('invalid_argument', 'token: this field is required.');
       const { cookie, expiresAt } = await authenticator.signIn(token);
-      const seconds = Math.max(0, Math.floor((expiresAt - clock.now()) / 1_000));
+      const seconds = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1_000));
       this.#toDashboard(exchange, this.#cookie(cookie, seconds));
     } catch (error) {
       if (error instanceof Failure) this.#signInPage(exchange, error, error.message);
