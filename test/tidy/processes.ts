@@ -13,7 +13,7 @@ import {
   type Node,
   SyntaxKind,
 } from 'typescript/unstable/ast';
-import { judgeNodes, literal, type SourceRule } from './source.ts';
+import { isTest, judgeNodes, literal, type SourceRule } from './source.ts';
 
 const STARTERS = ['spawn', 'spawnSync', 'execFile', 'execFileSync', 'fork'];
 const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'busybox'];
@@ -21,7 +21,11 @@ const CHILD_PROCESS = ['child_process', 'node:child_process'];
 
 export const shellRule: SourceRule = {
   why: 'What reaches a shell is parsed once more, and then a name or an output can be a command. A program is started with an array of arguments.',
-  find: (source) => judgeNodes(source, (node) => shellImport(node) ?? shellMember(node) ?? shellOption(node) ?? shellStart(node)),
+  find(source) {
+    // A test's job may be a script: an argument vector with the script in it, started as an operator's job would be.
+    const start = isTest(source.path) ? (): undefined => undefined : shellStart;
+    return judgeNodes(source, (node) => shellImport(node) ?? shellMember(node) ?? shellOption(node) ?? start(node));
+  },
 };
 
 /** `import { exec } from 'node:child_process'`. */
