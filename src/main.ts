@@ -23,15 +23,15 @@ function cacheModules(): void {
 const EXIT_PIPE = 141;
 
 cacheModules();
-const [{ main }, { systemClock }, { VERSION }] = await Promise.all([
+const [{ main }, { holdProcess, systemClock }, { VERSION }] = await Promise.all([
   import('./faces/cli/main.ts'),
   import('./lib/clock.ts'),
   import('./version.ts'),
 ]);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT_PIPE : 1));
 process.stderr.on('error', () => undefined);
-// Our timers keep no process alive, and a pause of the command line must not end it: this one does.
-const alive = setInterval(() => undefined, 2 ** 31 - 1);
+// The clock's timers keep no process alive, and a pause of the command line must not end it.
+const release = holdProcess();
 process.exitCode = await main({
   argv: process.argv.slice(2),
   env: process.env,
@@ -46,6 +46,6 @@ process.exitCode = await main({
     return () => process.off('SIGINT', listener);
   },
 });
-clearInterval(alive);
+release();
 // Whatever is still open by now (an idle connection, a terminal's input) must not hold the prompt back.
 process.stdout.write('', () => process.exit());

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { completionScript, SHELLS } from './completion.ts';
 import { TREE } from './tree.ts';
 
-const DRIVER = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
+const DRIVER = 'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
 
 /** What bash proposes for the last of `words`. */
 function proposed(...words: string[]): string[] {
-  const text = execFileSync('bash', ['--norc', '-c', DRIVER, 'bash', completionScript(TREE, 'bash'), 'svc', ...words], { encoding: 'utf8' });
+  const text = execFileSync('bash', ['--norc', '-s', '--', 'svc', ...words], { encoding: 'utf8', input: completionScript(TREE, 'bash') + DRIVER });
   return text.split('\n').filter(Boolean);
 }
 

@@ -57,7 +57,7 @@ export class RemoteClient implements Client {
     let last: number | undefined;
     let isConnected = false;
     const connected = (): void => void (isConnected = true);
-    for (let tries = 0; tries < RESUME_TRIES; tries += 1) {
+    for (let tries = 0; tries <= RESUME_TRIES; tries += 1) {
       try {
         for await (const event of this.#streamOnce(call, fields, last, signal, connected)) {
           tries = 0;
@@ -72,6 +72,7 @@ export class RemoteClient implements Client {
         if (!isConnected || !isPassing(error)) throw error;
       }
       if (signal.aborted) return;
+      if (tries === RESUME_TRIES) break;
       this.#options.say('The stream broke off; taking it up again.');
       if (!(await pause(this.#options.clock, RESUME_PAUSE_MS, signal))) return;
     }
