@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -27,10 +27,12 @@ interface Job extends Leader {
   readonly child: ChildProcess;
 }
 
-async function startJob(script = 'exec sleep 300'): Promise<Job> {
+async function startJob(dir: string, script = 'exec sleep 300'): Promise<Job> {
   count += 1;
   const jobId = `job_guard_test_${process.pid}_${count}`;
-  const child = spawn('/bin/sh', ['-c', `echo ready; ${script}`], { detached: true, env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const file = join(dir, `${jobId}.sh`);
+  writeFileSync(file, `echo ready; ${script}`);
+  const child = spawn('/bin/sh', [file], { detached: true, env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId }, stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   const entry = processEntry(child.pid!);
   assert.ok(entry);
@@ -62,7 +64,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
   });
 
   async function job(script?: string): Promise<Job> {
-    const made = await startJob(script);
+    const made = await startJob(dir, script);
     jobs.push(made);
     return made;
   }

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
 
 const NO_LINUX = process.platform === 'linux' ? false : 'the process table is that of Linux';
+const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tree-'));
 const started: ChildProcess[] = [];
 let count = 0;
 
@@ -20,7 +23,9 @@ function newJobId(): string {
 /** Starts a program as the leader of its own session, and waits until it has said a line. */
 async function start(jobId: string, script: string): Promise<{ child: ChildProcess; leader: Leader }> {
   const env = { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId };
-  const child = spawn('/bin/sh', ['-c', script], { detached: true, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const file = join(dir, `${jobId}.sh`);
+  writeFileSync(file, script);
+  const child = spawn('/bin/sh', [file], { detached: true, env, stdio: ['ignore', 'pipe', 'inherit'] });
   started.push(child);
   await once(child.stdout, 'data');
   child.stdout.destroy();
@@ -47,6 +52,7 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     for (const child of started) {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     }
+    rmSync(dir, { recursive: true });
   });
 
   it('F12: of five processes that ignore SIGTERM and leave the session, none is left', async () => {

@@ -94,6 +94,16 @@ function ownStartTicks(): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
+/** Not a matter of safety: where it can't be written, or is higher already, it stays as it is. */
+function offerToOomKiller(): void {
+  const file = '/proc/self/oom_score_adj';
+  try {
+    if (Number(fs.readFileSync(file, 'latin1')) < OOM_SCORE_ADJ) fs.writeFileSync(file, String(OOM_SCORE_ADJ));
+  } catch {
+    // A read-only /proc, or none.
+  }
+}
+
 /** Reads one line. Null when the daemon closed the connection, or died, without giving an order. */
 function readOrder(): LaunchOrder | null {
   const chunks: Buffer[] = [];
@@ -203,7 +213,7 @@ function main(): void {
     system = prepared.system;
     const { abi, problem, pipes } = prepared;
     const output = pipes === null ? null : { stdout: pipes.stdout.read, stderr: pipes.stderr.read };
-    if (process.platform === 'linux') fs.writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE_ADJ));
+    offerToOomKiller();
     report({ ready: true, abi, problem, startTicks: ownStartTicks(), output });
     if (system !== null) giveBackText(system);
     const order = readOrder();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -270,36 +270,4 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
     assert.equal(String(line).trim(), '""');
     await once(daemon, 'exit');
   });
-
-  it('runs as the user that the daemon is, whose files stay closed to the job', { skip: isRoot ? false : 'needs root to become somebody' }, () => {
-    const own = join(dir, 'own');
-    mkdirSync(own);
-    chmodSync(dir, 0o755);
-    execFileSync('chown', ['nobody', own]);
-    const script = `
-      import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../lib/clock.ts'))};
-      import { writeFileSync, mkdirSync } from 'node:fs';
-      writeFileSync('${own}/secret', 'canary'); mkdirSync('${own}/run');
-      const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
-      const job = await pool.launch({ argv: ['sh', '-c', 'id -un; cat ../secret; cat /proc/' + process.pid + '/environ; kill -0 ' + process.pid + '; touch ok && echo wrote'], env: { PATH: '/usr/bin:/bin' }, cwd: '${own}/run', policy: { readable: [], writable: ['${own}/run'], connectPorts: [] } });
-      job.stdout.on('data', (d) => process.stdout.write(d));
-      await job.started;
-      await job.exited;
-      await pool.stop();`;
-    const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
-    if (!worldReadable()) return;
-    const answer = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { uid, encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } });
-    assert.equal(answer, 'nobody\nwrote\n');
-  });
 });
-
-/** A checkout below a closed home can't be run by another user at all. */
-function worldReadable(): boolean {
-  try {
-    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'test', '-r', join(import.meta.dirname, 'pool.ts')], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -46,7 +46,7 @@ export interface LauncherPoolOptions {
 }
 
 const WARM_DEFAULT = 1;
-/** Kept beyond `warm` after a burst: each is 36 MiB, and saves the next job of the burst some 40 ms. */
+/** Kept beyond `warm` after a burst: each is up to 39 MiB, and saves the next job of the burst some 40 ms. */
 const BURST_EXTRA = 2;
 const BURST_KEPT_MS = 5_000;
 /** After a launcher failed, the next is not tried at once: the cause (memory, descriptors) is seldom gone by then. */
