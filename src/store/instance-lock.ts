@@ -23,14 +23,21 @@ export function holdLock(file: string): InstanceLock {
   return { release: () => database.close() };
 }
 
-/** True while a live process holds the lock. A file that is gone is not held. */
+/** What SQLite answers when another process holds the lock (busy, locked). */
+const HELD = [5, 6];
+/** "Not a database": a torn file. SQLite reads it only when it has got the lock, so nobody holds it. */
+const TORN = 26;
+
+/** True while a live process holds the lock. A file that is gone, or torn by a crash, is not held. */
 export function isLockHeld(file: string): boolean {
   if (!existsSync(file)) return false;
   try {
     holdLock(file).release();
     return false;
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && (error.errcode === 5 || error.errcode === 6)) return true;
+    const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+    if (code === TORN) return false;
+    if (typeof code === 'number' && HELD.includes(code)) return true;
     throw error;
   }
 }

@@ -124,6 +124,8 @@ function launch(flags: DaemonFlags): Started {
 export interface StartingDaemon {
   readonly ready: Promise<RunningDaemon>;
   kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  readonly exited: Promise<number | null>;
 }
 
 /** Spawns it and does not wait. `ready` rejects with NotReady when it ends first. */
@@ -135,7 +137,7 @@ export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
   };
   const ready = becomeReady(started, kill);
   ready.catch(() => {});
-  return { ready, kill };
+  return { ready, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited };
 }
 
 export function startDaemon(flags: DaemonFlags): Promise<RunningDaemon> {
