@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -16,7 +17,8 @@ const NS_PER_MS = 1e6;
 /** The cap of one identity, twice: all that a daemon lets in. */
 const READERS_PER_OWNER = 4;
 const OWNERS = 2;
-const MUCH_LINES = 500_000;
+/** More than the buffers of both ends hold. */
+const MUCH_LINES = 150_000;
 /** How often memory is read to even out the collections of garbage. */
 const MEMORY_SAMPLES = 20;
 const MEMORY_EVERY_MS = 50;
@@ -55,6 +57,11 @@ async function memory(daemon: Daemon): Promise<number> {
   return median(samples);
 }
 
+async function drain(response: IncomingMessage): Promise<void> {
+  response.resume();
+  await once(response, 'end');
+}
+
 /** Opens as many streams as are let in on a job with much output, and reads none of them. */
 async function neverRead(daemon: Daemon): Promise<{ before: number; after: number; streams: number }> {
   const jobId = await queueCommand(daemon, ['/usr/bin/seq', '-f', '%099.0f', '1', String(MUCH_LINES)]);
@@ -62,15 +69,15 @@ async function neverRead(daemon: Daemon): Promise<{ before: number; after: numbe
     return (await getData<{ finished_at: string | null }>(daemon, `/jobs/${jobId}`)).finished_at !== null;
   });
   const owners = await Promise.all(Array.from({ length: OWNERS }, (_, i) => daemon.headersFor(`reader-${i}`)));
-  // One that is read to its end first: what that costs once is not the cost of a client.
-  await readStream(await openStream(daemon, jobId, daemon.headers), () => undefined);
+  const each = owners.flatMap((headers) => Array.from({ length: READERS_PER_OWNER }, () => headers));
+  // As many are read to their end first: the garbage of making so many streams is not the cost of one that waits.
+  const read = await Promise.all(each.map((headers) => openStream(daemon, jobId, headers)));
+  await Promise.all(read.map((response) => drain(response)));
   await sleep(1_000);
   const before = await memory(daemon);
-  const open: IncomingMessage[] = [];
+  const open = await Promise.all(each.map((headers) => openStream(daemon, jobId, headers)));
   try {
-    for (const headers of owners) {
-      for (let i = 0; i < READERS_PER_OWNER; i += 1) open.push((await openStream(daemon, jobId, headers)).pause());
-    }
+    for (const response of open) response.pause();
     await sleep(1_500);
     return { before, after: await memory(daemon), streams: open.length };
   } finally {
