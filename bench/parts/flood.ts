@@ -55,7 +55,7 @@ export async function flood({ report, quick }: Bench): Promise<void> {
     const before = await watch(daemon, quick ? 1_000 : 3_000);
     const jobs: string[] = [];
     for (let i = 0; i < WRITERS; i += 1) jobs.push(await queueCommand(daemon, ['/usr/bin/yes', LINE]));
-    const during = await watch(daemon, quick ? 12_000 : 60_000);
+    const during = await watch(daemon, quick ? 8_000 : 60_000);
     const base = { name: 'idle', value: median(before.memory) };
     const growth = Math.max(...during.memory) - base.value;
     report.add({ name: '8 jobs write without end: resident memory, growth', value: growth, unit: 'MB', floor: base, goal: { atMost: 64 } });

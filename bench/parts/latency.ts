@@ -24,7 +24,7 @@ async function oneRequest(dir: string): Promise<{ p50Ms: number }> {
 
 /** From queueing a job to its state `running` on disk, when nothing else happens. */
 export async function latency({ report, quick }: Bench): Promise<void> {
-  const count = quick ? 40 : 150;
+  const count = quick ? 25 : 150;
   const dir = tempDir('latency');
   const data = join(dir, 'data');
   const floor = { name: 'one request to a bare node:http that commits', value: (await oneRequest(dir)).p50Ms };
@@ -51,7 +51,7 @@ async function fromOutside({ report, quick }: Bench, daemon: Child<unknown>, dat
   try {
     await enqueuer.ask({ do: 'open', dataDir });
     daemon.tell({ do: 'watch' });
-    for (let i = 0; i < (quick ? 30 : 100); i += 1) {
+    for (let i = 0; i < (quick ? 25 : 100); i += 1) {
       const queued = await enqueuer.ask({ do: 'one' });
       const { jobId, startedAt } = (await daemon.next()) as { jobId: string; startedAt: number };
       if (jobId !== queued.jobId) throw new Error(`expected ${queued.jobId} to start, but ${jobId} did`);

@@ -11,7 +11,7 @@ const SLOTS = 8;
 
 /** Jobs that do nothing, from the queue to their end: claim, run in the sandbox, record, finish. */
 export async function throughput({ report, quick }: Bench): Promise<void> {
-  const count = quick ? 150 : 500;
+  const count = quick ? 80 : 500;
   const daemon = await startDaemon();
   try {
     await daemon.ask('POST', '/maintenance/cordon');
