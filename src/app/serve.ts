@@ -14,6 +14,7 @@ import { invoke, type Home } from '../operations/invoke.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
+import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
@@ -74,6 +75,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   const log = createLog('info');
   const base = await openBase(settings);
   teardown.add(() => base.close());
+  refuseExposedData(base);
   await refuseOpenDoor(base, settings.webAddr, 'web-addr');
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (problem) => log.warn({ problem }, 'launcher') });
@@ -162,6 +164,13 @@ async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Prom
     'invalid_argument',
     `--${flag}: ${at.host} can be reached from outside and no token is active: make one with "svc token create" first, or listen on 127.0.0.1.`,
   );
+}
+
+/** The sandbox lets jobs read the system's folders: what lies below one can't be kept from them. */
+function refuseExposedData({ paths }: Base): void {
+  const [exposing] = pathsThatExpose(paths.dir, { readable: [], writable: [] });
+  if (exposing === undefined) return;
+  throw new Failure('invalid_argument', `--data-dir: ${paths.dir} lies below ${exposing}, which every job may read; choose another place.`);
 }
 
 async function listenOn(

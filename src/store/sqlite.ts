@@ -5,6 +5,7 @@ import { Failure } from '../domain/failure.ts';
 import { pause, type Clock } from '../lib/clock.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import type { Db } from './schema.ts';
+import { checkDurability, checkFile } from './sqlite-check.ts';
 import { SqliteConnection, sqliteDb } from './sqlite-driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
@@ -53,7 +54,7 @@ export function openSqlite(file: string, clock: Clock): Engine {
   const reader = new SqliteConnection(file, { readOnly: true });
   reader.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
   reader.raw.exec('pragma query_only = on');
-  const facts: Dialect = { ...dialect, integrity: () => Promise.resolve(quickCheck(reader)) };
+  const facts: Dialect = { ...dialect, integrity: async () => [...checkDurability(writer), ...(await checkFile(file))] };
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
   const dataVersion = reader.raw.prepare('pragma data_version');
@@ -66,7 +67,7 @@ export function openSqlite(file: string, clock: Clock): Engine {
     announce: () => Promise.resolve(),
     version: () => String((dataVersion.get() as { data_version: number }).data_version),
     onForeignCommit(listener) {
-      const stop = watchForeign(file, writer, listener);
+      const stop = watchForeign(file, writer, clock, listener);
       stops.add(stop);
       return () => {
         stops.delete(stop);
@@ -140,25 +141,37 @@ async function withSavepoint<T>(connection: SqliteConnection, member: () => Prom
   }
 }
 
-function watchForeign(file: string, writer: SqliteConnection, listener: () => void): () => void {
+/**
+ * A commit of another process writes the log, syncs it, and only then becomes visible. The event comes with the first
+ * of these, so whoever looks once looks too early: it is looked again after these pauses, in milliseconds.
+ */
+const LOOK_AGAIN_MS = [1, 1, 2, 4, 8, 16, 32];
+
+function watchForeign(file: string, writer: SqliteConnection, clock: Clock, listener: () => void): () => void {
   const log = `${basename(file)}-wal`;
   // This connection's own commits do not move its data_version: what moves it came from elsewhere.
   const version = writer.raw.prepare('pragma data_version');
   let seen = version.get()?.['data_version'];
+  let cancel: (() => void) | null = null;
+  const look = (turn: number): void => {
+    cancel?.();
+    cancel = null;
+    const current = writer.raw.isTransaction ? seen : version.get()?.['data_version'];
+    if (current !== seen) {
+      seen = current;
+      listener();
+    }
+    const next = LOOK_AGAIN_MS[turn];
+    if (next !== undefined) cancel = clock.after(next, () => look(turn + 1));
+  };
   const watcher = watch(dirname(file), { persistent: false }, (_kind, name) => {
-    if (name !== log || writer.raw.isTransaction) return;
-    const current = version.get()?.['data_version'];
-    if (current === seen) return;
-    seen = current;
-    listener();
+    if (name === log) look(0);
   });
   watcher.on('error', () => watcher.close());
-  return () => watcher.close();
-}
-
-function quickCheck(reader: SqliteConnection): readonly string[] {
-  const rows = reader.run<{ quick_check: string }>('pragma quick_check(20)', []).rows;
-  return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
+  return () => {
+    watcher.close();
+    cancel?.();
+  };
 }
 
 /**

@@ -20,6 +20,7 @@ export interface Store {
   version(): string | null;
   /** Calls back after another process committed; the result stops that. */
   onForeignCommit(listener: () => void): () => void;
+  /** Refuses new writes, finishes those that wait, and closes. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -41,17 +42,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw error;
   }
   const gate = new WriteGate(engine, options.clock, engine.dialect.ledgerChain(options.daemonId));
+  let closing: Promise<void> | null = null;
   return {
     dialect: engine.dialect,
     db: engine.reader,
     write: (work) => gate.write(work),
     version: () => engine.version(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
-    async close() {
-      await gate.close();
-      await engine.close();
-    },
+    close: () => (closing ??= closeInOrder(gate, engine)),
   };
+}
+
+async function closeInOrder(gate: WriteGate, engine: Engine): Promise<void> {
+  await gate.close();
+  await engine.close();
 }
 
 // Each driver is loaded only where it is used: together they cost a command line some 60 ms.

@@ -72,7 +72,8 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
     bad: [
       ...at('src/runners/a.ts', "spawn('git', [], { shell: true });", "spawn('git', [], { shell: '/bin/bash' });", 'const options = { shell: true };'),
       ...at('src/runners/b.ts', "import { exec } from 'node:child_process';", "import { execSync as run } from 'child_process';", 'childProcess.exec(text);'),
-      ...at('test/a.test.ts', "spawn('sh', ['-c', text]);", "cp.spawnSync('/bin/bash', ['-lc', text]);", 'cp.execSync(text);'),
+      ...at('src/lib/a.ts', "spawn('sh', ['-c', text]);", "cp.spawnSync('/bin/bash', ['-lc', text]);"),
+      ...at('test/a.test.ts', 'cp.execSync(text);'),
     ],
     good: at('src/runners/a.ts', "import { spawn } from 'node:child_process'; spawn('git', ['-c', 'a=b'], { shell: false });", '/a/.exec(text);', "const words = ['sh', '-c', text];", "complete({ shell: 'bash' });"),
   },
