@@ -14,6 +14,11 @@ async function run(program: Program, token: string, key: string, body: unknown =
   return { status: response.status, text: await response.text() };
 }
 
+/** A header line. */
+function key(text: string): string {
+  return `Idempotency-Key: ${text}\r\n`;
+}
+
 async function jobCount(program: Program): Promise<number> {
   const { json } = await send(program, 'readonly', { method: 'GET', path: '/api/v1/jobs?limit=0' });
   return (json as { data: unknown[] }).data.length;
@@ -70,7 +75,6 @@ test('T26: A key is 1 to 255 printable ASCII characters, given once', async (t) 
   const body = '{"inventory":"localhost","command":["true"]}';
   const ask = async (keys: string): Promise<number> =>
     split(await exchange(program.port, Buffer.from(`POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${bearer}${keys}Content-Length: ${body.length}\r\n\r\n${body}`, 'latin1'))).status;
-  const key = (text: string): string => `Idempotency-Key: ${text}\r\n`;
   for (const bad of [key(''), key('a'.repeat(256)), key('caf\xe9'), key('a\tb'), key('one') + key('two'), key('same') + key('same')]) {
     assert.equal(await ask(bad), 400, bad);
   }

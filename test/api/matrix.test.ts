@@ -41,6 +41,10 @@ function permits(identity: Identity, { method, path }: HttpFace): boolean {
   return identity === 'operator';
 }
 
+function bearer(token: string): { authorization: string } {
+  return { authorization: `Bearer ${token}` };
+}
+
 /** A store that says when it is touched. The change counter may be asked: it tells nothing. */
 function alarmed(store: Store, alarm: { touched: number }): Store {
   return new Proxy(store, {
@@ -57,7 +61,6 @@ describe('The authorisation matrix', () => {
   let headers: Readonly<Record<Identity, Readonly<Record<string, string>>>>;
   before(async () => {
     program = await startProgram(null, { wrapStore: (store) => alarmed(store, alarm) });
-    const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
     const revoked = await program.token('operator');
     await program.revoke(revoked);
     headers = {

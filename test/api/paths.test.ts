@@ -7,7 +7,7 @@ import { exchange, request, split } from '../support/raw-http.ts';
 /** Disguises of `/api/v1/jobs`, without a prefix. What each leads to is 404, or exactly what the plain path answers. */
 function disguises(): string[] {
   const plain = '/api/v1/jobs';
-  const letters = [...plain].flatMap((letter, i) => {
+  const letters = plain.split('').flatMap((letter, i) => {
     const code = letter.charCodeAt(0).toString(16);
     const put = (text: string): string => plain.slice(0, i) + text + plain.slice(i + 1);
     return [put(`%${code}`), put(`%${code.toUpperCase()}`), put(`%25${code}`), put(`%u00${code}`)];

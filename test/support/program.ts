@@ -186,7 +186,7 @@ function jobMoves({ store, followers }: Base): Pick<Program, 'queue' | 'claim' |
       const first = (await lastSeq(tx.db, jobId)) + 1;
       const events = make(first, rfc3339(tx.now));
       const data = encodeChunk(events);
-      await insertChunk(tx, jobId, { first_seq: first, last_seq: first + events.length - 1, raw_bytes: data.length, data });
+      insertChunk(tx, jobId, { first_seq: first, last_seq: first + events.length - 1, raw_bytes: data.length, data });
       tx.afterCommit(() => followers.tell(jobId));
     });
   return {

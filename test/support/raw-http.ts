@@ -17,7 +17,9 @@ export async function exchange(port: number, text: string | Buffer): Promise<str
   return untilClosed(socket);
 }
 
+/** What comes until the connection is closed, from now on. */
 export function untilClosed(socket: Socket): Promise<string> {
+  if (socket.closed) return Promise.resolve('');
   return new Promise((resolve) => {
     let got = '';
     socket.on('data', (chunk: Buffer) => (got += chunk.toString('latin1')));

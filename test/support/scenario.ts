@@ -39,7 +39,7 @@ export interface Scenario {
   /** Text that stands nowhere in the answer. `$name` as above. */
   readonly expectNot?: readonly string[];
   /** What has to hold afterwards. */
-  then?(program: Program, given: Readonly<Record<string, string>>, body: unknown): Promise<void>;
+  afterwards?(program: Program, given: Readonly<Record<string, string>>, body: unknown): Promise<void>;
 }
 
 export function runScenarios(scenarios: readonly Scenario[]): void {
@@ -53,7 +53,7 @@ export function runScenarios(scenarios: readonly Scenario[]): void {
         const whole = `${answer.text}${JSON.stringify([...answer.headers])}`;
         assert.ok(!whole.includes(replaced(text, given)), `the answer holds ${text}`);
       }
-      await scenario.then?.(program, given, answer.json);
+      await scenario.afterwards?.(program, given, answer.json);
     });
   }
 }

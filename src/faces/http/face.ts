@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -44,7 +45,7 @@ export interface HttpFace {
   /** Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or first. */
   close(graceMs: number): Promise<void>;
   /** What is open at the moment. */
-  load(): { readonly streams: number; readonly places: number; readonly keptBytes: number };
+  load(): { readonly connections: number; readonly streams: number; readonly places: number; readonly keptBytes: number };
 }
 
 type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undefined>>) => Promise<void>;
@@ -79,6 +80,11 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     else sender.send(exchange, 200, [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'], metricsText({ services: home.services, sender, streams, authenticator }));
   });
   const server = createLimitedServer(limits, (request, response) => router.routing(request, response));
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   let closed: Promise<void> | null = null;
   return {
     async listen(at) {
@@ -91,7 +97,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
       closed ??= closeServer(server, clock, graceMs).then(() => router.close());
       return closed;
     },
-    load: () => ({ streams: streams.open, places: streams.places, keptBytes: kept.bytes }),
+    load: () => ({ connections: connections.size, streams: streams.open, places: streams.places, keptBytes: kept.bytes }),
   };
 }
 

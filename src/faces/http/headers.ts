@@ -70,4 +70,7 @@ export const STREAM_HEADERS: HeaderList = [
   // A proxy that gathers would show the output of a job in lumps.
   'X-Accel-Buffering',
   'no',
+  // A stream that has ended is over for everybody who looks at the connection only.
+  'Connection',
+  'close',
 ];

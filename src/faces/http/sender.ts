@@ -50,7 +50,7 @@ export class Sender {
   /** Head of an answer whose length nobody knows yet. */
   begin({ response }: Exchange, status: number, headers: HeaderList): void {
     this.#count(status);
-    response.writeHead(status, this.closing ? [...headers, 'Connection', 'close'] : [...headers]);
+    response.writeHead(status, [...headers]);
     response.flushHeaders();
   }
 

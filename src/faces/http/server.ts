@@ -1,10 +1,13 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isIP } from 'node:net';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/envelope.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { HttpLimits } from './limits.ts';
+
+/** How often a closing listener looks for connections that have become idle. */
+const IDLE_LOOK_MS = 20;
 
 /** Where a listener accepts. `url` ends with the base path, without a slash after it. */
 export interface Listening {
@@ -79,8 +82,11 @@ export async function closeServer(server: Server, clock: Clock, graceMs: number)
     server.closeAllConnections();
     return;
   }
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = new AbortController();
+  const done = new Promise<void>((resolve) => server.close(() => resolve())).then(() => closed.abort());
   const cancel = clock.after(graceMs, () => server.closeAllConnections());
-  await closed;
+  // Node closes the connections that are idle at this moment only; those whose answer ends later would be kept alive.
+  while (await pause(clock, IDLE_LOOK_MS, closed.signal)) server.closeIdleConnections();
+  await done;
   cancel();
 }

@@ -12,7 +12,7 @@ export const COMMAND_SCENARIOS: readonly Scenario[] = [
     send: { method: 'POST', path, body: { ...body, timeout: '10m', egress_ports: [443, 443, 80] } },
     expect: { status: 202, kind: 'job.enqueued', data: { state: 'queued' } },
     expectNot: ['uptime'],
-    then: async (program) => assert.equal(program.wakes(), 1),
+    afterwards: async (program) => assert.equal(program.wakes(), 1),
   },
   {
     operation: 'command.run',
@@ -27,7 +27,7 @@ export const COMMAND_SCENARIOS: readonly Scenario[] = [
     as: 'operator',
     send: { method: 'POST', path, body: { ...body, privileged: true } },
     expect: { status: 400, code: 'invalid_argument', message: /^"privileged": no such field here/ },
-    async then(program) {
+    async afterwards(program) {
       const jobs = await send(program, 'operator', { method: 'GET', path: '/api/v1/jobs' });
       assert.match(jobs.text, /"data":\[\]/);
     },

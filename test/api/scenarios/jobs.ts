@@ -42,7 +42,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     send: { method: 'GET', path: '/api/v1/jobs?limit=2' },
     expect: { status: 200, kind: 'job.list' },
     expectNot: ['$old', 'spec', 'owners'],
-    async then(_program, { young }, body) {
+    async afterwards(_program, { young }, body) {
       const { data } = body as { data: { id: string }[] };
       assert.deepEqual([data.length, data[0]?.id], [2, young]);
     },
@@ -54,7 +54,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs?limit=0' },
     expect: { status: 200, kind: 'job.list', data: [{ state: 'succeeded', exit_code: 0 }] },
-    async then(program, _given, body) {
+    async afterwards(program, _given, body) {
       const bounded = await send(program, 'readonly', { method: 'GET', path: '/api/v1/jobs' });
       assert.equal(`${JSON.stringify(body)}\n`, bounded.text);
     },
@@ -170,7 +170,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/jobs/$job/cancel', body: {} },
     expect: { status: 200, kind: 'job.get', data: { state: 'running' } },
-    then: async (program) => assert.equal(program.wakes(), 1),
+    afterwards: async (program) => assert.equal(program.wakes(), 1),
   },
   {
     operation: 'job.cancel',

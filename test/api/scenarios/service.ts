@@ -63,7 +63,7 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/maintenance/cordon' },
     expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: true, in_flight: 0, safe_to_reboot: true } },
-    async then(program, _given, body) {
+    async afterwards(program, _given, body) {
       const again = await send(program, 'operator', { method: 'POST', path: '/api/v1/maintenance/cordon' });
       assert.deepEqual(again.json, body);
     },
@@ -86,6 +86,6 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/maintenance/uncordon' },
     expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: false } },
-    then: async (program) => assert.equal(program.wakes(), 1),
+    afterwards: async (program) => assert.equal(program.wakes(), 1),
   },
 ];
