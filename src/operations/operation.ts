@@ -87,11 +87,11 @@ export type Operation = ReadOperation | WriteOperation;
 
 /** Identity functions: a row is a literal that one can grep, and these only check its types. */
 export function readOperation<I extends z.ZodObject>(row: ReadOperation<I>): Operation {
-  return row as Operation;
+  return row;
 }
 
 export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteOperation<I, P>): Operation {
-  return row as Operation;
+  return row;
 }
 
 export function isNone(face: object): face is None {
