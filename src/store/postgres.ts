@@ -17,6 +17,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 5_000;
 /** A daemon that was stopped in the middle of a write (a paused machine) keeps its locks no longer than this. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
+/** With more keys than this in one transaction it is given up: the write gate then runs its writes one by one. */
+const KEYS_MAX = 64;
 const CHANNEL = 'gatehouse';
 
 const FAULTS: Readonly<Record<string, StoreFault>> = {
@@ -56,24 +58,33 @@ const notify = prepared<{ self: string }, unknown>((db, value) =>
   db.selectNoFrom(sql`pg_notify(${CHANNEL}, ${value('self')})`.as('sent')),
 );
 
-/** The keys that the transaction under way on a connection holds. */
-const HELD = new WeakMap<Db, Set<string>>();
+/** The keys of the transaction under way on a connection: those it holds, and the one that it could not have. */
+interface Keys {
+  readonly held: Set<string>;
+  missed: string | null;
+}
+
+const KEYS = new WeakMap<Db, Keys>();
 
 /**
  * Waits for a key only while the transaction holds no other: two daemons that each wait for the other's key would
- * stand for a second until the server finds the deadlock. Whoever can't have a second key gives up all of it, and
- * the write gate then runs its writes one by one.
+ * stand for a second until the server finds the deadlock. Who can't have a second key gives up all of it and begins
+ * again with both, in the order that all keep.
  */
 async function lockKey(db: Db, key: string): Promise<void> {
-  const held = HELD.get(db);
-  if (held?.has(key) === true) return;
-  if (held === undefined || held.size === 0) {
+  const keys = KEYS.get(db);
+  if (keys === undefined) throw new Error('keys are locked inside of a write transaction only');
+  if (keys.held.has(key)) return;
+  if (keys.held.size === 0) {
     await lockAndWait(db, { key });
   } else {
     const { rows } = await tryLock(db, { key });
-    if (rows[0]?.held !== true) throw new KeyHeld('another daemon holds the key');
+    if (rows[0]?.held !== true) {
+      keys.missed = key;
+      throw new KeyHeld('another daemon holds the key');
+    }
   }
-  held?.add(key);
+  keys.held.add(key);
 }
 
 const dialect: Dialect = {
@@ -169,44 +180,59 @@ function laneOf(client: PoolClient): Db {
     db = clientDb(dialect, client);
     LANES.set(client, db);
   }
-  HELD.set(db, new Set());
   return db;
 }
 
-/**
- * The connection is pipelined: `begin`, the statements that nobody waits for and `commit` are sent one behind the
- * other without waiting for each answer, so that a group costs the round trips of what its members read, and two.
- */
-async function transact<T>(pool: Pool, body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T> {
+type Body<T> = (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>;
+
+/** Runs `body` in one transaction, again with all keys taken beforehand when it could not have one in the middle. */
+async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   try {
     const db = laneOf(client);
-    const sent: Promise<unknown>[] = [];
-    const later: Later = (statement) => {
-      statement.catch(() => undefined);
-      sent.push(statement);
-    };
-    later(send(client, 'begin'));
-    try {
-      const value = await body(db, (member) => withSavepoint(client, db, member), later);
-      const { command } = await send(client, 'commit');
-      // What was sent before has been answered before; the first that failed says why the server rolled back.
-      await Promise.all(sent);
-      if (command !== 'COMMIT') throw new Error('the server rolled the transaction back');
-      return value;
-    } catch (error) {
-      broken = dialect.faultOf(error) === 'lost';
-      await send(client, 'rollback').catch(() => (broken = true));
-      throw error;
+    for (let wanted: readonly string[] = []; ; ) {
+      const keys: Keys = { held: new Set(), missed: null };
+      KEYS.set(db, keys);
+      try {
+        return await attempt(client, db, wanted, body);
+      } catch (error) {
+        broken = dialect.faultOf(error) === 'lost';
+        await send(client, 'rollback').catch(() => (broken = true));
+        if (broken || keys.missed === null || wanted.length >= KEYS_MAX) throw error;
+        wanted = [...new Set([...wanted, ...keys.held, keys.missed])].toSorted();
+      }
     }
   } finally {
     client.release(broken);
   }
 }
 
+/**
+ * The connection is pipelined: `begin`, the statements that nobody waits for and `commit` are sent one behind the
+ * other without waiting for each answer, so that a group costs the round trips of what its members read, and two.
+ */
+async function attempt<T>(client: PoolClient, db: Db, keys: readonly string[], body: Body<T>): Promise<T> {
+  const sent: Promise<unknown>[] = [];
+  const later: Later = (statement) => {
+    statement.catch(() => undefined);
+    sent.push(statement);
+  };
+  later(send(client, 'begin'));
+  for (const key of keys) {
+    await lockAndWait(db, { key });
+    KEYS.get(db)?.held.add(key);
+  }
+  const value = await body(db, (member) => withSavepoint(client, db, member), later);
+  const { command } = await send(client, 'commit');
+  // What was sent before has been answered before; the first that failed says why the server rolled back.
+  await Promise.all(sent);
+  if (command !== 'COMMIT') throw new Error('the server rolled the transaction back');
+  return value;
+}
+
 async function withSavepoint<T>(client: PoolClient, db: Db, member: () => Promise<T>): Promise<T> {
-  const held = [...(HELD.get(db) ?? [])];
+  const held = [...(KEYS.get(db)?.held ?? [])];
   await send(client, 'savepoint member');
   try {
     const value = await member();
@@ -216,7 +242,8 @@ async function withSavepoint<T>(client: PoolClient, db: Db, member: () => Promis
     await send(client, 'rollback to savepoint member');
     await send(client, 'release savepoint member');
     // The locks of the member went with its writes.
-    HELD.set(db, new Set(held));
+    const keys = KEYS.get(db);
+    for (const key of keys?.held ?? []) if (!held.includes(key)) keys?.held.delete(key);
     throw error;
   }
 }
