@@ -3,7 +3,7 @@ import { decodeChunk } from '../lib/chunk.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { chunksAfter, FIRST_SEQ } from '../store/chunks.ts';
 import { getJob } from '../store/jobs.ts';
-import type { Db, JobRow } from '../store/schema.ts';
+import type { ChunkRow, Db, JobRow } from '../store/schema.ts';
 import type { StreamEvent } from './reply.ts';
 import { jobStreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -33,16 +33,23 @@ export async function* readPages(
   }
   while (left > 0) {
     const chunks = await chunksAfter(db, job.id, last, chunksPerRead);
-    for (const chunk of chunks) {
-      // Chunks are written by this program alone: their states are job states.
-      const events = decodeChunk(Buffer.from(chunk.data), { after: last, limit: left }) as JobEvent[];
+    const full = chunks.length === chunksPerRead;
+    while (chunks.length > 0) {
+      const events = takeEvents(chunks, last, left);
       last = events.at(-1)?.seq ?? last;
       left -= events.length;
       if (events.length > 0) yield events;
       if (left <= 0) break;
     }
-    if (chunks.length < chunksPerRead) return;
+    if (!full) return;
   }
+}
+
+/** Decodes the first chunk and takes it off the list: its bytes are not held while a reader takes its time over the events. */
+function takeEvents(chunks: ChunkRow[], after: number, limit: number): JobEvent[] {
+  const chunk = chunks.shift();
+  // Chunks are written by this program alone: their states are job states.
+  return chunk === undefined ? [] : (decodeChunk(chunk.data, { after, limit }) as JobEvent[]);
 }
 
 /** The same as one list, for who knows that it is short. */

@@ -20,7 +20,10 @@ export interface HttpLimits {
   readonly dropBytes: number;
   /** How long the refusal of a longer one may take to reach a client that is still sending. */
   readonly lingerMs: number;
-  /** Bytes that wait in memory for a client that reads slowly; more are not produced before it has read. */
+  /**
+   * Bytes that wait in memory for a client that reads slowly; more are not produced before it has read. What is on
+   * its way to the kernel exists twice, and one page of events waits behind it.
+   */
   readonly bufferBytes: number;
   /** How long a client may leave that buffer full before the connection is ended. A stream can be resumed. */
   readonly drainMs: number;
@@ -45,7 +48,7 @@ export const HTTP_LIMITS: HttpLimits = {
   bodyBytes: 1_048_576,
   dropBytes: 65_536,
   lingerMs: 1_000,
-  bufferBytes: 262_144,
+  bufferBytes: 131_072,
   drainMs: 10_000,
   heartbeatMs: 15_000,
   revalidateMs: 2_000,
