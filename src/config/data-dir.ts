@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 
 /** Only the service's own user may look into the data directory or into anything in it. */
@@ -56,7 +56,7 @@ export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
  */
 export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
   try {
-    await mkdir(dir, { recursive: true, mode: PRIVATE_DIR_MODE });
+    await makeDir(dir);
     const resolved = await realpath(dir);
     await takeOver(resolved, dir);
     const paths = dataDirPaths(resolved);
@@ -67,6 +67,19 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     return paths;
   } catch (error) {
     throw explain(error, dir);
+  }
+}
+
+/** Not `recursive`: where a folder can not be made though its parent is there, as in /proc, that never ends. */
+async function makeDir(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { mode: PRIVATE_DIR_MODE });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(dir) === dir) throw error;
+    await makeDir(dirname(dir));
+    await mkdir(dir, { mode: PRIVATE_DIR_MODE });
   }
 }
 
@@ -113,6 +126,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'this user may not change it',
   EROFS: 'it is on a read-only file system',
   EEXIST: 'it is not a directory',
+  ENOENT: 'it can not be made there',
   ENOTDIR: 'a part of the path is not a directory',
   ELOOP: 'its links run in a circle',
   ENAMETOOLONG: 'the path is too long',

@@ -76,7 +76,9 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
 }
 
 async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {
-  const leader = job.leader_pid === null || job.leader_start === null ? null : { pid: job.leader_pid, startTicks: job.leader_start };
+  // A program starts only after its leader is recorded: without one, there is nothing to look for.
+  if (job.leader_pid === null || job.leader_start === null) return [];
+  const leader = { pid: job.leader_pid, startTicks: job.leader_start };
   const { left } = await deps.endTree({ jobId: job.id, leader, graceMs: STOP_GRACE_MS, clock: deps.clock, signal });
   return left;
 }

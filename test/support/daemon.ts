@@ -123,6 +123,8 @@ function launch(flags: DaemonFlags): Started {
 /** Handles of a daemon from its spawn on: before it is ready, only `kill` and `ready` make sense. */
 export interface StartingDaemon {
   readonly ready: Promise<RunningDaemon>;
+  /** Of the process; 0 when it could not even be started. */
+  readonly pid: number;
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<number | null>;
@@ -137,7 +139,7 @@ export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
   };
   const ready = becomeReady(started, kill);
   ready.catch(() => {});
-  return { ready, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited };
+  return { ready, pid: started.child.pid ?? 0, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited };
 }
 
 export function startDaemon(flags: DaemonFlags): Promise<RunningDaemon> {

@@ -1,0 +1,116 @@
+/** Clients that do not read, and load from all sides: the daemon's memory and its loop stay within bounds. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { type Api, type EventJson, until } from '../support/api-client.ts';
+import type { RunningDaemon } from '../support/daemon.ts';
+import { openSite } from '../support/site.ts';
+
+const STREAMS_PER_OWNER = 4;
+const MEMORY_MARGIN_MIB = 64;
+/** A reader that stands still is cut off after 10 s; its place is back well before this. */
+const PLACE_LIMIT_MS = 30_000;
+const LAG_P99_LIMIT_MS = 50;
+const LAG_MAX_LIMIT_MS = 250;
+const LOAD_MS = 5_000;
+const CLIENTS = 16;
+
+const LAG_RECORDER = join(import.meta.dirname, '..', 'support', 'lag-recorder.ts');
+
+/** Asks for a stream and never reads a byte of the answer. */
+async function stoppedStream(t: TestContext, daemon: RunningDaemon, token: string, jobId: string): Promise<Socket> {
+  const { port, host } = new URL(daemon.ready.web_url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1' });
+  socket.pause();
+  socket.on('error', () => undefined);
+  t.after(() => void socket.destroy());
+  await new Promise<void>((resolve) => socket.once('connect', resolve));
+  socket.write(`GET /api/v1/jobs/${jobId}/stream HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return socket;
+}
+
+function stream(api: Api, jobId: string, since = 0): Promise<Response> {
+  const headers = { authorization: `Bearer ${api.token}` };
+  return fetch(`${api.baseUrl}/jobs/${jobId}/stream?since=${since}`, { headers });
+}
+
+/** The last number among the events that arrived whole. */
+function lastSeq(text: string): number {
+  return Number([...text.matchAll(/^id: (\d+)\nevent: \w+\ndata: .*\n\n/gm)].at(-1)?.[1] ?? 0);
+}
+
+describe('streams and load', () => {
+  test('F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const daemon = await site.start();
+    const api = daemon.api(site.token);
+    const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
+    await until('the output is stored', async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10);
+    const before = residentMib(daemon.pid);
+    const sockets: Socket[] = [];
+    for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, site.token, id));
+    const refused = await until('all places are taken', async () => {
+      const answer = await stream(api, id);
+      if (answer.status === 503) return answer;
+      await answer.body?.cancel();
+      return undefined;
+    }, 10_000);
+    assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'streams_over_cap');
+
+    const again = await until('a place is free again', async () => {
+      const answer = await stream(api, id, 200_000);
+      return answer.status === 200 ? answer : undefined;
+    }, PLACE_LIMIT_MS);
+    await again.body?.cancel();
+    const grown = residentMib(daemon.pid) - before;
+    assert.ok(grown <= MEMORY_MARGIN_MIB, `${grown} MiB more for ${STREAMS_PER_OWNER} stopped readers`);
+    t.diagnostic(`resident memory +${grown} MiB`);
+
+    const late = await readAll(sockets[0]!);
+    const seq = lastSeq(late);
+    assert.ok(seq > 0 && seq < 200_000, `what was cut off ends with ${seq}`);
+    const next = await api.get<EventJson[]>(`/jobs/${id}/events?since=${seq}`);
+    assert.equal(next.data[0]?.seq, seq + 1);
+    assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
+  });
+
+  test(`F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at most ${LAG_MAX_LIMIT_MS} ms`, { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const lagFile = join(site.dir, 'lag.json');
+    const daemon = await site.start({ nodeArgs: ['--import', LAG_RECORDER], env: { GATEHOUSE_LAG_FILE: lagFile }, args: ['--max-jobs', '1'] });
+    const api = daemon.api(site.token);
+    const flood = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -c 200M; exec sleep 60`]);
+    await api.waitFor(flood, ['running']);
+    process.kill(daemon.pid, 'SIGUSR2');
+    const end = performance.now() + LOAD_MS;
+    let answers = 0;
+    const client = async (): Promise<void> => {
+      while (performance.now() < end) {
+        const id = await api.run(['/bin/true']);
+        assert.equal((await api.job(id)).state, 'queued');
+        assert.equal((await api.get('/jobs?limit=50')).status, 200);
+        answers += 3;
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    assert.equal((await api.post('/maintenance/cordon')).status, 200);
+    assert.equal(await daemon.stop(), 0);
+    const lag = JSON.parse(readFileSync(lagFile, 'utf8')) as { p50: number; p99: number; max: number };
+    t.diagnostic(`${answers} answers in ${LOAD_MS / 1000} s; event loop late by ${lag.p50.toFixed(1)} / ${lag.p99.toFixed(1)} / ${lag.max.toFixed(1)} ms (p50, p99, max)`);
+    assert.ok(lag.p99 <= LAG_P99_LIMIT_MS, `p99 ${lag.p99} ms`);
+    assert.ok(lag.max <= LAG_MAX_LIMIT_MS, `max ${lag.max} ms`);
+  });
+});
+
+function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.resume();
+  return new Promise((resolve) => socket.once('close', () => resolve(text)));
+}
+
+function residentMib(pid: number): number {
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024);
+}
