@@ -215,3 +215,17 @@ test('A stopping listener cuts off what does not end in time', async (t) => {
   await program.face.close(50);
   assert.equal(await untilClosed(half), '');
 });
+
+test('F15: Events that come one at a time fill the buffer of a client that never reads no further than a flood does', async (t) => {
+  const program = await startProgram(t, { limits: { drainMs: 300, bufferBytes: 4_096 } });
+  const job = await running(program);
+  const socket = await open(program.port);
+  socket.pause();
+  socket.write(ask(job, program.tokens.readonly));
+  await until('the stream is open', () => program.face.load().streams === 1);
+  // The kernel takes some megabytes before the buffer in this process begins to fill.
+  for (let i = 0; i < 4_000 && program.face.load().streams === 1; i += 1) await program.print(job, ['z'.repeat(10_000)]);
+  await until('it is cut off', () => program.face.load().streams === 0);
+  assert.equal(program.face.load().places, 0);
+  socket.destroy();
+});
