@@ -25,6 +25,8 @@ export interface DaemonFlags {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for node itself, before the program. */
   readonly nodeArgs?: readonly string[];
+  /** The program in place of the checkout's own, such as a damaged copy of it. */
+  readonly program?: string;
   /** Words before node, such as `prlimit --nofile=64`. */
   readonly wrapper?: readonly string[];
 }
@@ -83,7 +85,7 @@ function commandLine(flags: DaemonFlags): string[] {
     process.execPath,
     '--disable-warning=ExperimentalWarning',
     ...(flags.nodeArgs ?? []),
-    MAIN,
+    flags.program ?? MAIN,
     'serve',
     '--output',
     'json',
