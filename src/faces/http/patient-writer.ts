@@ -71,6 +71,7 @@ export class PatientWriter {
   }
 
   #drained(): Promise<boolean> {
+    if (this.#signal?.aborted === true) return Promise.resolve(false);
     const response = this.#response;
     return new Promise((resolve) => {
       const settle = (alive: boolean): void => {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { systemClock } from '../../lib/clock.ts';
+import { PatientWriter } from './patient-writer.ts';
+
+const PART = 'x'.repeat(20_000);
+
+/** A reader that takes all at once, or nothing. A ServerResponse is a Writable as far as the writer needs it. */
+function reader(takes: boolean): { response: ServerResponse; got: () => string } {
+  let got = '';
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (!takes) return;
+      got += chunk.toString();
+      done();
+    },
+  });
+  return { response: stream as unknown as ServerResponse, got: () => got };
+}
+
+test('T53: A reader that takes everything at once does not keep the event loop from the others', async () => {
+  const { response, got } = reader(true);
+  const writer = new PatientWriter(response, systemClock, { bufferBytes: 131_072, drainMs: 1_000 });
+  const others = { turns: 0, over: false };
+  const turn = (): void => {
+    others.turns += 1;
+    if (!others.over) setImmediate(turn);
+  };
+  setImmediate(turn);
+  for (let i = 0; i < 50; i += 1) assert.equal(await writer.write(PART), true);
+  others.over = true;
+  writer.end();
+  assert.equal(got().length, 50 * PART.length);
+  assert.ok(others.turns >= 50, `${others.turns} turns for 50 parts`);
+});
+
+test('F15: A reader that takes nothing is waited for once its buffer is full, then loses the connection', async () => {
+  const { response } = reader(false);
+  const writer = new PatientWriter(response, systemClock, { bufferBytes: 100_000, drainMs: 20 });
+  let written = 0;
+  while (await writer.write(PART)) written += 1;
+  assert.equal(written, 5);
+  assert.equal(response.destroyed, true);
+  assert.equal(await writer.write(PART), false);
+});
+
+test('A write that waits gives up when it is told to', async () => {
+  const { response } = reader(false);
+  const stop = new AbortController();
+  const writer = new PatientWriter(response, systemClock, { bufferBytes: 1, drainMs: 60_000 }, stop.signal);
+  const waiting = writer.write(PART);
+  setImmediate(() => stop.abort());
+  assert.equal(await waiting, false);
+});
