@@ -95,6 +95,7 @@ async function stopInOrder(parts: {
   identity: () => Identity;
 }): Promise<void> {
   parts.forget();
+  parts.work.close();
   await Promise.all(parts.loops.map((each) => each.stop()));
   await parts.work.stopAll('shutdown');
   await parts.lease?.stop();

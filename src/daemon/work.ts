@@ -34,6 +34,9 @@ const SHUTDOWN_ATTEMPTS = 10;
 /** A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job interrupted. */
 const ODD_ATTEMPTS = 5;
 
+/** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
+const ENDED_BY_STOP: readonly (number | null)[] = [129, 130, 137, 143];
+
 /** Why a run is told to end. */
 type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
 
@@ -78,9 +81,17 @@ export class Work {
     for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self())) this.#stopRun(jobId, 'cancel');
   }
 
+  /**
+   * From now on nothing is claimed, and a program that a signal ends was ended by the stop: whoever stops the daemon
+   * may tell its programs in the same breath, as systemd does.
+   */
+  close(): void {
+    this.#closed = true;
+  }
+
   /** Stops every run, and waits until each tree has ended and its end is written down. */
   async stopAll(why: Exclude<Stop, 'cancel'>): Promise<void> {
-    if (why === 'shutdown') this.#closed = true;
+    if (why === 'shutdown') this.close();
     const runs = [...this.#runs.entries()];
     for (const [jobId] of runs) this.#stopRun(jobId, why);
     await Promise.all(runs.map(([, run]) => run.done));
@@ -167,8 +178,9 @@ export class Work {
     // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
     // only a success is certain to be its own.
     const overdue = stop === 'lease-late' || this.#deps.isOverdue();
-    const stopped = (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && overdue);
-    const final = stopped ? { ...end, state: 'interrupted' as const } : end;
+    const told = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
+    const interrupted = (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
+    const final = interrupted ? { ...end, state: 'interrupted' as const } : end;
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;

@@ -1,0 +1,67 @@
+/** A store on a fresh SQLite file with what the daemon's own tests put into it. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { insertDaemon } from '../store/daemons.ts';
+import { insertJob } from '../store/jobs.ts';
+import { openStore, type Store } from '../store/store.ts';
+
+export interface TestStore {
+  readonly store: Store;
+  readonly runsDir: string;
+  readonly instancesDir: string;
+  /** Records a daemon and answers its id; nobody holds its lock. */
+  daemon(machine?: { host: string; bootId: string }): Promise<string>;
+  /** Queues a command and answers its id. */
+  job(key?: string | null): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const HERE = { host: 'here', bootId: 'boot' };
+
+export async function openTestStore(): Promise<TestStore> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
+  const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
+  for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
+  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: 'test' });
+  return {
+    store,
+    runsDir,
+    instancesDir,
+    async daemon(machine = HERE) {
+      const id = newId('dmn', systemClock.now());
+      const row = { id, host: machine.host, boot_id: machine.bootId, pid: 1, version: '0', started_at: 0, lease_until: null, stopped_at: null };
+      await store.write((tx) => insertDaemon(tx, row));
+      return id;
+    },
+    job: (key = null) => store.write((tx) => insertCommand(tx, key)),
+    async close() {
+      await store.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function insertCommand(tx: Parameters<typeof insertJob>[0], key: string | null): Promise<string> {
+  const id = newId('job', tx.now);
+  await insertJob(tx, {
+    id,
+    kind: 'command',
+    state: 'queued',
+    runbook: 'command:localhost',
+    source: null,
+    trigger: 'cli',
+    workspace: null,
+    concurrencyKey: key,
+    privileged: false,
+    createdAt: tx.now,
+    requestedBy: 'test',
+    owners: ['test'],
+    redriveOf: null,
+    spec: JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] }),
+    timeoutMs: 60_000,
+  });
+  return id;
+}
