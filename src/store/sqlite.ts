@@ -10,6 +10,8 @@ import { SqliteConnection, sqliteDb } from './sqlite-driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
 const BUSY_LIMIT_MS = 5_000;
+/** Turns of the event loop in which a write asks again at once: most commits of others are over by then. */
+const EAGER_TURNS = 20;
 /** The log is cut back to this size when a checkpoint empties it. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
@@ -109,20 +111,40 @@ async function immediate<T>(
 
 /** Waiting for another writer must not stop the event loop, so SQLite's own busy handler stays off here. */
 async function begin(connection: SqliteConnection, clock: Clock): Promise<void> {
+  for (let turn = 0; turn < EAGER_TURNS; turn += 1) {
+    if (tryBegin(connection)) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   const deadline = clock.monotonic() + BUSY_LIMIT_MS;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      connection.run('begin immediate', []);
-      return;
-    } catch (error) {
-      if (dialect.faultOf(error) !== 'busy') throw error;
+  const letGo = stayAlive();
+  try {
+    while (!tryBegin(connection)) {
       if (clock.monotonic() >= deadline) {
         throw new Failure('unavailable', 'The store was busy for 5 s with the writes of other processes.');
       }
+      await pause(clock, 1);
     }
-    if (attempt < 20) await new Promise((resolve) => setImmediate(resolve));
-    else await pause(clock, 1);
+  } finally {
+    letGo();
   }
+}
+
+/** False while another process writes. */
+function tryBegin(connection: SqliteConnection): boolean {
+  try {
+    connection.run('begin immediate', []);
+    return true;
+  } catch (error) {
+    if (dialect.faultOf(error) !== 'busy') throw error;
+    return false;
+  }
+}
+
+/** The clock's timers keep no process alive: a command that only waits for its write would end without having written. */
+function stayAlive(): () => void {
+  const { port1 } = new MessageChannel();
+  port1.ref();
+  return () => port1.close();
 }
 
 async function withSavepoint<T>(connection: SqliteConnection, member: () => Promise<T>): Promise<T> {

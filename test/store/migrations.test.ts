@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Engine } from '../../src/store/dialect.ts';
+import { appliedMigrations, migrate, readMigrations, SchemaMismatch, type Migration } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+import { statementsOf } from './child.ts';
+import { runChild, startChild } from './children.ts';
+import { enqueue, ENGINES, type EngineUnderTest, type Location, type TestDatabase } from './kit.ts';
+
+const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
+const TIMEOUT_MS = 120_000;
+
+const migrationsOf = (engine: EngineUnderTest): readonly Migration[] =>
+  readMigrations(join(import.meta.dirname, '..', '..', 'migrations', FOLDERS[engine.name]));
+
+function openEngine(location: Location): Promise<Engine> {
+  return 'url' in location ? openPostgres(location.url, systemClock) : Promise.resolve(openSqlite(location.file, systemClock));
+}
+
+/** Every table, column, index and constraint as the database itself tells them, past the store. */
+async function schemaOf({ location }: TestDatabase): Promise<string[]> {
+  if ('file' in location) {
+    const database = new DatabaseSync(location.file);
+    const rows = database.prepare('select type, name, sql from sqlite_master order by type, name').all();
+    database.close();
+    return rows.map((row) => JSON.stringify(row));
+  }
+  const client = new Client({ connectionString: location.url });
+  await client.connect();
+  const columns = "select table_name, column_name, data_type, is_nullable from information_schema.columns where table_schema = 'public'";
+  const indexes = "select tablename, indexname, indexdef, '' from pg_indexes where schemaname = 'public'";
+  const { rows } = await client.query(`${columns} union all ${indexes} order by 1, 2`);
+  await client.end();
+  return rows.map((row) => JSON.stringify(row));
+}
+
+for (const engine of ENGINES) {
+  describe(`Migrations of ${engine.name}`, () => {
+    test('F31: a kill after any statement leaves nothing of the new schema, and the next start makes all of it', { timeout: TIMEOUT_MS }, async () => {
+      const [whole, killed] = [await engine.create(), await engine.create()];
+      await whole.open();
+      const empty = await schemaOf(killed);
+      const statements = statementsOf(migrationsOf(engine)[0]!.text).length;
+      assert.ok(statements > 20, 'the file was not split into its statements');
+      for (let count = 0; count <= statements; count += 1) {
+        const child = startChild('migrate', { location: killed.location, count });
+        const { signal, stderr } = await child.ended;
+        assert.equal(signal, 'SIGKILL', stderr);
+        assert.deepEqual(await schemaOf(killed), empty, `after ${count} statements`);
+      }
+      const store = await killed.open();
+      assert.deepEqual(await store.dialect.integrity(store.db), []);
+      assert.deepEqual(await schemaOf(killed), await schemaOf(whole));
+      await enqueue(store);
+      for (const database of [whole, killed]) await database.remove();
+    });
+
+    test('A migration that fails leaves the schema that was there', async () => {
+      const database = await engine.create();
+      await database.open();
+      const before = await schemaOf(database);
+      const opened = await openEngine(database.location);
+      const broken = { number: 2, name: 'broken', text: 'create table extra (id text); insert into nothing values (1);', sha256: 'x' };
+      await assert.rejects(migrate(opened, [...migrationsOf(engine), broken], 0));
+      assert.deepEqual(await schemaOf(database), before);
+      assert.equal((await appliedMigrations(opened.reader)).length, 1);
+      await opened.close();
+      await database.remove();
+    });
+
+    test('F31: a store of a newer build is refused by this one, which changes nothing in it', async () => {
+      const database = await engine.create();
+      const store = await database.open();
+      await store.write(async ({ db }) => {
+        await db.insertInto('schema_migrations').values({ number: 2, name: 'later', sha256: 'x', applied_at: 0 }).execute();
+      });
+      const before = await schemaOf(database);
+      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /schema 2 \(later\).*newer build/.test(error.message));
+      assert.deepEqual(await schemaOf(database), before);
+      await database.remove();
+    });
+
+    test('A store whose migration is not the one of this build is refused', async () => {
+      const database = await engine.create();
+      const store = await database.open();
+      await store.write(async ({ db }) => {
+        await db.updateTable('schema_migrations').set({ sha256: 'altered' }).where('number', '=', 1).execute();
+      });
+      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /Migration 1 \(foundation\)/.test(error.message));
+      await database.remove();
+    });
+
+    test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const database = await engine.create();
+        const told = await Promise.all(Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })));
+        assert.deepEqual(told, Array.from({ length: 4 }, () => ({ opened: 0 })));
+        const store = await database.open();
+        assert.equal((await appliedMigrations(store.db)).length, 1);
+        await database.remove();
+      }
+    });
+
+    test('What was applied is known with its number, name and checksum; a new database has had none', async () => {
+      const database = await engine.create();
+      const opened = await openEngine(database.location);
+      assert.deepEqual(await appliedMigrations(opened.reader), []);
+      await opened.close();
+      const store = await database.open();
+      const [{ number, name, sha256 }] = migrationsOf(engine) as [Migration];
+      assert.deepEqual((await appliedMigrations(store.db)).map((row) => ({ ...row })), [{ number, name, sha256 }]);
+      await database.remove();
+    });
+  });
+}
+
+describe('The files of a SQLite store', () => {
+  const [SQLITE] = ENGINES;
+  const fileOf = ({ location }: TestDatabase): string => ('file' in location ? location.file : '');
+
+  test('T43: can be read by their owner only, the log and the shared memory included, whatever the umask', async () => {
+    const umask = process.umask(0);
+    const database = await SQLITE!.create();
+    try {
+      await enqueue(await database.open());
+      for (const suffix of ['', '-wal', '-shm']) {
+        const path = `${fileOf(database)}${suffix}`;
+        assert.ok(existsSync(path), path);
+        assert.equal(statSync(path).mode & 0o777, 0o600, path);
+      }
+    } finally {
+      process.umask(umask);
+      await database.remove();
+    }
+  });
+
+  test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async () => {
+    const database = await SQLITE!.create();
+    const store = await database.open();
+    const settings = await store.write(async ({ db }) => {
+      const read = async (name: string): Promise<unknown> => Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0];
+      return { synchronous: await read('synchronous'), journal: await read('journal_mode'), keys: await read('foreign_keys') };
+    });
+    assert.deepEqual(settings, { synchronous: 2, journal: 'wal', keys: 1 });
+    await assert.rejects(sql`delete from jobs`.execute(store.db), /readonly|read-only|query_only/, 'the connection that reads could write');
+    await database.remove();
+  });
+
+  test('A file that is no database is refused, and left as it was', async () => {
+    const database = await SQLITE!.create();
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(fileOf(database), 'this is somebody’s letter, not a database, and it stays as it is');
+    await assert.rejects(database.open(), /not a database/);
+    assert.match(readFileSync(fileOf(database), 'utf8'), /^this is somebody’s letter/);
+    await database.remove();
+  });
+});
