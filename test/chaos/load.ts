@@ -10,6 +10,7 @@ const CLIENTS = 4;
 /** Jobs that have not ended, at most: more would only wait, and the end of the run with them. */
 const OPEN_JOBS_MAX = 40;
 const PAUSE_MS = 20;
+const LONG_SHARE = 0.3;
 
 export interface LoadOptions {
   readonly site: Site;
@@ -48,7 +49,9 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
   const queueKeyed = async (): Promise<void> => {
     const key = `key-${chance.whole(1, keys)}`;
     const mode = chance.next() < 0.2 ? 'deaf' : 'plain';
-    const jobId = await site.queue({ command: site.witness.command(key, chance.whole(0, 30) / 100, mode), key });
+    // The long ones outlive a restart by themselves, so that a daemon which ends nobody is seen.
+    const seconds = chance.next() < LONG_SHARE ? chance.whole(3, 6) : chance.whole(0, 30) / 100;
+    const jobId = await site.queue({ command: site.witness.command(key, seconds, mode), key });
     enqueued.push({ jobId, requestKey: null });
   };
   const cancel = async (): Promise<void> => {
