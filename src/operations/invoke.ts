@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { findAnswer, keepAnswer } from '../store/idempotency.ts';
 import type { Store } from '../store/store.ts';
 import { encode, encodePages } from './envelope.ts';
-import type { Operation, WriteOperation } from './operation.ts';
+import { takesKey, type Operation, type WriteOperation } from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -58,6 +58,9 @@ async function runWrite(
 ): Promise<Answer> {
   if (key === undefined) return commit(home, operation, caller, input, null);
   if (!KEY.test(key)) throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
+  if (!takesKey(operation)) {
+    throw new Failure('invalid_argument', `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`);
+  }
   const holder = operation.effect === 'enqueue' ? `job:${caller.owner}` : `write:${caller.id}:${operation.id}`;
   const first = await kept(home, holder, key);
   if (first !== null) return first;

@@ -3,7 +3,7 @@ import { type FailureCode, failureRow } from '../domain/failure.ts';
 import { READERS } from '../domain/scope.ts';
 import { SCHEMA_VERSION } from './envelope.ts';
 import { NO_INPUT } from './fields.ts';
-import { type HttpFace, isNone, type Operation, readOperation } from './operation.ts';
+import { type HttpFace, isNone, type Operation, readOperation, takesKey } from './operation.ts';
 import { statusOf } from './invoke.ts';
 import { VIEWS, type ViewName } from './views.ts';
 
@@ -112,7 +112,7 @@ function operationNode(operation: Operation, http: HttpFace): Node {
       required: path.has(field) || required.includes(field),
       schema: properties[field],
     }));
-  if (operation.effect === 'write' || operation.effect === 'enqueue') parameters.push(IDEMPOTENCY_KEY);
+  if (takesKey(operation)) parameters.push(IDEMPOTENCY_KEY);
   return {
     operationId: operation.id,
     summary: operation.summary,

@@ -76,6 +76,8 @@ export interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<
 export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown> extends Row<I> {
   /** `enqueue` makes a job: its idempotency keys are shared by all that make jobs. */
   readonly effect: 'write' | 'enqueue';
+  /** Takes no idempotency key: its answer holds a secret, and the answer to a key is kept in the store as it is. */
+  readonly shownOnce?: true;
   /** What the audit row says beside who and when: identifiers, states and counts only. */
   audit(input: z.output<I>, reply: Reply): { target: string | null; detail: Readonly<Record<string, unknown>> };
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
@@ -92,6 +94,11 @@ export function readOperation<I extends z.ZodObject>(row: ReadOperation<I>): Ope
 
 export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteOperation<I, P>): Operation {
   return row;
+}
+
+/** Whether a repeat with the same idempotency key is answered as the first was. */
+export function takesKey(operation: Operation): boolean {
+  return 'audit' in operation && operation.shownOnce !== true;
 }
 
 export function isNone(face: object): face is None {

@@ -47,6 +47,7 @@ const create = writeOperation({
   id: 'token.create',
   summary: 'Make a token and show it this once',
   effect: 'write',
+  shownOnce: true,
   scopes: ['operator'],
   http: LOCAL_ONLY,
   cli: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../config/settings.ts';
-import { type CliFace, isNone, type Operation } from '../../operations/operation.ts';
+import { type CliFace, isNone, type Operation, takesKey } from '../../operations/operation.ts';
 import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PROGRAM_VERBS } from './programs.ts';
 import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
@@ -59,7 +59,6 @@ function operationVerb(row: Operation, face: CliFace): Verb {
   const fields = Object.entries((schema.properties ?? {}) as Record<string, FieldSchema>);
   const required = new Set(schema.required ?? []);
   const given = face.positionals ?? [];
-  const writes = row.effect === 'write' || row.effect === 'enqueue';
   return {
     path: face.verb,
     summary: row.summary,
@@ -70,7 +69,7 @@ function operationVerb(row: Operation, face: CliFace): Verb {
         .filter(([field]) => !given.includes(field) && face.omit?.includes(field) !== true)
         .map(([field, each]) => fieldFlag(field, each, required.has(field))),
       ...(EXTRA_FLAGS[row.id] ?? []),
-      ...(writes ? [IDEMPOTENCY_FLAG] : []),
+      ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
     call: { operation: row.id, effect: row.effect, http: row.http, ...(face.text === undefined ? {} : { text: face.text }) },
   };

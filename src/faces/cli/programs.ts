@@ -32,7 +32,7 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: 'help', type: 'boolean', help: 'Show help; also -h, anywhere' },
 ];
 
-/** Every write takes one. */
+/** Every write takes one but those whose answer is shown once. */
 export const IDEMPOTENCY_FLAG: Flag = {
   name: 'idempotency-key',
   type: 'string',
