@@ -60,6 +60,7 @@ function parse(args: readonly string[]): Arguments {
 
 async function main({ parts, quick, save }: Arguments): Promise<number> {
   const report = new Report();
+  const machine = thisMachine();
   const before = monotonicMs();
   for (const name of parts) {
     report.begin(name);
@@ -74,7 +75,7 @@ async function main({ parts, quick, save }: Arguments): Promise<number> {
   const seconds = ((monotonicMs() - before) / 1000).toFixed(0);
   process.stdout.write(`\n${parts.length} parts in ${seconds} s: ${report.misses} goals missed, ${report.failures} not measured.\n`);
   const how = `\`npm run bench${quick ? ' -- --quick' : ''}\`, ${seconds} s`;
-  if (save) writeFileSync(join(import.meta.dirname, 'results.md'), report.markdown(thisMachine(), how));
+  if (save) writeFileSync(join(import.meta.dirname, 'results.md'), report.markdown(machine, how));
   return report.failures > 0 ? 1 : 0;
 }
 
@@ -84,6 +85,9 @@ process.once('exit', clearScratchNow);
 const hold = setInterval(() => undefined, HOLD_MS);
 try {
   process.exitCode = await main(parse(process.argv.slice(2)));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 } finally {
   await clearScratch();
   clearInterval(hold);

@@ -1,7 +1,7 @@
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { VERSION } from '../../src/version.ts';
 
-export const MACHINE_KEYS = ['date', 'cores', 'memory', 'kernel', 'node', 'gatehouse'] as const;
+export const MACHINE_KEYS = ['date', 'cores', 'memory', 'kernel', 'node', 'gatehouse', 'load before'] as const;
 export type Machine = Readonly<Record<(typeof MACHINE_KEYS)[number], string>>;
 
 const GIB = 1024 ** 3;
@@ -15,5 +15,6 @@ export function thisMachine(): Machine {
     kernel: `${type()} ${release()}`,
     node: process.version,
     gatehouse: VERSION,
+    'load before': `${(loadavg()[0] ?? 0).toFixed(1)} (a quiet machine has less than 0.5; with more, look at the ratios only)`,
   };
 }

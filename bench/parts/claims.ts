@@ -58,7 +58,7 @@ async function againstBacklog({ report, quick }: Bench, dir: string): Promise<vo
 
 async function fourProcesses({ report, quick }: Bench, dir: string): Promise<void> {
   const file = join(dir, 'shared.db');
-  await addJobs(file, quick ? 2_000 : 20_000, 'queued');
+  await addJobs(file, quick ? 2_000 : 10_000, 'queued');
   const claimers = Array.from({ length: PROCESSES }, () => openChild<unknown>('children/claimer.ts'));
   try {
     for (const each of claimers) await each.ask({ file });

@@ -12,7 +12,7 @@ const PAUSE_MS = 70;
 const PAUSE_SPREAD_MS = 40;
 
 /** What one durable request costs at least: a bare server that commits each before it answers. */
-async function oneRequest(dir: string): Promise<{ p50Ms: number }> {
+async function oneRequest(dir: string): Promise<{ p50Ms: number; p99Ms: number }> {
   const server = await startFloorServer({ mode: 'insert', file: join(dir, 'floor.db') });
   try {
     const request = { method: 'POST', url: server.url, body: '{"inventory":"localhost"}' };
@@ -27,13 +27,15 @@ export async function latency({ report, quick }: Bench): Promise<void> {
   const count = quick ? 25 : 150;
   const dir = tempDir('latency');
   const data = join(dir, 'data');
-  const floor = { name: 'one request to a bare node:http that commits', value: (await oneRequest(dir)).p50Ms };
+  const one = await oneRequest(dir);
+  const floor = { name: 'one request to a bare node:http that commits: p50', value: one.p50Ms };
+  const worst = { name: 'one request to a bare node:http that commits: p99', value: one.p99Ms };
   const daemon = openChild<unknown>('children/daemon.ts', { logFile: join(dir, 'daemon.log') });
   try {
     await daemon.ask({ do: 'start', dataDir: data });
     const http = (await daemon.ask({ do: 'http', count })) as number[];
     report.add({ name: 'request sent to running, same process: p50', value: percentile(http, 0.5), unit: 'ms', floor, goal: { atMost: 4 } });
-    report.add({ name: 'request sent to running, same process: p99', value: percentile(http, 0.99), unit: 'ms', floor, goal: { atMost: 15 } });
+    report.add({ name: 'request sent to running, same process: p99', value: percentile(http, 0.99), unit: 'ms', floor: worst, goal: { atMost: 15 } });
     const called = (await daemon.ask({ do: 'invoke', count: Math.ceil(count / 2) })) as number[];
     report.add({ name: 'the same without HTTP: p50', value: percentile(called, 0.5), unit: 'ms', floor });
     await fromOutside({ report, quick }, daemon, data, floor);

@@ -45,9 +45,10 @@ export async function list({ report, quick }: Bench): Promise<void> {
       const drive = (url: string, clients: number) =>
         load({ request: { method: 'GET', url, headers: daemon.headers }, clients, durationMs, warmUpMs: 500 }, 200);
       const one = await drive(server.url, 1);
-      const floor = { name: 'bare node:http, the same bytes', value: one.p50Ms };
-      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p50', value: percentile(samples, 0.5), unit: 'ms', floor });
-      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p99', value: percentile(samples, 0.99), unit: 'ms', floor, goal: { atMost: 5 } });
+      const p50 = { name: 'bare node:http, the same bytes: p50', value: one.p50Ms };
+      const p99 = { name: 'bare node:http, the same bytes: p99', value: one.p99Ms };
+      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p50', value: percentile(samples, 0.5), unit: 'ms', floor: p50 });
+      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p99', value: percentile(samples, 0.99), unit: 'ms', floor: p99, goal: { atMost: 5 } });
       const rates = await inTurn(quick ? 1 : 3, {
         floor: async () => (await drive(server.url, MANY)).perSecond,
         ours: async () => (await drive(daemon.url(PATH), MANY)).perSecond,
