@@ -107,6 +107,8 @@ async function hostResult(db: Db, job: JobRow) {
   const bytes = { stdout: 0, stderr: 0 };
   for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
     for (const event of page) keepLine(event, printed, bytes);
+    // There may be 256 MiB of output: nothing else would run until all of it is decoded.
+    await new Promise((resolve) => setImmediate(resolve));
     if (bytes.stdout >= RESULT_BYTES_MAX && bytes.stderr >= RESULT_BYTES_MAX) break;
   }
   const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);

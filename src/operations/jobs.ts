@@ -15,7 +15,7 @@ import { readOperation, writeOperation, type WriteContext } from './operation.ts
 import { reply, replyPages, replyStream } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-/** Rows read at a time where a list has no limit. */
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
 const PAGE = 500;
 
 const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
@@ -39,17 +39,18 @@ const list = readOperation({
   failures: [],
   async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
     const filter = { state, runbook, concurrencyKey };
-    if (limit === 0) return replyPages('job.list', allJobs(store.db, filter));
+    if (limit === 0 || limit > PAGE) return replyPages('job.list', jobPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
     return reply('job.list', (await listJobs(store.db, filter, limit)).map(jobView));
   },
 });
 
-async function* allJobs(db: Db, filter: JobFilter): AsyncGenerator<ViewItem<'job.list'>[]> {
+async function* jobPages(db: Db, filter: JobFilter, limit: number): AsyncGenerator<ViewItem<'job.list'>[]> {
   let before: string | undefined;
-  for (;;) {
-    const rows = await listJobs(db, { ...filter, before }, PAGE);
+  for (let left = limit; left > 0; left -= PAGE) {
+    const size = Math.min(PAGE, left);
+    const rows = await listJobs(db, { ...filter, before }, size);
     if (rows.length > 0) yield rows.map(jobView);
-    if (rows.length < PAGE) return;
+    if (rows.length < size) return;
     before = rows.at(-1)?.id;
   }
 }
@@ -117,20 +118,21 @@ const cancel = writeOperation({
   audit: ({ id }) => ({ target: id, detail: {} }),
   async run(context, { id }) {
     const { tx, services } = context;
-    const job = await getJob(tx.db, id);
-    if (isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state} already.`);
-    if (job.state === 'running') await requestCancel(tx, id);
-    else await cancelBeforeStart(context, job);
+    // Each further look means that somebody moved the job since the last one, such as a daemon that claimed it.
+    while (!(await cancelAsItIs(context, await getJob(tx.db, id))));
     tx.afterCommit(() => services.wake());
     return reply('job.get', jobDetail(await getJob(tx.db, id), tx.now));
   },
 });
 
-async function cancelBeforeStart({ tx, services }: WriteContext, job: JobRow): Promise<void> {
-  const from = job.state === 'queued' ? 'queued' : 'awaiting_approval';
-  if (!(await cancelWaiting(tx, job.id, from))) throw new Failure('conflict', `Job ${job.id} has just left the state ${from}.`);
+/** False when the job is not in the state of `job` any more. Throws conflict for one that has ended. */
+async function cancelAsItIs({ tx, services }: WriteContext, job: JobRow): Promise<boolean> {
+  if (isTerminal(job.state)) throw new Failure('conflict', `Job ${job.id} is ${job.state} already.`);
+  if (job.state === 'running') return job.cancel_requested_at !== null || requestCancel(tx, job.id);
+  if (!(await cancelWaiting(tx, job.id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) return false;
   await appendState(tx, job.id, 'cancelled', null);
   tx.afterCommit(() => services.announceJob(job.id));
+  return true;
 }
 
 const redrive = writeOperation({
@@ -155,6 +157,8 @@ const redrive = writeOperation({
     detail: { state, dry_run, jobs: told.shape === 'one' && Array.isArray(told.data) ? told.data.length : 0 },
   }),
   async run({ tx, caller, services }, { state, dry_run: dryRun }) {
+    // Two redrives at a time would queue the same jobs, and the second one fail on it.
+    await tx.dialect.lockKey(tx.db, 'redrive');
     const pairs: ViewItem<'job.redrive'>[] = [];
     for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
       const made = await findRedrive(tx.db, old.id);
@@ -201,7 +205,7 @@ const interrupted = readOperation({
   input: field.NO_INPUT,
   answers: ['job.list'],
   failures: [],
-  run: async ({ store }) => replyPages('job.list', allJobs(store.db, { state: 'interrupted' })),
+  run: async ({ store }) => replyPages('job.list', jobPages(store.db, { state: 'interrupted' }, Number.POSITIVE_INFINITY)),
 });
 
 export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];
