@@ -31,7 +31,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
 
 /** Reads at most `maxBytes`. Throws invalid_argument without reading on when there is more, and ClientGone. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  // Made only when it is needed: an error takes down its stack, 4 % of the time of an enqueue.
+  // Made only when it is needed: an error takes down its stack, 2 % of the processor time of a profiled enqueue.
   const tooLong = (): Failure => new Failure('invalid_argument', `The body: expected at most ${maxBytes} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLong());
   return new Promise((resolve, reject) => {

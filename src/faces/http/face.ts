@@ -110,7 +110,7 @@ function createRouter(basePath: string, missing: (exchange: Exchange) => Promise
     rewriteUrl: (request) => strippedTarget(request.url ?? '', basePath),
     // A closing listener still answers what reaches it, in envelopes.
     return503OnClosing: false,
-    // No route has a schema for Fastify: its compilers, never called, were a tenth of the start and 5 MB.
+    // No route has a schema for Fastify: its compilers, never called, were a tenth of a profiled start and 5 MB.
     schemaController: { compilersFactory: { buildValidator: unreachable, buildSerializer: unreachable } },
     frameworkErrors: (_error, request, reply) => serveBy(missing, request, reply),
     routerOptions: {
