@@ -1,5 +1,6 @@
 /** Clients that do not read, and load from all sides: the daemon's memory and its loop stay within bounds. */
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -16,6 +17,12 @@ const LAG_P99_LIMIT_MS = 50;
 const LAG_MAX_LIMIT_MS = 250;
 const LOAD_MS = 5_000;
 const CLIENTS = 16;
+
+interface Lag {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
 
 const LAG_RECORDER = join(import.meta.dirname, '..', 'support', 'lag-recorder.ts');
 
@@ -48,6 +55,8 @@ describe('streams and load', () => {
     const api = daemon.api(site.token);
     const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
     await until('the output is stored', async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10);
+    // What a reader costs that reads is not what is measured.
+    await readUpTo(await stream(api, id), 200_000);
     const before = residentMib(daemon.pid);
     const sockets: Socket[] = [];
     for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, site.token, id));
@@ -83,6 +92,8 @@ describe('streams and load', () => {
     const api = daemon.api(site.token);
     const flood = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -c 200M; exec sleep 60`]);
     await api.waitFor(flood, ['running']);
+    const machineFile = join(site.dir, 'machine.json');
+    const machine = fork(LAG_RECORDER, { env: { ...process.env, GATEHOUSE_LAG_FILE: machineFile } });
     process.kill(daemon.pid, 'SIGUSR2');
     const end = performance.now() + LOAD_MS;
     let answers = 0;
@@ -96,13 +107,26 @@ describe('streams and load', () => {
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     assert.equal((await api.post('/maintenance/cordon')).status, 200);
+    machine.disconnect();
+    await new Promise((resolve) => machine.once('exit', resolve));
     assert.equal(await daemon.stop(), 0);
-    const lag = JSON.parse(readFileSync(lagFile, 'utf8')) as { p50: number; p99: number; max: number };
-    t.diagnostic(`${answers} answers in ${LOAD_MS / 1000} s; event loop late by ${lag.p50.toFixed(1)} / ${lag.p99.toFixed(1)} / ${lag.max.toFixed(1)} ms (p50, p99, max)`);
-    assert.ok(lag.p99 <= LAG_P99_LIMIT_MS, `p99 ${lag.p99} ms`);
-    assert.ok(lag.max <= LAG_MAX_LIMIT_MS, `max ${lag.max} ms`);
+    const [lag, idle] = [lagFile, machineFile].map((file) => JSON.parse(readFileSync(file, 'utf8')) as Lag) as [Lag, Lag];
+    const figures = [lag, idle].map(({ p50, p99, max }) => [p50, p99, max].map((ms) => ms.toFixed(1)).join(' / '));
+    t.diagnostic(`${answers} answers in ${LOAD_MS / 1000} s; late by ${figures[0]} ms (p50, p99, max), an idle process by ${figures[1]} ms`);
+    // How late a process is that does nothing is the machine's, not ours.
+    assert.ok(lag.p99 <= LAG_P99_LIMIT_MS + idle.p99, `p99 ${lag.p99} ms`);
+    assert.ok(lag.max <= LAG_MAX_LIMIT_MS + idle.max, `max ${lag.max} ms`);
   });
 });
+
+/** Reads a stream up to the event of this number, then leaves. */
+async function readUpTo(answer: Response, seq: number): Promise<void> {
+  let text = '';
+  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+    text = (text + chunk).slice(-100_000);
+    if (lastSeq(text) >= seq) return;
+  }
+}
 
 function readAll(socket: Socket): Promise<string> {
   let text = '';
