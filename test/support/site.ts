@@ -57,12 +57,19 @@ export interface Site {
 const EVENTS_PER_READ = 5_000;
 const TIMEOUT_MS = 600_000;
 
-export async function openSite(ending: Ending, options: { postgres?: boolean } = {}): Promise<Site> {
+export interface SiteOptions {
+  /** On a fresh database of the PostgreSQL that all tests share. */
+  readonly postgres?: boolean;
+  /** On this database, for a story that harms its server. */
+  readonly databaseUrl?: string;
+}
+
+export async function openSite(ending: Ending, options: SiteOptions = {}): Promise<Site> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-story-'));
   const database = options.postgres === true ? await freshDatabase() : null;
   const flags: DaemonFlags = {
     dataDir: join(dir, 'data'),
-    databaseUrl: database?.url ?? null,
+    databaseUrl: database?.url ?? options.databaseUrl ?? null,
     // Daemons that share a database share the key that tokens are hashed with.
     sealKeyFile: join(dir, 'seal.key'),
   };
