@@ -1,8 +1,6 @@
-import type { Io } from './app/io.ts';
 import type { Local } from './app/local.ts';
 import type { Settings } from './config/settings.ts';
-
-export type { Io } from './app/io.ts';
+import type { ProgramIo } from './faces/cli/terminal.ts';
 
 // Each program loads what it needs and no more: the command line is started for every verb.
 
@@ -12,11 +10,11 @@ export async function openLocal(settings: Settings): Promise<Local> {
 }
 
 /** The daemon: listeners and job queue. Resolves with the exit code once it was told to stop and has. */
-export async function runServe(settings: Settings, io: Io): Promise<number> {
+export async function runServe(settings: Settings, io: ProgramIo): Promise<number> {
   return (await import('./app/serve.ts')).runServe(settings, io);
 }
 
 /** Pages and API without a job queue. */
-export async function runWeb(settings: Settings, io: Io): Promise<number> {
+export async function runWeb(settings: Settings, io: ProgramIo): Promise<number> {
   return (await import('./app/serve.ts')).runWeb(settings, io);
 }

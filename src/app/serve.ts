@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isLoopback, processEnvironment, type ListenAddress, type Settings } from '../config/settings.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { thisMachine } from '../daemon/identity.ts';
@@ -5,6 +7,7 @@ import { createSignals, type Signals } from '../daemon/signals.ts';
 import { localCaller } from '../domain/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
+import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { createLog, type Log } from '../lib/log.ts';
@@ -12,20 +15,19 @@ import { createAuthenticator } from '../operations/authenticate.ts';
 import { encode } from '../operations/envelope.ts';
 import { invoke, type Home } from '../operations/invoke.ts';
 import { OPERATIONS } from '../operations/table.ts';
+import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createServices, openBase, type Base } from './base.ts';
-import type { Io } from './io.ts';
+import { createServices, openBase, type Base, type ServiceParts } from './base.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
 /** How long open requests may take to end when the daemon stops, in milliseconds. */
 const CLOSE_GRACE_MS = 5_000;
-const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** A program that answers: where, and how to end it. */
 export interface Running {
@@ -37,15 +39,15 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export async function runServe(settings: Settings, io: Io): Promise<number> {
+export async function runServe(settings: Settings, io: ProgramIo): Promise<number> {
   return runUntilStopped(() => startServe(settings), settings, io);
 }
 
-export async function runWeb(settings: Settings, io: Io): Promise<number> {
+export async function runWeb(settings: Settings, io: ProgramIo): Promise<number> {
   return runUntilStopped(() => startWeb(settings), settings, io);
 }
 
-async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: Io): Promise<number> {
+async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: ProgramIo): Promise<number> {
   const release = holdProcess();
   // Heard from the first moment: who is told to stop just before it is ready has claimed jobs by then.
   const told = untilToldToStop();
@@ -60,11 +62,21 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
   }
 }
 
-/** The whole daemon. What started is ended again, last first, when a later part can't start. */
-export async function startServe(settings: Settings): Promise<Running> {
+/** The whole daemon. */
+export function startServe(settings: Settings): Promise<Running> {
+  return startOrUndo((teardown) => assembleServe(settings, teardown));
+}
+
+/** API and pages, without a job queue. */
+export function startWeb(settings: Settings): Promise<Running> {
+  return startOrUndo((teardown) => assembleWeb(settings, teardown));
+}
+
+/** What started is ended again, last first, when a later part can't start. */
+async function startOrUndo(assemble: (teardown: Teardown) => Promise<Running>): Promise<Running> {
   const teardown = new Teardown();
   try {
-    return await assembleServe(settings, teardown);
+    return await assemble(teardown);
   } catch (error) {
     await teardown.run();
     throw error;
@@ -72,42 +84,32 @@ export async function startServe(settings: Settings): Promise<Running> {
 }
 
 async function assembleServe(settings: Settings, teardown: Teardown): Promise<Running> {
-  const log = createLog('info');
+  const log = createLog();
   const base = await openBase(settings);
   teardown.add(() => base.close());
-  refuseExposedData(base);
-  await refuseOpenDoor(base, settings.webAddr, 'web-addr');
+  await refuseExposed(base);
   const signals = loggedSignals(log);
-  const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (problem) => log.warn({ problem }, 'launcher') });
+  const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
   teardown.add(() => pool.stop());
-  const guard = createGuard({ clock: base.clock });
+  const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
   teardown.add(() => guard.stop());
 
   let daemon: Daemon | null = null;
-  const listening: { name: string; url: string; listening: boolean }[] = [];
-  const services = createServices(base, {
+  const surface: Surface = { base, log, teardown, listening: [] };
+  // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
+  const { home, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
-    startedAt: base.clock.now(),
     wake: () => daemon?.wake(),
     sandbox: () => pool.supported(),
-    listeners: () => listening,
   });
-  const home = { store: base.store, services };
-  const http = await createWeb(base, home, log);
-  teardown.add(() => http.close(CLOSE_GRACE_MS));
-  // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
-  const web = await listenOn(http, settings.webAddr, 'web-addr');
-  listening.push({ name: 'web', url: web.url, listening: true });
   const ingress = createIngressFace({ log });
-  teardown.add(() => ingress.close(CLOSE_GRACE_MS));
-  const hooks = await listenOn(ingress, settings.ingressAddr, 'ingress-addr');
-  listening.push({ name: 'ingress', url: hooks.url, listening: true });
+  const ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
   const env = processEnvironment();
   daemon = await startDaemon({
     store: base.store,
     clock: base.clock,
-    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? 'C.UTF-8' },
+    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
@@ -120,34 +122,58 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   });
   const started = daemon;
   teardown.add(() => started.stop());
-  return { webUrl: web.url, ingressUrl: hooks.url, home, daemon, signals, stop: () => teardown.run() };
+  return { webUrl, ingressUrl, home, daemon, signals, stop: () => teardown.run() };
 }
 
-export async function startWeb(settings: Settings): Promise<Running> {
-  const teardown = new Teardown();
+async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
+  const log = createLog();
+  const base = await openBase(settings);
+  teardown.add(() => base.close());
+  const { sandboxSupport } = await import('./sandbox-support.ts');
+  const surface: Surface = { base, log, teardown, listening: [] };
+  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', { hasQueue: false, wake: () => undefined, sandbox: sandboxSupport });
+  return { webUrl, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
+}
+
+/** What both programs listen with. */
+interface Surface {
+  readonly base: Base;
+  readonly log: Log;
+  readonly teardown: Teardown;
+  /** Told to the doctor. */
+  readonly listening: { name: string; url: string; listening: boolean }[];
+}
+
+/** The token-gated listener, open. */
+async function openWeb(
+  surface: Surface,
+  at: ListenAddress,
+  flag: string,
+  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'sandbox'>,
+): Promise<{ home: Home; url: string }> {
+  const { base, log } = surface;
+  await refuseOpenDoor(base, at, flag);
+  const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
+  const home = { store: base.store, services };
+  return { home, url: await open(surface, 'web', await createWeb(base, home, log), at, flag) };
+}
+
+interface Face {
+  listen(at: ListenAddress): Promise<{ url: string }>;
+  close(graceMs: number): Promise<void>;
+}
+
+/** Opens a listener; the result is its URL. */
+async function open({ teardown, listening }: Surface, name: string, face: Face, at: ListenAddress, flag: string): Promise<string> {
+  teardown.add(() => face.close(CLOSE_GRACE_MS));
   try {
-    const log = createLog('info');
-    const base = await openBase(settings);
-    teardown.add(() => base.close());
-    await refuseOpenDoor(base, settings.addr, 'addr');
-    const { sandboxSupport } = await import('./sandbox-support.ts');
-    const listening: { name: string; url: string; listening: boolean }[] = [];
-    const services = createServices(base, {
-      hasQueue: false,
-      startedAt: base.clock.now(),
-      wake: () => undefined,
-      sandbox: sandboxSupport,
-      listeners: () => listening,
-    });
-    const home = { store: base.store, services };
-    const http = await createWeb(base, home, log);
-    teardown.add(() => http.close(CLOSE_GRACE_MS));
-    const web = await listenOn(http, settings.addr, 'addr');
-    listening.push({ name: 'web', url: web.url, listening: true });
-    return { webUrl: web.url, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
+    const { url } = await face.listen(at);
+    listening.push({ name, url, listening: true });
+    return url;
   } catch (error) {
-    await teardown.run();
-    throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
+    throw new Failure('invalid_argument', `--${flag}: can not listen on ${at.host}:${at.port}: ${why}.`);
   }
 }
 
@@ -167,24 +193,22 @@ async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Prom
 }
 
 /** The sandbox lets jobs read the system's folders: what lies below one can't be kept from them. */
-function refuseExposedData({ paths }: Base): void {
-  const [exposing] = pathsThatExpose(paths.dir, { readable: [], writable: [] });
-  if (exposing === undefined) return;
-  throw new Failure('invalid_argument', `--data-dir: ${paths.dir} lies below ${exposing}, which every job may read; choose another place.`);
+async function refuseExposed({ paths }: Base): Promise<void> {
+  const secrets = [
+    { flag: 'data-dir', path: paths.dir },
+    { flag: 'seal-key-file', path: await resolvedFile(paths.sealKey) },
+  ];
+  for (const { flag, path } of secrets) {
+    const [exposing] = pathsThatExpose(path, { readable: [], writable: [] });
+    if (exposing === undefined) continue;
+    throw new Failure('invalid_argument', `--${flag}: ${path} lies below ${exposing}, which every job may read; choose another place.`);
+  }
 }
 
-async function listenOn(
-  face: { listen(at: ListenAddress): Promise<{ url: string; port: number }> },
-  at: ListenAddress,
-  flag: string,
-): Promise<{ url: string; port: number }> {
-  try {
-    return await face.listen(at);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
-    throw new Failure('invalid_argument', `--${flag}: can not listen on ${at.host}:${at.port}: ${why}.`);
-  }
+/** Without links; a file that is not there yet will be made in its folder. */
+async function resolvedFile(path: string): Promise<string> {
+  const folder = async (): Promise<string> => join(await realpath(dirname(path)), basename(path));
+  return realpath(path).catch(folder).catch(() => path);
 }
 
 function loggedSignals(log: Log): Signals {
@@ -198,7 +222,7 @@ function loggedSignals(log: Log): Signals {
   return signals;
 }
 
-async function sayReady(running: Running, settings: Settings, io: Io): Promise<void> {
+async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
   const { webUrl, ingressUrl, home } = running;
   if (io.output === 'json') {
     const data = { web_url: webUrl, ingress_url: ingressUrl, data_dir: settings.dataDir, pid: process.pid, version: VERSION };

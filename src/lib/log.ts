@@ -2,7 +2,26 @@ import { pino, type Logger } from 'pino';
 
 export type Log = Logger;
 
-/** Lines of JSON on standard error. Standard output belongs to answers. */
-export function createLog(level: string): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+/** What a line says of an error. Other members stay out: those of a database's error hold the row that it refused. */
+interface LoggedError {
+  readonly type: string;
+  readonly code?: string;
+  readonly stack: string;
+  readonly cause?: LoggedError;
+}
+
+/** Lines of JSON on standard error. Standard output belongs to answers. An error goes under the key `err`. */
+export function createLog(): Log {
+  const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: loggedError } };
+  return pino(options, pino.destination({ fd: 2, sync: true }));
+}
+
+export function loggedError(error: unknown): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, stack: '' };
+  return {
+    type: error.name,
+    ...('code' in error && typeof error.code === 'string' ? { code: error.code } : {}),
+    stack: error.stack ?? error.message,
+    ...(error.cause === undefined ? {} : { cause: loggedError(error.cause) }),
+  };
 }
