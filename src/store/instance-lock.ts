@@ -6,6 +6,9 @@ export interface InstanceLock {
   release(): void;
 }
 
+/** The databases behind the locks that are held. A lock whose owner forgot it would else be freed by the garbage collector. */
+const OPEN = new Set<DatabaseSync>();
+
 /**
  * Node has no call for file locks, SQLite does: an exclusive transaction on an empty database holds its locks on
  * the file and writes nothing. The kernel drops them with the process.
@@ -20,7 +23,13 @@ export function holdLock(file: string): InstanceLock {
     database.close();
     throw error;
   }
-  return { release: () => database.close() };
+  OPEN.add(database);
+  return {
+    release() {
+      // Twice is once: what is closed cannot be closed again.
+      if (OPEN.delete(database)) database.close();
+    },
+  };
 }
 
 /** What SQLite answers when another process holds the lock (busy, locked). */

@@ -93,6 +93,9 @@ const COMMANDS = {
     } catch {
       return say({ held: false });
     }
+    // The lock is not remembered here: that must not let the garbage collector give it away.
+    globalThis.gc?.();
+    await new Promise((resolve) => setImmediate(resolve));
     say({ held: true });
     setInterval(() => {}, 1_000);
   },

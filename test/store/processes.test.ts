@@ -28,8 +28,9 @@ async function rowIds(store: Store): Promise<Set<string>> {
 }
 
 describe('Several processes on one SQLite file', () => {
-  test('F04, F05: four that queue and claim meet no busy error and no job twice, also while another only reads', { timeout: TIMEOUT_MS }, async () => {
+  test('F04, F05: four that queue and claim meet no busy error and no job twice, also while another only reads', { timeout: TIMEOUT_MS }, async (t) => {
     const database = await SQLITE!.create();
+    t.after(() => database.remove());
     const store = await database.open();
     const reader = new DatabaseSync(fileOf(database), { readOnly: true });
     try {
@@ -46,12 +47,12 @@ describe('Several processes on one SQLite file', () => {
       assert.deepEqual(await verifyLedger(store.db), { chains: 1, rows: CLAIMERS * ROUNDS, faults: [] });
     } finally {
       reader.close();
-      await database.remove();
     }
   });
 
-  test('F05: the log that grew behind a long reader is cut back once the reader has ended', async () => {
+  test('F05: the log that grew behind a long reader is cut back once the reader has ended', async (t) => {
     const database = await SQLITE!.create();
+    t.after(() => database.remove());
     const store = await database.open();
     const reader = new DatabaseSync(fileOf(database), { readOnly: true });
     const walBytes = (): number => statSync(`${fileOf(database)}-wal`).size;
@@ -68,13 +69,14 @@ describe('Several processes on one SQLite file', () => {
       assert.ok(walBytes() <= WAL_LIMIT_BYTES, `the log still has ${walBytes()} bytes`);
     } finally {
       reader.close();
-      await database.remove();
     }
   });
 
-  test('F33: a process without a free file descriptor goes on reading and writing, and can open no new store by half', async () => {
+  test('F33: a process without a free file descriptor goes on reading and writing, and can open no new store by half', async (t) => {
     const database = await SQLITE!.create();
+    t.after(() => database.remove());
     const directory = temporaryDirectory();
+    t.after(() => directory.remove());
     const store = await database.open();
     const told = await runChild('starve', { location: database.location, file: join(directory.path, 'other.db') });
     assert.equal(told['written'], 50);
@@ -82,15 +84,14 @@ describe('Several processes on one SQLite file', () => {
     assert.match(String(told['refused']), /EMFILE|unable to open/);
     assert.equal(told['after'], 1);
     assert.equal((await rowIds(store)).size, 51);
-    await database.remove();
-    directory.remove();
   });
 });
 
 describe('A writer that is killed at any moment', () => {
   for (const engine of ENGINES) {
-    test(`F01: loses nothing on ${engine.name} that it had acknowledged, and leaves sound data and a sound ledger`, { timeout: TIMEOUT_MS }, async () => {
+    test(`F01: loses nothing on ${engine.name} that it had acknowledged, and leaves sound data and a sound ledger`, { timeout: TIMEOUT_MS }, async (t) => {
       const database = await engine.create();
+      t.after(() => database.remove());
       const acknowledged = new Set<string>();
       for (let kill = 0; kill < KILLS[engine.name]; kill += 1) {
         const child = startChild('write', { location: database.location, name: `dmn_${kill}` });
@@ -109,17 +110,18 @@ describe('A writer that is killed at any moment', () => {
       const verdict = await verifyLedger(store.db);
       assert.deepEqual(verdict.faults, []);
       assert.equal(verdict.rows, kept.size, 'a job without its ledger row, or a row without its job');
-      await database.remove();
     });
   }
 });
 
 describe('The lock of an instance', () => {
-  test('is held by one process, seen by others, and freed by its death', async () => {
+  test('is held by one process, also when that forgot it, is seen by others, and is freed by its death', async (t) => {
     const directory = temporaryDirectory();
+    t.after(() => directory.remove());
     const file = join(directory.path, 'dmn_a.lock');
     assert.equal(isLockHeld(file), false, 'a file that is not there is held');
     const holder = startChild('hold', { file });
+    t.after(() => holder.kill());
     assert.deepEqual(await firstOf(holder), { held: true });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(isLockHeld(file), true);
@@ -128,17 +130,17 @@ describe('The lock of an instance', () => {
     holder.kill();
     await holder.ended;
     assert.equal(isLockHeld(file), false);
-    directory.remove();
   });
 
-  test('is not lost when the process that holds it looks whether it is held', async () => {
+  test('is not lost when the process that holds it looks whether it is held', async (t) => {
     const directory = temporaryDirectory();
+    t.after(() => directory.remove());
     const file = join(directory.path, 'dmn_a.lock');
     const lock = holdLock(file);
     assert.equal(isLockHeld(file), true);
     assert.deepEqual(await runChild('ask', { file }), { held: true });
     lock.release();
+    lock.release();
     assert.equal(isLockHeld(file), false);
-    directory.remove();
   });
 });
