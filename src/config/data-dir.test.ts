@@ -33,8 +33,8 @@ describe('the data directory', () => {
     assert.deepEqual(Object.keys(paths), ['dir', ...Object.keys(DATA_DIR_ENTRIES)]);
   });
 
-  test('twenty that prepare it at once all succeed', async () => {
-    const dir = join(root, 'at-once');
+  test('twenty that prepare it at once, parents and all, succeed', async () => {
+    const dir = join(root, 'at', 'once');
     const all = await Promise.all(Array.from({ length: 20 }, () => prepareDataDir(dir)));
     assert.equal(new Set(all.map((paths) => paths.dir)).size, 1);
   });
@@ -79,7 +79,7 @@ describe('the data directory', () => {
   test('a file, a path through a file and a link to nowhere are refused by name', async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere', 'x'), join(root, 'dangling'));
-    await assert.rejects(prepareDataDir(join(root, 'file')), refusal(/^--data-dir: .*file can not be used: it is not a directory\.$/));
+    await assert.rejects(prepareDataDir(join(root, 'file')), refusal(/^--data-dir: .*file is not a directory\.$/));
     await assert.rejects(prepareDataDir(join(root, 'file', 'x')), refusal(/^--data-dir: .*a part of the path is not a directory\.$/));
     await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling can not be used/));
   });

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { errorCode } from '../lib/error-code.ts';
 
 /** Only the service's own user may look into the data directory or into anything in it. */
 export const PRIVATE_DIR_MODE = 0o700;
@@ -73,13 +74,20 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
 /** Not `recursive`: where a folder can not be made though its parent is there, as in /proc, that never ends. */
 async function makeDir(dir: string): Promise<void> {
   try {
+    await makeOne(dir);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || dirname(dir) === dir) throw error;
+    await makeDir(dirname(dir));
+    await makeOne(dir);
+  }
+}
+
+/** It may be there, or another process that starts may make it at the same moment. */
+async function makeOne(dir: string): Promise<void> {
+  try {
     await mkdir(dir, { mode: PRIVATE_DIR_MODE });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(dir) === dir) throw error;
-    await makeDir(dirname(dir));
-    await mkdir(dir, { mode: PRIVATE_DIR_MODE });
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -133,7 +141,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function explain(error: unknown, dir: string): unknown {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string' || error instanceof Failure) return error;
-  if (TROUBLE.has(error.code)) return new Failure('unavailable', `The data directory ${dir} can not be used: ${error.code}.`);
-  return new Failure('invalid_argument', `--data-dir: ${dir} can not be used: ${REASONS[error.code] ?? error.code}.`);
+  const code = errorCode(error);
+  if (code === null || error instanceof Failure) return error;
+  if (TROUBLE.has(code)) return new Failure('unavailable', `The data directory ${dir} can not be used: ${code}.`);
+  return new Failure('invalid_argument', `--data-dir: ${dir} can not be used: ${REASONS[code] ?? code}.`);
 }

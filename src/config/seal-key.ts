@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { randomBytes } from '../lib/random.ts';
 import { isOpenToOthers, isOurs, modeText, PRIVATE_FILE_MODE } from './data-dir.ts';
 
@@ -118,5 +119,5 @@ function parse(text: string): Buffer | null {
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
+  return errorCode(error) ?? 'unknown error';
 }

@@ -11,7 +11,7 @@ interface Setting<T> {
   readonly placeholder?: string;
   /** The programs that take it; without, all of them do. */
   readonly only?: readonly ('serve' | 'web')[];
-  /** Turns text into the value; throws invalid_argument. Absent text gives the default. */
+  /** Turns text, which is never empty, into the value; throws invalid_argument. Absent text gives the default. */
   read(text: string | undefined): T;
 }
 
@@ -22,7 +22,11 @@ function refuse(flag: string, expected: string): never {
 }
 
 function optional(text: string | undefined): string | null {
-  return text === undefined || text === '' ? null : text;
+  return text ?? null;
+}
+
+function optionalPath(text: string | undefined): string | null {
+  return text === undefined ? null : resolve(text);
 }
 
 function wholeNumber(flag: string, text: string | undefined, standard: number, min: number, max: number): number {
@@ -61,7 +65,7 @@ function basePath(text: string | undefined): string {
 }
 
 function publicUrl(text: string | undefined): string | null {
-  if (text === undefined || text === '') return null;
+  if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return refuse('public-url', 'expected an http or https URL');
   if (url.username !== '' || url.password !== '') refuse('public-url', 'the URL must not carry credentials');
@@ -72,7 +76,7 @@ function publicUrl(text: string | undefined): string | null {
 }
 
 function canary(text: string | undefined): string | null {
-  if (text === undefined || text === '') return null;
+  if (text === undefined) return null;
   const match = /^(?:\[([^\]]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3] ?? Number.NaN);
   const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
@@ -80,7 +84,7 @@ function canary(text: string | undefined): string | null {
 }
 
 function databaseUrl(text: string | undefined): string | null {
-  if (text === undefined || text === '') return null;
+  if (text === undefined) return null;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) refuse('database-url', 'expected a postgres:// URL');
   return text;
 }
@@ -101,7 +105,7 @@ export const SETTINGS = {
     flag: 'data-dir',
     placeholder: 'DIR',
     help: 'Where everything is kept; default $XDG_DATA_HOME/gatehouse',
-    read: (text) => (text === undefined || text === '' ? null : resolve(text)),
+    read: optionalPath,
   }),
   databaseUrl: setting({
     flag: 'database-url',
@@ -113,7 +117,7 @@ export const SETTINGS = {
     flag: 'seal-key-file',
     placeholder: 'FILE',
     help: 'Where the seal key is; default seal.key in the data directory',
-    read: (text) => (text === undefined || text === '' ? null : resolve(text)),
+    read: optionalPath,
   }),
   webAddr: setting({
     flag: 'web-addr',
@@ -196,11 +200,18 @@ export function environmentTwin(flag: string): string {
   return `SVC_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Reads every setting. `flags` are the ones given, by flag name. Throws invalid_argument that names the flag. */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/**
+ * Reads every setting. `flags` are the ones given, by flag name; empty text is as good as none. Throws invalid_argument
+ * that names the flag.
+ */
 export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
   const values: Record<string, unknown> = {};
   for (const [key, row] of Object.entries(SETTINGS)) {
-    values[key] = row.read(flags[row.flag] ?? env[environmentTwin(row.flag)]);
+    values[key] = row.read(given(flags[row.flag]) ?? given(env[environmentTwin(row.flag)]));
   }
   values['dataDir'] ??= defaultDataDir(env);
   return values as unknown as Settings;
