@@ -6,6 +6,7 @@ import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/followers.ts';
 import { newId } from '../lib/id.ts';
 import type { Services } from '../operations/services.ts';
@@ -75,8 +76,8 @@ async function openStoreOf(settings: Settings, paths: DataDirPaths, clock: Clock
 // The text of a driver's error may repeat the URL with its password; a code never does.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return code.startsWith('ERR_SQLITE') || code === '' ? error.message : code;
+  const code = errorCode(error);
+  return code === null || code.startsWith('ERR_SQLITE') ? error.message : code;
 }
 
 export interface ServiceParts {

@@ -1,8 +1,8 @@
-import { userInfo } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { localCaller, type Caller } from '../domain/caller.ts';
 import { asFailure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
+import { userName } from '../lib/user-name.ts';
 import type { Home } from '../operations/invoke.ts';
 import type { Services } from '../operations/services.ts';
 import type { Store } from '../store/store.ts';
@@ -62,13 +62,4 @@ function brokenHome(settings: Settings, reason: Error): Home {
   };
   const store = new Proxy({} as Store, { get: refuse });
   return { store, services };
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user id without an entry in the password file, as in many containers.
-    return String(process.getuid?.() ?? 'unknown');
-  }
 }

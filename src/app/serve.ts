@@ -10,6 +10,7 @@ import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { createAuthenticator } from '../operations/authenticate.ts';
 import { encode } from '../operations/envelope.ts';
@@ -171,7 +172,7 @@ async function open({ teardown, listening }: Surface, name: string, face: Face, 
     listening.push({ name, url, listening: true });
     return url;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = errorCode(error) ?? 'unknown error';
     const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
     throw new Failure('invalid_argument', `--${flag}: can not listen on ${at.host}:${at.port}: ${why}.`);
   }

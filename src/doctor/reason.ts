@@ -1,5 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import { Failure } from '../domain/failure.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { SchemaMismatch } from '../store/migrate.ts';
 
 /**
@@ -21,6 +22,6 @@ export function plainReason(error: unknown): string {
 
 /** The code of a system or database error, such as ENOENT or 28P01; null for others. */
 export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
-  return /^[A-Z0-9_]{1,40}$/.test(error.code) ? error.code : null;
+  const code = errorCode(error);
+  return code !== null && /^[A-Z0-9_]{1,40}$/.test(code) ? code : null;
 }

@@ -1,3 +1,5 @@
+import type { ChunkEvent } from '../lib/chunk.ts';
+
 /** The kinds of jobs, and of each the words that its `runbook` begins with. A new kind is a row here and a runner. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -50,10 +52,7 @@ export interface JobProgress {
 }
 
 /** One event of a job, as `job.events` and the stream show it. */
-export type JobEvent =
-  | { seq: number; at: string; type: 'state'; state: JobState; exit_code: number | null }
-  | { seq: number; at: string; type: 'log'; stream: 'stdout' | 'stderr' | 'system'; text: string }
-  | { seq: number; at: string; type: 'progress'; play: string; task: string };
+export type JobEvent = ChunkEvent<JobState>;
 
 /** What the end of a run reports; the daemon decides the state from it. */
 export interface RunOutcome {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from './error-code.ts';
 import { randomBytes } from './random.ts';
 
 /** Random bytes in the name of a temporary file: two writers of one path must never share one. */
@@ -34,7 +35,7 @@ export async function createExclusive(path: string, data: string | Uint8Array, m
   try {
     await link(temporary, path);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
     made = false;
   } finally {
     await unlink(temporary).catch(() => undefined);

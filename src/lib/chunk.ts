@@ -45,12 +45,6 @@ export function encodeChunk(events: readonly ChunkEvent[]): Buffer {
   return builder.encode();
 }
 
-/** First and last seq, from the header alone. Throws ChunkCorrupt. */
-export function chunkRange(chunk: Uint8Array): { firstSeq: number; lastSeq: number } {
-  const { firstSeq, count } = readHeader(bytesOf(chunk));
-  return { firstSeq, lastSeq: firstSeq + count - 1 };
-}
-
 /**
  * The events with a seq above `after`, at most `limit` of them. What comes before is skipped run by run, without a
  * string made of it. Never more memory than the raw limit and the answer. `S` is the states that the writer put in;

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { errorCode } from './error-code.ts';
 
 export type Log = Logger;
 
@@ -18,9 +19,10 @@ export function createLog(): Log {
 
 export function loggedError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, stack: '' };
+  const code = errorCode(error);
   return {
     type: error.name,
-    ...('code' in error && typeof error.code === 'string' ? { code: error.code } : {}),
+    ...(code === null ? {} : { code }),
     stack: error.stack ?? error.message,
     ...(error.cause === undefined ? {} : { cause: loggedError(error.cause) }),
   };

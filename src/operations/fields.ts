@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
+import { NAME } from '../domain/name.ts';
 import { isId } from '../lib/id.ts';
 
 /** The input fields that several operations share, each with the message that its refusal shows. */
@@ -10,7 +11,7 @@ export function id(prefix: string): z.ZodType<string> {
   return z.string().refine((text) => isId(prefix, text), { error: `expected an id of the form ${prefix}_ and 26 characters` });
 }
 
-export const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
+export const name = z.string().regex(NAME, {
   error: 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit',
 });
 

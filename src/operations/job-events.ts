@@ -1,4 +1,4 @@
-import { isTerminal, type JobEvent } from '../domain/job.ts';
+import { isTerminal, type JobEvent, type JobState } from '../domain/job.ts';
 import { decodeChunk } from '../lib/chunk.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { chunksAfter, FIRST_SEQ } from '../store/chunks.ts';
@@ -49,7 +49,7 @@ export async function* readPages(
 function takeEvents(chunks: ChunkRow[], after: number, limit: number): JobEvent[] {
   const chunk = chunks.shift();
   // Chunks are written by this program alone: their states are job states.
-  return chunk === undefined ? [] : (decodeChunk(chunk.data, { after, limit }) as JobEvent[]);
+  return chunk === undefined ? [] : decodeChunk<JobState>(chunk.data, { after, limit });
 }
 
 /** The same as one list, for who knows that it is short. */

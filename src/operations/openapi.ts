@@ -3,7 +3,7 @@ import { type FailureCode, failureRow } from '../domain/failure.ts';
 import { READERS } from '../domain/scope.ts';
 import { SCHEMA_VERSION } from './envelope.ts';
 import { NO_INPUT } from './fields.ts';
-import { type HttpFace, isNone, type Operation, readOperation, takesKey } from './operation.ts';
+import { type HttpFace, isNone, type Operation, placeOf, readOperation, takesKey } from './operation.ts';
 import { statusOf } from './invoke.ts';
 import { VIEWS, type ViewName } from './views.ts';
 
@@ -99,17 +99,16 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Node {
 }
 
 function operationNode(operation: Operation, http: HttpFace): Node {
-  const path = new Set([...http.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? ''));
   const { properties, required } = inputSchema(operation);
   const fields = Object.keys(properties).filter((field) => http.omit?.includes(field) !== true);
-  const inQuery = (field: string): boolean => !path.has(field) && (http.method === 'GET' || http.query?.includes(field) === true);
-  const inBody = fields.filter((field) => !path.has(field) && !inQuery(field));
-  const parameters = fields
-    .filter((field) => path.has(field) || inQuery(field))
-    .map((field) => ({
+  const placed = fields.map((field) => ({ field, place: placeOf(http, field) }));
+  const inBody = placed.filter(({ place }) => place === 'body').map(({ field }) => field);
+  const parameters = placed
+    .filter(({ place }) => place !== 'body')
+    .map(({ field, place }) => ({
       name: field,
-      in: path.has(field) ? 'path' : 'query',
-      required: path.has(field) || required.includes(field),
+      in: place as string,
+      required: place === 'path' || required.includes(field),
       schema: properties[field],
     }));
   if (takesKey(operation)) parameters.push(IDEMPOTENCY_KEY);

@@ -96,6 +96,17 @@ export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteO
   return row;
 }
 
+/** The input fields that stand in a path. */
+export function pathFields({ path }: HttpFace): string[] {
+  return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
+}
+
+/** Where a request has an input field: in this place only. */
+export function placeOf(http: HttpFace, field: string): 'path' | 'query' | 'body' {
+  if (pathFields(http).includes(field)) return 'path';
+  return http.method === 'GET' || http.query?.includes(field) === true ? 'query' : 'body';
+}
+
 /** Whether a repeat with the same idempotency key is answered as the first was. */
 export function takesKey(operation: Operation): boolean {
   return 'audit' in operation && operation.shownOnce !== true;

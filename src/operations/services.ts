@@ -1,10 +1,5 @@
+import type { DoctorEntry } from '../doctor/entry.ts';
 import type { Clock } from '../lib/clock.ts';
-
-export interface DoctorEntry {
-  readonly name: string;
-  readonly status: 'ok' | 'warn' | 'fail' | 'unknown';
-  readonly detail: string;
-}
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
 export interface Services {

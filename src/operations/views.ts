@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JOB_KINDS, JOB_STATES, JOB_TRIGGERS } from '../domain/job.ts';
 import { SCOPES } from '../domain/scope.ts';
+import { CHUNK_STREAMS } from '../lib/chunk.ts';
 
 const time = z.iso.datetime({ precision: 3 });
 const count = z.int().nonnegative();
@@ -32,11 +33,19 @@ const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds:
 
 const event = z.discriminatedUnion('type', [
   z.object({ seq: count, at: time, type: z.literal('state'), state: z.enum(JOB_STATES), exit_code: z.int().nullable() }),
-  z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(['stdout', 'stderr', 'system']), text: z.string() }),
+  z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(CHUNK_STREAMS), text: z.string() }),
   z.object({ seq: count, at: time, type: z.literal('progress'), play: z.string(), task: z.string() }),
 ]);
 
-const token = { id: z.string(), name: z.string(), owner: z.string(), scope: z.enum(SCOPES) };
+const token = z.object({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  scope: z.enum(SCOPES),
+  created_at: time,
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+});
 
 /**
  * What each kind of answer may hold: an allow-list that also fixes the order of the keys, and so the bytes. To
@@ -83,10 +92,8 @@ export const VIEWS = {
     expires_at: time.nullable(),
     token: z.string(),
   }),
-  'token.list': z.array(
-    z.object({ ...token, created_at: time, expires_at: time.nullable(), revoked_at: time.nullable() }),
-  ),
-  'token.get': z.object({ ...token, created_at: time, expires_at: time.nullable(), revoked_at: time.nullable() }),
+  'token.list': z.array(token),
+  'token.get': token,
 } as const satisfies Record<string, z.ZodType>;
 
 export type ViewName = keyof typeof VIEWS;

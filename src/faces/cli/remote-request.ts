@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { HttpFace } from '../../operations/operation.ts';
+import { type HttpFace, pathFields, placeOf } from '../../operations/operation.ts';
 import type { Fields } from './arguments.ts';
 import { type Flag, kebab, type OperationCall, type Verb } from './tree.ts';
 
@@ -16,17 +16,15 @@ const DOTS = /^\.{1,2}$/;
 
 export function place(http: HttpFace, fields: Fields): Placed {
   const { method } = http;
-  const used = new Set<string>();
-  const path = http.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
-    used.add(field);
-    return encodeURIComponent(asText(fields[field]));
-  });
+  let { path }: { path: string } = http;
+  for (const field of pathFields(http)) path = path.replace(`{${field}}`, () => encodeURIComponent(asText(fields[field])));
   const query = new URLSearchParams();
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(fields)) {
-    if (used.has(field) || value === undefined) continue;
-    if (method === 'GET' || method === 'DELETE' || http.query?.includes(field) === true) query.append(field, asText(value));
-    else body[field] = value;
+    if (value === undefined) continue;
+    const where = placeOf(http, field);
+    if (where === 'query') query.append(field, asText(value));
+    else if (where === 'body') body[field] = value;
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`;
   return { method, path: `/api/v1${path}${search}`, ...(Object.keys(body).length === 0 ? {} : { body: JSON.stringify(body) }) };
@@ -43,7 +41,7 @@ function asText(value: unknown): string {
  */
 export function checkPathFields({ http }: OperationCall, fields: Fields): void {
   if ('none' in http) return;
-  for (const [, field = ''] of http.path.matchAll(/\{(\w+)\}/g)) {
+  for (const field of pathFields(http)) {
     const text = asText(fields[field]);
     if (text === '' || DOTS.test(text)) throw new Failure('invalid_argument', `${field}: expected an id or a name.`);
   }

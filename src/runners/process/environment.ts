@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { userName } from '../../lib/user-name.ts';
 
 /** Carries the job's id into every process of its tree, so that each can be found again. */
 export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
@@ -58,13 +58,4 @@ export function childEnvironment(options: EnvironmentOptions): Record<string, st
     if (value.includes('\0')) throw new Error(`the variable ${name} holds a NUL`);
   }
   return environment;
-}
-
-/** A user id without an entry in the user database, as containers have, is named by its number. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? '');
-  }
 }
