@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { JOB_MOVES, type JobState } from '../../src/domain/job.ts';
+import { pause, systemClock } from '../../src/lib/clock.ts';
+import { appendOutput, appendState } from '../../src/store/chunks.ts';
 import { cancelWaiting, claimJobs, fenceOf, finishJob, queueApproved } from '../../src/store/claims.ts';
 import { insertJob } from '../../src/store/jobs.ts';
 import { verifyLedger } from '../../src/store/ledger.ts';
@@ -126,6 +128,29 @@ for (const engine of ENGINES) {
         assert.equal(rows, actors.reduce((sum, actor) => sum + actor.made.length, 0));
       });
     }
+
+    test('F03: output and the end of its job, written by two processes at once, come one after the other', async () => {
+      const [late, rescuer] = stores as [Store, Store];
+      await late.write((tx) => insertJob(tx, makeJob()));
+      const [row] = await claim(late, 1);
+      const fence = fenceOf(row!);
+      const looked = Promise.withResolvers<void>();
+      const ended = looked.promise.then(() =>
+        rescuer.write(async (tx) => {
+          assert.equal(await finishJob(tx, fence, { state: 'interrupted', exitCode: null }), true);
+          return appendState(tx, fence.jobId, 'interrupted', null);
+        }),
+      );
+      const kept = await late.write(async (tx) => {
+        const owned = await appendOutput(tx, fence, { first_seq: 2, last_seq: 3, raw_bytes: 1, data: Buffer.from('x') });
+        looked.resolve();
+        // Time enough for the end to slip in between, if it could.
+        await Promise.race([ended, pause(systemClock, 150)]);
+        return owned;
+      });
+      assert.equal(kept, true);
+      assert.equal(await ended, 4, 'the end did not see the output before it');
+    });
 
     test('F04: claims at once never get one job twice, and together get all', async () => {
       const jobs = Array.from({ length: 200 }, () => makeJob());
