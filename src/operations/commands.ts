@@ -24,7 +24,6 @@ const run = writeOperation({
     verb: 'command run',
     positionals: ['command'],
     examples: ['svc command run --inventory localhost --wait -- uptime', 'svc command run --inventory localhost -- df -h /'],
-    text: 'enqueued',
   },
   mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
   input: z.strictObject({
@@ -89,7 +88,7 @@ const result = readOperation({
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/result' },
-  cli: { verb: 'job result', positionals: ['id'], examples: ['svc job result job_01m7yd4zyke00anp2z332d2j5p'], text: 'result' },
+  cli: { verb: 'job result', positionals: ['id'], examples: ['svc job result job_01m7yd4zyke00anp2z332d2j5p'] },
   mcp: { none: 'job_get and job_events answer the same.' },
   input: z.strictObject({ id: field.id('job') }),
   answers: ['command.result'],

@@ -34,8 +34,6 @@ export interface CliFace {
   readonly omit?: readonly string[];
   /** Two at most, first in the help. */
   readonly examples: readonly string[];
-  /** Text for people; the generic rendering of the view where it is absent. Its key is in `faces/cli/text`. */
-  readonly text?: string;
 }
 
 /** What every operation has to work with. */

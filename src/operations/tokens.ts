@@ -35,7 +35,7 @@ const list = readOperation({
   effect: 'read',
   scopes: ['operator'],
   http: LOCAL_ONLY,
-  cli: { verb: 'token list', examples: ['svc token list'], text: 'tokens' },
+  cli: { verb: 'token list', examples: ['svc token list'] },
   mcp: LOCAL_ONLY,
   input: field.NO_INPUT,
   answers: ['token.list'],
@@ -53,7 +53,6 @@ const create = writeOperation({
   cli: {
     verb: 'token create',
     examples: ['svc token create --name ci --scope operator --expires 90d', 'svc token create --name phone --scope approve --owner ana'],
-    text: 'tokenCreated',
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
@@ -99,7 +98,7 @@ const revoke = writeOperation({
   effect: 'write',
   scopes: ['operator'],
   http: LOCAL_ONLY,
-  cli: { verb: 'token revoke', positionals: ['token'], examples: ['svc token revoke ci'], text: 'token' },
+  cli: { verb: 'token revoke', positionals: ['token'], examples: ['svc token revoke ci'] },
   mcp: LOCAL_ONLY,
   input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
   answers: ['token.get'],

@@ -71,7 +71,7 @@ function operationVerb(row: Operation, face: CliFace): Verb {
       ...(EXTRA_FLAGS[row.id] ?? []),
       ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
-    call: { operation: row.id, effect: row.effect, http: row.http, ...(face.text === undefined ? {} : { text: face.text }) },
+    call: { operation: row.id, effect: row.effect, http: row.http },
   };
 }
 

@@ -6,7 +6,6 @@ import { parseEnvelope } from './client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, readJob } from './follow.ts';
 import { type Session, showData } from './session.ts';
 import { write } from './terminal.ts';
-import { operationVerb, TREE } from './tree.ts';
 import { UsageFailure } from './usage.ts';
 
 /** The first looks come quickly, because many jobs are short; the later ones cost a waiting server little. */
@@ -25,7 +24,7 @@ export async function jobWait(session: Session): Promise<number> {
     const job = await look(session, String(fields['id']), deadline, stop.signal);
     if (job === null) return EXIT_INTERRUPTED;
     if (options.output === 'json') await write(terminal.stdout, job.text);
-    else await showData(session, parseEnvelope(job.text), operationVerb(TREE, 'job get').call.text);
+    else await showData(session, parseEnvelope(job.text));
     return exitCodeOfJob(job);
   } finally {
     restore();

@@ -13,8 +13,8 @@ export async function runOperation(session: Session, call: OperationCall): Promi
   if (call.effect === 'stream') return tail(session);
   if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
   const called = await client.call(call, fields, flags['idempotency-key']);
-  if (flags['wait'] !== undefined) return wait(session, call, await readData(called));
-  await show(session, called, call.text);
+  if (flags['wait'] !== undefined) return wait(session, await readData(called));
+  await show(session, called);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
 }
@@ -33,18 +33,18 @@ async function tail(session: Session): Promise<number> {
  * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
  * standard output has one envelope, the result, and what the job prints goes to standard error meanwhile.
  */
-async function wait(session: Session, call: OperationCall, queued: { kind: string; data: unknown; text: string }): Promise<number> {
+async function wait(session: Session, queued: { kind: string; data: unknown; text: string }): Promise<number> {
   const { terminal, options, client } = session;
   if (queued.kind !== 'job.enqueued') {
     // An approval is pending: the request is in, which is a success, and there is nothing to follow yet.
     if (options.output === 'json') await write(terminal.stdout, queued.text);
-    else await showData(session, queued, call.text);
+    else await showData(session, queued);
     return 0;
   }
   const { job_id: id } = queued.data as { job_id: string };
   terminal.stderr.write(`Queued job ${id}.\n`);
   const end = await follow(session, id, 0, textSink(session, options.output === 'json' ? 'stderr' : 'own'));
   if (end === null) return EXIT_INTERRUPTED;
-  if (options.output === 'json') await show(session, await client.call(operationVerb(TREE, 'job result').call, { id }), undefined);
+  if (options.output === 'json') await show(session, await client.call(operationVerb(TREE, 'job result').call, { id }));
   return exitCodeOfJob(end);
 }

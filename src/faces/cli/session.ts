@@ -15,22 +15,21 @@ export interface Session {
 }
 
 /** Shows an answer: in JSON mode the bytes as they came, else as text for people. */
-export async function show(session: Session, called: Called, text: string | undefined): Promise<void> {
+export async function show(session: Session, called: Called): Promise<void> {
   if (called.shape === 'none') return;
   if (session.options.output === 'json') {
     for await (const chunk of called.chunks) await write(session.terminal.stdout, chunk);
     return;
   }
-  const { kind, data } = parseEnvelope(await readAll(called.chunks));
-  await showData(session, { kind, data }, text);
+  await showData(session, parseEnvelope(await readAll(called.chunks)));
 }
 
 /** Shows the data of an answer as text for people. */
-export async function showData({ terminal, options }: Session, { kind, data }: { kind: string; data: unknown }, text: string | undefined): Promise<void> {
+export async function showData({ terminal, options }: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
   const { render } = await import('./text/render.ts');
   const { stdout, clock } = terminal;
   const page = { nowMs: clock.now(), color: options.color, width: stdout.isTTY === true ? (stdout.columns ?? null) : null };
-  await write(stdout, render(text ?? kind, data, page));
+  await write(stdout, render(kind, data, page));
 }
 
 /** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */

@@ -9,7 +9,6 @@ import { readArguments } from './arguments.ts';
 import { commandTree } from './command-tree.ts';
 import { deriveTree } from './derive.ts';
 import { help } from './help.ts';
-import { hasRendering } from './text/render.ts';
 import type { Tree } from './tree.ts';
 
 const TREE_FILE = join(import.meta.dirname, 'tree.json');
@@ -36,11 +35,6 @@ test('every operation with a command line face is a verb', () => {
   const faces = OPERATIONS.flatMap((row) => (isNone(row.cli) ? [] : [row.cli.verb]));
   assert.deepEqual(faces.filter((verb) => !paths.includes(verb)), []);
   assert.equal(new Set(paths).size, paths.length, 'a verb is there twice');
-});
-
-test('every text that a row names has a rendering', () => {
-  const texts = OPERATIONS.flatMap((row) => (isNone(row.cli) || row.cli.text === undefined ? [] : [row.cli.text]));
-  assert.deepEqual(texts.filter((text) => !hasRendering(text)), []);
 });
 
 test('every verb has one or two examples, and each is read as that verb', () => {

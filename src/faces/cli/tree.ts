@@ -34,7 +34,6 @@ export interface OperationCall {
   readonly operation: string;
   readonly effect: 'read' | 'stream' | 'write' | 'enqueue';
   readonly http: HttpFace | None;
-  readonly text?: string;
   /** Called again and again until the job has ended. */
   readonly until?: 'ended';
 }

@@ -1,34 +1,28 @@
+import type { Projected, ViewName } from '../../../operations/views.ts';
 import { generic } from './generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './jobs.ts';
 import type { Page } from './page.ts';
 import { block } from './safe.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './service.ts';
 
-/**
- * Text for people by the key that a row of the operation table names (`cli.text`). Each gets the projected data of
- * its own kind: which kind a row answers is checked where it answers, and the table ties the two.
- */
-const RENDERINGS: Readonly<Record<string, (data: never, page: Page) => string>> = {
-  doctor,
-  enqueued,
-  events,
-  job,
-  jobs,
-  redrive,
-  result,
-  token,
-  tokenCreated,
-  tokens,
+/** Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the verb. */
+const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) => string } = {
   whoami,
+  doctor,
+  'job.list': jobs,
+  'job.get': job,
+  'job.events': events,
+  'job.enqueued': enqueued,
+  'job.redrive': redrive,
+  'command.result': result,
+  'token.list': tokens,
+  'token.get': token,
+  'token.created': tokenCreated,
 };
 
-export function hasRendering(key: string): boolean {
-  return Object.hasOwn(RENDERINGS, key);
-}
-
-/** Ends with a line end. What has no rendering of its own gets the generic one. */
-export function render(key: string, data: unknown, page: Page): string {
-  const own = hasRendering(key) ? RENDERINGS[key] : undefined;
+/** Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic one. */
+export function render(kind: string, data: unknown, page: Page): string {
+  const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;
   const safe = madeSafe(data);
   return own === undefined ? generic(safe, page) : own(safe as never, page);
 }

@@ -58,16 +58,11 @@ function hostile(text: string): Record<ViewName, unknown> {
   };
 }
 
-const RENDERINGS: Partial<Record<ViewName, string>> = {
-  'job.list': 'jobs', 'job.get': 'job', 'job.events': 'events', 'job.enqueued': 'enqueued', 'job.redrive': 'redrive',
-  'command.result': 'result', 'token.created': 'tokenCreated', 'token.list': 'tokens', 'token.get': 'token',
-};
-
 test('T44: text output of any view has nothing in it that a terminal obeys or nobody sees', () => {
   for (const text of payloads()) {
     const data = hostile(text);
     for (const kind of Object.keys(VIEWS) as ViewName[]) {
-      for (const key of [RENDERINGS[kind] ?? kind, 'no rendering of its own']) {
+      for (const key of [kind, 'no rendering of its own']) {
         const shown = render(key, data[kind], PAGE);
         assert.ok(!FORBIDDEN.test(shown), `${kind} as ${key} shows ${JSON.stringify(text)} as ${JSON.stringify(shown)}`);
         assert.ok(shown.endsWith('\n') && shown.isWellFormed());
@@ -111,20 +106,20 @@ test('on a narrow terminal long cells are cut in the middle, ids never', () => {
 
 test('colour stands only where it was asked for, and the words are the same with it', () => {
   const data = { ...(hostile('x')['job.get'] as object), state: 'failed', created_at: AT, started_at: AT, finished_at: null };
-  const plain = render('jobs', [data], PAGE);
-  const coloured = render('jobs', [data], { ...PAGE, color: true });
+  const plain = render('job.list', [data], PAGE);
+  const coloured = render('job.list', [data], { ...PAGE, color: true });
   assert.notEqual(coloured, plain);
   // oxlint-disable-next-line no-control-regex -- The colours are taken out again.
   assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), plain);
 });
 
 test('an empty list says so', () => {
-  for (const key of ['jobs', 'tokens', 'events', 'redrive', 'doctor', 'rule.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
 });
 
 test('every state of a job is shown by its name', () => {
   const data = JOB_STATES.map((state) => ({ ...(hostile('x')['job.get'] as object), state }));
-  const text = render('jobs', data, PAGE);
+  const text = render('job.list', data, PAGE);
   for (const state of JOB_STATES) assert.match(text, new RegExp(`^${state} `, 'm'));
 });
 
