@@ -9,7 +9,7 @@ import type { TokenRow } from '../store/schema.ts';
 import { insertToken, listTokens, revokeToken } from '../store/tokens.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation } from './operation.ts';
-import { reply } from './reply.ts';
+import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own revocation.' };
@@ -27,6 +27,11 @@ function tokenView(row: TokenRow): ViewItem<'token.list'> {
     expires_at: row.expires_at === null ? null : rfc3339(row.expires_at),
     revoked_at: row.revoked_at === null ? null : rfc3339(row.revoked_at),
   };
+}
+
+/** The token of an audit row: a name may belong to another one later. */
+function toldId(told: Reply): string | null {
+  return told.shape === 'one' ? (told.data as { id: string }).id : null;
 }
 
 const list = readOperation({
@@ -64,7 +69,7 @@ const create = writeOperation({
   answers: ['token.created'],
   failures: ['duplicate'],
   audit: ({ name, scope, owner }, told) => ({
-    target: told.shape === 'one' ? (told.data as { id: string }).id : null,
+    target: toldId(told),
     detail: { name, scope, owner: owner ?? name },
   }),
   async prepare({ services }) {
@@ -103,7 +108,7 @@ const revoke = writeOperation({
   input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
   answers: ['token.get'],
   failures: ['not_found'],
-  audit: ({ token }) => ({ target: token, detail: {} }),
+  audit: (_input, told) => ({ target: toldId(told), detail: {} }),
   run: async ({ tx }, { token }) => reply('token.get', tokenView(await revokeToken(tx, token))),
 });
 
