@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
 import { localCaller, type Caller } from '../domain/caller.ts';
-import { asFailure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
 import type { Home } from '../operations/invoke.ts';
@@ -35,12 +34,12 @@ export async function openLocal(settings: Settings): Promise<Local> {
     });
     return { home: { store: base.store, services }, caller, close: () => base.close() };
   } catch (error) {
-    const failure = asFailure(error);
-    return { home: brokenHome(settings, failure), caller, close: () => Promise.resolve() };
+    // As it is: the operator is at the machine, and there is no daemon's log to look into.
+    return { home: brokenHome(settings, error), caller, close: () => Promise.resolve() };
   }
 }
 
-function brokenHome(settings: Settings, reason: Error): Home {
+function brokenHome(settings: Settings, reason: unknown): Home {
   const refuse = (): never => {
     throw reason;
   };
