@@ -105,17 +105,17 @@ export class WriteGate {
     try {
       return answer(await this.#transact(group, false));
     } catch (error) {
-      if (!(error instanceof MemberFailed)) return this.#refuse(group, error);
+      const cause = causeIn(error);
+      if (this.#faultOf(cause) === 'busy') return this.#runSingly(group);
+      if (!(error instanceof MemberFailed) || this.#endsAll(cause)) return this.#refuse(group, cause);
       const [only, ...others] = group;
-      if (this.#endsAll(error.cause)) return this.#refuse(group, error.cause);
-      if (this.#faultOf(error.cause) === 'busy') return this.#runSingly(group);
-      if (only !== undefined && others.length === 0) return only.reject(error.cause);
+      if (only !== undefined && others.length === 0) return only.reject(cause);
     }
     try {
       answer(await this.#transact(group, true));
     } catch (error) {
-      const cause = error instanceof MemberFailed ? error.cause : error;
-      if (error instanceof MemberFailed && this.#faultOf(cause) === 'busy') return this.#runSingly(group);
+      const cause = causeIn(error);
+      if (this.#faultOf(cause) === 'busy') return this.#runSingly(group);
       this.#refuse(group, cause);
     }
   }
@@ -128,7 +128,7 @@ export class WriteGate {
           answer(await this.#transact([member], false));
           break;
         } catch (error) {
-          const cause = error instanceof MemberFailed ? error.cause : error;
+          const cause = causeIn(error);
           if (this.#faultOf(cause) === 'busy' && attempt < ATTEMPTS) continue;
           member.reject(this.#explain(cause));
           break;
@@ -158,7 +158,7 @@ export class WriteGate {
     try {
       return await this.#engine.transaction(run);
     } catch (error) {
-      const thrown = error instanceof MemberFailed ? error.cause : error;
+      const thrown = causeIn(error);
       const cause = await this.#causeOf(thrown, sent);
       throw cause === thrown ? error : new MemberFailed(cause);
     }
@@ -227,6 +227,10 @@ export class WriteGate {
     if (fault === 'busy') return new Failure('unavailable', 'The store is busy: nothing was written.');
     return error;
   }
+}
+
+function causeIn(error: unknown): unknown {
+  return error instanceof MemberFailed ? error.cause : error;
 }
 
 function rethrowAsMember(error: unknown): never {

@@ -40,7 +40,7 @@ const LOST_CODE = /^(08|57P|53|E[A-Z]+$)/;
 /** What the driver says, without a code, about a connection that is gone or was not made. */
 const LOST_TEXT = /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying|Cannot use a pool)/;
 
-/** The key of a job's queue is held by another daemon, and this transaction holds another key already. */
+/** A key is held by the transaction of another daemon. */
 class KeyHeld extends Error {
   readonly code = '55P03';
 }
@@ -67,22 +67,18 @@ interface Keys {
 const KEYS = new WeakMap<Db, Keys>();
 
 /**
- * Waits for a key only while the transaction holds no other: two daemons that each wait for the other's key would
- * stand for a second until the server finds the deadlock. Who can't have a second key gives up all of it and begins
- * again with both, in the order that all keep.
+ * Never waits: who waits for a key while holding rows or other keys can stand in a circle with those who want them,
+ * for the second until the server finds the deadlock. Who can't have a key gives up all of its transaction and
+ * begins again with every key that it needs, taken first and in the order that all keep; that is where it waits.
  */
 async function lockKey(db: Db, key: string): Promise<void> {
   const keys = KEYS.get(db);
   if (keys === undefined) throw new Error('keys are locked inside of a write transaction only');
   if (keys.held.has(key)) return;
-  if (keys.held.size === 0) {
-    await lockAndWait(db, { key });
-  } else {
-    const { rows } = await tryLock(db, { key });
-    if (rows[0]?.held !== true) {
-      keys.missed = key;
-      throw new KeyHeld('another daemon holds the key');
-    }
+  const { rows } = await tryLock(db, { key });
+  if (rows[0]?.held !== true) {
+    keys.missed = key;
+    throw new KeyHeld('another daemon holds the key');
   }
   keys.held.add(key);
 }
