@@ -95,13 +95,12 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   tx.later(inserted);
 }
 
-/** The jobs of a key that run or may be claimed: never more than one. */
+/** The jobs of a key that run or may be claimed: never more than one. Two lookups, each of which an index can serve. */
 function ahead(db: Db, key: string) {
-  return db
-    .selectFrom('jobs as holder')
-    .select(sql.lit(1).as('one'))
-    .where('holder.concurrency_key', '=', key)
-    .where((eb) => eb.or([eb('holder.state', '=', RUNNING), eb.and([eb('holder.state', '=', QUEUED), eb('holder.blocked', '=', NOT_BLOCKED)])]));
+  const ofKey = db.selectFrom('jobs as holder').select(sql.lit(1).as('one')).where('holder.concurrency_key', '=', key);
+  return ofKey
+    .where('holder.state', '=', RUNNING)
+    .unionAll(ofKey.where('holder.state', '=', QUEUED).where('holder.blocked', '=', NOT_BLOCKED));
 }
 
 const holderOf = prepared<{ key: string }, object>((db, value) => ahead(db, value('key')).limit(1));

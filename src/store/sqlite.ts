@@ -6,6 +6,7 @@ import { pause, type Clock } from '../lib/clock.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import type { Db } from './schema.ts';
 import { checkDurability, checkFile } from './sqlite-check.ts';
+import { ForeignCommits } from './sqlite-foreign.ts';
 import { SqliteConnection, sqliteDb } from './sqlite-driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
@@ -60,7 +61,7 @@ export function openSqlite(file: string, clock: Clock): Engine {
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
   const dataVersion = reader.raw.prepare('pragma data_version');
-  const stops = new Set<() => void>();
+  const foreign = new ForeignCommits(file, writer, clock);
 
   return {
     dialect: facts,
@@ -68,17 +69,10 @@ export function openSqlite(file: string, clock: Clock): Engine {
     transaction: (body) => immediate(writer, writerDb, clock, body),
     announce: () => Promise.resolve(),
     version: () => String((dataVersion.get() as { data_version: number }).data_version),
-    onForeignCommit(listener) {
-      const stop = watchForeign(file, writer, clock, listener);
-      stops.add(stop);
-      return () => {
-        stops.delete(stop);
-        stop();
-      };
-    },
+    onForeignCommit: (listener) => foreign.listen(listener),
     script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
     async close() {
-      for (const stop of stops) stop();
+      foreign.close();
       reader.close();
       writer.close();
     },
@@ -161,39 +155,6 @@ async function withSavepoint<T>(connection: SqliteConnection, member: () => Prom
     }
     throw error;
   }
-}
-
-/**
- * A commit of another process writes the log, syncs it, and only then becomes visible. The event comes with the first
- * of these, so whoever looks once looks too early: it is looked again after these pauses, in milliseconds.
- */
-const LOOK_AGAIN_MS = [1, 1, 2, 4, 8, 16, 32];
-
-function watchForeign(file: string, writer: SqliteConnection, clock: Clock, listener: () => void): () => void {
-  const log = `${basename(file)}-wal`;
-  // This connection's own commits do not move its data_version: what moves it came from elsewhere.
-  const version = writer.raw.prepare('pragma data_version');
-  let seen = version.get()?.['data_version'];
-  let cancel: (() => void) | null = null;
-  const look = (turn: number): void => {
-    cancel?.();
-    cancel = null;
-    const current = writer.raw.isTransaction ? seen : version.get()?.['data_version'];
-    if (current !== seen) {
-      seen = current;
-      listener();
-    }
-    const next = LOOK_AGAIN_MS[turn];
-    if (next !== undefined) cancel = clock.after(next, () => look(turn + 1));
-  };
-  const watcher = watch(dirname(file), { persistent: false }, (_kind, name) => {
-    if (name === log) look(0);
-  });
-  watcher.on('error', () => watcher.close());
-  return () => {
-    watcher.close();
-    cancel?.();
-  };
 }
 
 /**
