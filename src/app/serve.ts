@@ -118,7 +118,6 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     leaseMs: settings.leaseMs,
     endTree,
     announceJob: (jobId) => base.followers.tell(jobId),
-    announceAll: () => base.followers.tellAll(),
     signals,
   });
   const started = daemon;
@@ -142,7 +141,7 @@ interface Surface {
   readonly log: Log;
   readonly teardown: Teardown;
   /** Told to the doctor. */
-  readonly listening: { name: string; url: string; listening: boolean }[];
+  readonly listening: { name: string; url: string }[];
 }
 
 /** The token-gated listener, open. */
@@ -169,7 +168,7 @@ async function open({ teardown, listening }: Surface, name: string, face: Face, 
   teardown.add(() => face.close(CLOSE_GRACE_MS));
   try {
     const { url } = await face.listen(at);
-    listening.push({ name, url, listening: true });
+    listening.push({ name, url });
     return url;
   } catch (error) {
     const code = errorCode(error) ?? 'unknown error';
@@ -218,6 +217,7 @@ function loggedSignals(log: Log): Signals {
   signals.on('job:finished', (event) => log.info(event, 'job finished'));
   signals.on('job:fenced', (event) => log.warn(event, 'job was lost to another daemon'));
   signals.on('job:rescued', (event) => log.warn(event, 'job of a dead daemon marked interrupted'));
+  signals.on('job:stuck', (event) => log.error(event, 'processes of a dead daemon do not end'));
   signals.on('lease:lost', (event) => log.error(event, 'lost lease'));
   signals.on('loop:failed', ({ name, error }) => log.error({ name, err: error }, 'pass failed'));
   return signals;

@@ -20,7 +20,6 @@ export interface DaemonOptions {
   readonly leaseMs: number;
   readonly endTree: typeof endTree;
   readonly announceJob: (jobId: string) => void;
-  readonly announceAll: () => void;
   readonly signals: Signals;
 }
 
@@ -73,10 +72,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     cancels.wake();
   };
   signals.on('job:rescued', wake);
-  const forget = store.onForeignCommit(() => {
-    wake();
-    options.announceAll();
-  });
+  const forget = store.onForeignCommit(wake);
   return {
     wake,
     get id() {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../lib/id.ts';
@@ -29,8 +29,6 @@ export interface Identity {
   readonly id: string;
   /** Ends it in the records. Only after its jobs have ended. */
   retire(): Promise<void>;
-  /** Lets go without a record, as a crash would. */
-  drop(): void;
 }
 
 export interface IdentityOptions {
@@ -51,7 +49,7 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
   const { store, machine } = options;
   const id = newId('dmn', options.now);
   const lock: InstanceLock | null = store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
-  await store.write(async (tx) => {
+  const recorded = store.write(async (tx) => {
     const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;
     await insertDaemon(tx, {
       id,
@@ -64,12 +62,16 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       stopped_at: null,
     });
   });
+  await recorded.catch((error: unknown) => {
+    lock?.release();
+    throw error;
+  });
   return {
     id,
     async retire() {
       await store.write((tx) => markStopped(tx, id));
       lock?.release();
+      rmSync(lockFile(options.instancesDir, id), { force: true });
     },
-    drop: () => lock?.release(),
   };
 }

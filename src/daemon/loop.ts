@@ -13,7 +13,7 @@ export interface LoopOptions {
   readonly clock: Clock;
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number;
-  /** One pass. Its result is handed to `onResult`; throwing does not end the loop. */
+  /** One pass. Throwing does not end the loop. */
   readonly sweepOnce: (signal: AbortSignal) => Promise<void>;
   readonly onError: (name: string, error: unknown) => void;
 }

@@ -68,11 +68,12 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const here = job.host === deps.machine.host && job.boot_id === deps.machine.bootId;
   // On another machine that daemon's guard has ended the tree before the lease ran out; after a reboot nothing is left.
   const left = here ? await endSurvivors(deps, job, signal) : [];
+  if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
   if (left.length > 0 || signal.aborted) return;
   const ended = await deps.store.write((tx) => endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue'));
   if (!ended) return;
   deps.announceJob(job.id);
-  deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '', left });
+  deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '' });
 }
 
 async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {

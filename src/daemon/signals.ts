@@ -6,7 +6,9 @@ export interface DaemonSignals {
   'job:started': [{ jobId: string }];
   'job:finished': [{ jobId: string; state: FinalState; exitCode: number | null }];
   'job:fenced': [{ jobId: string }];
-  'job:rescued': [{ jobId: string; daemonId: string; left: readonly number[] }];
+  'job:rescued': [{ jobId: string; daemonId: string }];
+  /** Not even SIGKILL ended what a dead daemon's job left: it keeps its key and is tried again. */
+  'job:stuck': [{ jobId: string; left: readonly number[] }];
   'lease:lost': [{ daemonId: string }];
   'loop:failed': [{ name: string; error: unknown }];
 }

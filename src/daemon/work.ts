@@ -170,7 +170,9 @@ export class Work {
       if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return owned;
     });
-    if (!kept) throw new RecorderFenced();
+    if (kept) return;
+    this.#stopRun(fence.jobId, 'lease-lost');
+    throw new RecorderFenced();
   }
 
   async #finish(fence: Fence, end: { state: FinalState; exitCode: number | null }): Promise<void> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
 import { SchemaMismatch } from '../store/migrate.ts';
@@ -134,15 +135,20 @@ describe('the doctor', () => {
     assert.equal(entries[5]?.detail.length, 2_000);
   });
 
-  test('sandbox and listeners say what the process says of them', async () => {
+  test('sandbox says what the process says of it', async () => {
     await demand({ sandbox: () => Promise.resolve({ ok: false, detail: 'no Landlock' }) }, { sandbox: 'fail' });
+  });
+
+  test('listeners are connected to, and one that does not accept is named', async (t) => {
+    const server = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    t.after(() => new Promise((resolve) => server.close(resolve)));
+    const web = { name: 'web', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const ingress = { name: 'ingress', url: 'http://127.0.0.1:1' };
     await demand({ listeners: () => [] }, { listeners: 'unknown' });
-    const two = [
-      { name: 'web', url: 'http://127.0.0.1:1', listening: true },
-      { name: 'ingress', url: 'http://127.0.0.1:2', listening: false },
-    ];
-    const entries = await demand({ listeners: () => two }, { listeners: 'fail' });
-    assert.equal(entries[10]?.detail, 'web http://127.0.0.1:1, ingress http://127.0.0.1:2 NOT listening.');
+    await demand({ listeners: () => [web] }, { listeners: 'ok' });
+    const entries = await demand({ listeners: () => [web, ingress] }, { listeners: 'fail' });
+    assert.equal(entries[10]?.detail, `web ${web.url}, ingress ${ingress.url} NOT listening.`);
   });
 });
 

@@ -17,7 +17,6 @@ export interface DoctorEntry extends Finding {
 export interface Listener {
   readonly name: string;
   readonly url: string;
-  readonly listening: boolean;
 }
 
 /** What the doctor looks at. `app.ts` provides it; none of it has to be sound. */

@@ -1,5 +1,6 @@
 /** A healthy installation in a temporary directory, for the tests of the doctor. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DataDirPaths, prepareDataDir } from '../config/data-dir.ts';
@@ -69,13 +70,15 @@ export async function install(url?: string): Promise<Installation> {
   // The store gets the real clock: its waits for other processes must end.
   const store = await openStore({ location, clock: { ...systemClock, now: () => clock.now() }, daemonId: 'dmn_doctor' });
   await loadOrCreateSealKey(paths.sealKey, () => false);
+  const listener = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()));
   const healthy: DoctorParts = {
     clock,
     paths,
     settings: { sealKeyFile: null, toolchainManifest: null },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ ok: true, detail: 'Landlock 6, seccomp.' }),
-    listeners: () => [{ name: 'web', url: 'http://127.0.0.1:8420', listening: true }],
+    listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
     path: '',
   };
   let closing: Promise<void> | null = null;
@@ -88,6 +91,7 @@ export async function install(url?: string): Promise<Installation> {
     closeStore,
     async remove() {
       await closeStore();
+      await new Promise((resolve) => listener.close(resolve));
       await rm(root, { recursive: true });
     },
   };

@@ -211,6 +211,8 @@ export async function listRedrivable(db: Db, states: readonly JobState[]): Promi
     .selectAll()
     .where('state', 'in', states)
     .where('trigger', '!=', 'workflow')
+    // What waited for a person's yes is asked for anew, not run again past it.
+    .where('initial_state', '=', 'queued')
     .orderBy('id', 'desc')
     .limit(REDRIVE_MAX)
     .execute();

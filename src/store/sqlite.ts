@@ -1,5 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, watch } from 'node:fs';
-import { dirname, basename } from 'node:path';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import { pause, type Clock } from '../lib/clock.ts';

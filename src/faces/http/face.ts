@@ -5,13 +5,12 @@ import { Failure } from '../../domain/failure.ts';
 import { READERS } from '../../domain/scope.ts';
 import type { Authenticator } from '../../operations/authenticate.ts';
 import type { Home } from '../../operations/invoke.ts';
-import { isNone } from '../../operations/operation.ts';
+import { isNone, pathFields } from '../../operations/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { Pages } from '../web/pages.ts';
 import { isApi, strippedTarget } from './base-path.ts';
 import { credentialsOf } from './credentials.ts';
 import { DATA_HEADERS } from './headers.ts';
-import { pathParameters } from './input.ts';
 import { KeptAnswers } from './kept.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
@@ -68,7 +67,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     const methods = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
     const serve = operationRoute(operation, http, { home, authenticator, limits, sender, streams, kept });
     addRoute(router, methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
-    if (pathParameters(http.path).some((name) => !(name in operation.input.shape))) throw new Error(`${operation.id}: a path parameter is no input field`);
+    if (pathFields(http).some((name) => !(name in operation.input.shape))) throw new Error(`${operation.id}: a path parameter is no input field`);
   }
   addRoute(router, ['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
   addRoute(router, ['POST'], '/login', (exchange) => pages.login(exchange));

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import type { HttpFace, Operation } from '../../operations/operation.ts';
+import { type HttpFace, type Operation, pathFields, placeOf } from '../../operations/operation.ts';
 import { fromText } from '../../operations/parse.ts';
 
 /** A name that a refusal repeats is cut to this length. */
@@ -13,24 +13,19 @@ export interface InputPlaces {
   readonly body: ReadonlySet<string>;
 }
 
-export function pathParameters(path: string): string[] {
-  return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
-}
-
 export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
   const shape: Readonly<Record<string, z.core.$ZodType>> = operation.input.shape;
-  const path = pathParameters(http.path);
-  const rest = Object.keys(shape).filter((field) => !path.includes(field) && http.omit?.includes(field) !== true);
-  const inQuery = (field: string): boolean => http.method === 'GET' || http.query?.includes(field) === true;
+  const taken = Object.keys(shape).filter((field) => http.omit?.includes(field) !== true);
+  const fieldsIn = (place: 'query' | 'body'): string[] => taken.filter((field) => placeOf(http, field) === place);
   const schemaOf = (field: string): z.core.$ZodType => {
     const schema = shape[field];
     if (schema === undefined) throw new Error(`${operation.id} has no input field ${field}`);
     return schema;
   };
   return {
-    path,
-    query: new Map(rest.filter(inQuery).map((field) => [field, schemaOf(field)])),
-    body: new Set(rest.filter((field) => !inQuery(field))),
+    path: pathFields(http),
+    query: new Map(fieldsIn('query').map((field) => [field, schemaOf(field)])),
+    body: new Set(fieldsIn('body')),
   };
 }
 
