@@ -32,7 +32,9 @@ create index jobs_by_state on jobs (state, id);
 create index jobs_by_runbook on jobs (runbook, id);
 create index jobs_by_key on jobs (concurrency_key, id) where concurrency_key is not null;
 create index jobs_ready on jobs (id) where state = 'queued' and blocked = 0;
-create unique index jobs_one_running_per_key on jobs (concurrency_key) where state = 'running';
+create unique index jobs_one_running_per_key on jobs (concurrency_key) where concurrency_key is not null and state = 'running';
+create unique index jobs_one_ready_per_key on jobs (concurrency_key) where concurrency_key is not null and state = 'queued' and blocked = 0;
+create index jobs_waiting_by_key on jobs (concurrency_key, id) where concurrency_key is not null and state = 'queued';
 create index jobs_privileged on jobs (created_at) where privileged = 1;
 create unique index jobs_one_redrive on jobs (redrive_of) where redrive_of is not null;
 
