@@ -102,6 +102,9 @@ void test('a store that does not answer stops the reading at about 1 MiB; when i
   }
   assert.ok(seen.bytes <= 1024 * 1024 + 65_600, `${seen.bytes} bytes were read`);
   assert.ok(stdout.isPaused());
+  // The first chunk is compressed on another thread and comes when that is done.
+  while (store.chunks.length === 0) await settle();
+  for (let turn = 0; turn < 50; turn += 1) await settle();
   assert.equal(store.chunks.length, 1, 'one write is under way, no more');
   const enough = seen.bytes + 4 * 1024 * 1024;
   store.release();
