@@ -1,4 +1,4 @@
-/** Claims jobs one by one, as a daemon does, until none is left. `open`, then at the word `go` all claimers begin. */
+/** Claims jobs, as a daemon with free slots does, until none is left. `open`, then at the word `go` all claimers begin. */
 import { claim } from '../../src/daemon/moves.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -9,13 +9,19 @@ import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
 import type { ClaimOrder, Claimed } from './orders.ts';
 
-async function claimAll(store: Store, daemonId: string): Promise<Claimed> {
+interface Open {
+  readonly store: Store;
+  readonly daemonId: string;
+  readonly slots: number;
+}
+
+async function claimAll({ store, daemonId, slots }: Open): Promise<Claimed> {
   const ids: string[] = [];
   let refused = 0;
   const from = monotonicMs();
   for (;;) {
     try {
-      const rows = await store.write((tx) => claim(tx, daemonId, 1));
+      const rows = await store.write((tx) => claim(tx, daemonId, slots));
       if (rows.length === 0) break;
       ids.push(...rows.map(({ row }) => row.id));
     } catch (error) {
@@ -26,17 +32,17 @@ async function claimAll(store: Store, daemonId: string): Promise<Claimed> {
   return { ids, refused, from, to: monotonicMs() };
 }
 
-let open: { store: Store; daemonId: string } | null = null;
+let open: Open | null = null;
 for await (const order of orders<ClaimOrder | 'go'>()) {
   if (order !== 'go') {
     const daemonId = newId('dmn', systemClock.now());
     const store = await openStore({ location: { file: order.file }, clock: systemClock, daemonId });
     const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
     await store.write((tx) => insertDaemon(tx, { id: daemonId, started_at: tx.now, ...row }));
-    open = { store, daemonId };
+    open = { store, daemonId, slots: order.slots };
     say('open');
   } else if (open !== null) {
-    say(await claimAll(open.store, open.daemonId));
+    say(await claimAll(open));
   }
 }
 await open?.store.close();

@@ -23,6 +23,8 @@ export interface Enqueued {
 
 export interface ClaimOrder {
   readonly file: string;
+  /** Jobs that a claim takes at most: the free slots of a daemon. */
+  readonly slots: number;
 }
 
 export interface Claimed {

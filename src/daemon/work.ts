@@ -8,6 +8,7 @@ import { RUNNERS } from '../runners/table.ts';
 import { appendOutput } from '../store/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
+import { isCordoned } from '../store/cordon.ts';
 import { hasClaimable } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { claim, endJob, type Claimed } from './moves.ts';
@@ -66,7 +67,7 @@ export class Work {
     const { store, maxJobs, self } = this.#deps;
     const free = maxJobs - this.#runs.size;
     // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
-    if (this.#closed || free <= 0 || !(await hasClaimable(store.db))) return;
+    if (this.#closed || free <= 0 || !(await hasClaimable(store.db)) || (await isCordoned(store.db))) return;
     const claimed = await store.write(async (tx) => {
       const rows = await claim(tx, self(), free);
       if (rows.length > 0) tx.afterCommit(() => rows.forEach(({ row }) => this.#deps.announceJob(row.id)));
