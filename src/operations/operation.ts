@@ -21,7 +21,7 @@ export interface HttpFace {
   readonly query?: readonly string[];
   /** Fields that this face does not take; sending one is an unknown field. */
   readonly omit?: readonly string[];
-  /** 200 for reads, 202 where a job is queued, 204 for a deletion, unless the row says otherwise. */
+  /** 202 where a job is queued, else 200, unless the row says otherwise; an answer without content is 204. */
   readonly status?: number;
 }
 

@@ -120,13 +120,6 @@ export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
   return true;
 }
 
-/** The running jobs of one daemon, or of all. */
-export function listRunning(db: Db, daemonId?: string): Promise<JobRow[]> {
-  let query = db.selectFrom('jobs').selectAll().where('state', '=', 'running').orderBy('id');
-  if (daemonId !== undefined) query = query.where('daemon_id', '=', daemonId);
-  return query.execute();
-}
-
 /** Running jobs of this daemon that somebody asked to stop. */
 export async function listCancelRequested(db: Db, daemonId: string): Promise<string[]> {
   const rows = await db

@@ -92,7 +92,7 @@ export interface SessionRow {
 }
 
 export interface IdempotencyRow {
-  /** `job:<owner>` for job-creating requests, `write:<token id>` for the others. */
+  /** `job:<owner>` for job-creating requests, `write:<token id>:<operation>` for the others. */
   holder: string;
   key: string;
   status: number;
