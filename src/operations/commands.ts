@@ -13,6 +13,9 @@ import { reply } from './reply.ts';
 
 /** Of each stream a result shows this much; the rest is in the job's events. */
 const RESULT_BYTES_MAX = 1024 * 1024;
+/** Output that is looked through for it: a job that prints on one stream alone would else be read to its end. */
+const RESULT_SCAN_BYTES_MAX = 8 * 1024 * 1024;
+const CUT_MARK = '[The result is cut here; the events of the job have the rest.]\n';
 
 const run = writeOperation({
   id: 'command.run',
@@ -103,12 +106,14 @@ const result = readOperation({
 
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
-  const bytes = { stdout: 0, stderr: 0 };
+  const bytes = { stdout: 0, stderr: 0, scanned: 0 };
   for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
     for (const event of page) keepLine(event, printed, bytes);
-    // There may be 256 MiB of output: nothing else would run until all of it is decoded.
+    // Decoding takes the thread: others have their turn in between.
     await new Promise((resolve) => setImmediate(resolve));
-    if (bytes.stdout >= RESULT_BYTES_MAX && bytes.stderr >= RESULT_BYTES_MAX) break;
+    if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
+    for (const stream of ['stdout', 'stderr'] as const) if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
+    break;
   }
   const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);
   return {
@@ -122,12 +127,17 @@ async function hostResult(db: Db, job: JobRow) {
   };
 }
 
-function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]>, bytes: Record<'stdout' | 'stderr', number>): void {
+type Counts = Record<'stdout' | 'stderr' | 'scanned', number>;
+
+function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]>, bytes: Counts): void {
   if (event.type !== 'log' || event.stream === 'system') return;
-  if (bytes[event.stream] >= RESULT_BYTES_MAX) return;
   const line = `${event.text}\n`;
-  bytes[event.stream] += Buffer.byteLength(line);
-  printed[event.stream].push(line);
+  const size = Buffer.byteLength(line);
+  bytes.scanned += size;
+  const lines = printed[event.stream];
+  if (bytes[event.stream] + size <= RESULT_BYTES_MAX) lines.push(line);
+  else if (lines.at(-1) !== CUT_MARK) lines.push(CUT_MARK);
+  bytes[event.stream] += size;
 }
 
 export const COMMAND_OPERATIONS = [run, result];

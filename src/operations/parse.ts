@@ -8,7 +8,7 @@ export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.ou
   refuseUnstorable(raw, []);
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  const told = result.error.issues.slice(0, FIELDS_NAMED).map(describe);
+  const told = result.error.issues.slice(0, FIELDS_NAMED).map((issue) => describe(issue, raw));
   throw new Failure('invalid_argument', told.join(' '));
 }
 
@@ -28,15 +28,20 @@ function refuseUnstorable(value: unknown, path: readonly string[]): void {
   }
 }
 
-function describe(issue: z.core.$ZodIssue): string {
+function describe(issue: z.core.$ZodIssue, raw: unknown): string {
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.slice(0, FIELDS_NAMED).map((key) => JSON.stringify(key.slice(0, 80)));
     return `${keys.join(', ')}: no such field here.`;
   }
-  if (issue.code === 'invalid_type' && issue.input === undefined && path !== '') return `${path}: this field is required.`;
+  if (issue.code === 'invalid_type' && path !== '' && valueAt(raw, issue.path) === undefined) return `${path}: this field is required.`;
   const text = issue.message.replace(/^Invalid input: /, '').replace(/[.]$/, '');
   return path === '' ? `The body: ${text}.` : `${path}: ${text}.`;
+}
+
+/** What stands at the path of an issue: a field that is missing is told apart from one of the wrong type. */
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined), raw);
 }
 
 /** The input schema's type of one field, as far as text has to be turned into it. */

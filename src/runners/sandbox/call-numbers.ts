@@ -12,7 +12,7 @@ export interface CallNumbers {
 type MadeCall =
   | 'execve' | 'prctl' | 'capset' | 'seccomp' | 'close_range' | 'pipe2' | 'dup3' | 'madvise' | 'fcntl' | 'exit_group'
   | 'landlock_create_ruleset' | 'landlock_add_rule' | 'landlock_restrict_self';
-type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl';
+type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'prlimit64';
 
 /** Calls that came after the tables were unified have one number everywhere. */
 const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landlock_restrict_self: 446 };
@@ -34,7 +34,7 @@ const X64: CallNumbers = {
     execve: 59, prctl: 157, capset: 126, seccomp: 317, close_range: 436, pipe2: 293, dup3: 292,
     madvise: 28, fcntl: 72, exit_group: 231, ...LANDLOCK,
   },
-  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16 },
+  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16, prlimit64: 302 },
   refused: {
     ptrace: 101, syslog: 103, vhangup: 153, modify_ldt: 154, pivot_root: 155, adjtimex: 159, chroot: 161, acct: 163,
     settimeofday: 164, mount: 165, umount2: 166, swapon: 167, swapoff: 168, reboot: 169, iopl: 172, ioperm: 173,
@@ -52,7 +52,7 @@ const ARM64: CallNumbers = {
     execve: 221, prctl: 167, capset: 91, seccomp: 277, close_range: 436, pipe2: 59, dup3: 24,
     madvise: 233, fcntl: 25, exit_group: 94, ...LANDLOCK,
   },
-  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29 },
+  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29, prlimit64: 261 },
   refused: {
     lookup_dcookie: 18, umount2: 39, mount: 40, pivot_root: 41, chroot: 51, vhangup: 58, quotactl: 60, acct: 89,
     unshare: 97, kexec_load: 104, init_module: 105, delete_module: 106, clock_settime: 112, syslog: 116, ptrace: 117,

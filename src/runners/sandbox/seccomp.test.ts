@@ -58,6 +58,8 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
     it('refuses to send with MSG_FASTOPEN, which connects past Landlock, and allows other sending', () => {
       const fastOpen = 0x2000_0000;
       assert.equal(verdict(inspected.sendto, 3, 0, 1, fastOpen | 0x4000), EPERM);
+      assert.equal(verdict(inspected.prlimit64, 0, 7, 1), ALLOW);
+      assert.equal(verdict(inspected.prlimit64, 4711, 7, 1), EPERM);
       assert.equal(verdict(inspected.sendmsg, 3, 0, fastOpen), EPERM);
       assert.equal(verdict(inspected.sendmmsg, 3, 0, 1, fastOpen), EPERM);
       assert.equal(verdict(inspected.sendto, 3, 0, 1, 0x4000), ALLOW);

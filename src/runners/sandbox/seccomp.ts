@@ -108,6 +108,8 @@ function rules(numbers: CallNumbers): Instruction[] {
       ...whenEqual(TIOCLINUX, [give(EPERM)]),
       give(ALLOW),
     ]),
+    // Of another process of the same user it could take files or time away, down to killing it.
+    ...whenEqual(inspected.prlimit64, [load(argumentAt(0)), ...whenEqual(0, [give(ALLOW)]), give(EPERM)]),
     ...Object.values(numbers.refused).flatMap((number) => whenEqual(number, [give(EPERM)])),
     give(ALLOW),
   ];
