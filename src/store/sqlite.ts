@@ -10,6 +10,8 @@ import { SqliteConnection, sqliteDb } from './sqlite-driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
 const BUSY_LIMIT_MS = 5_000;
+/** Between two tries to turn on the log. */
+const OPEN_RETRY_MS = 5;
 /** Turns of the event loop in which a write asks again at once: most commits of others are over by then. */
 const EAGER_TURNS = 20;
 /** The log is cut back to this size when a checkpoint empties it. */
@@ -40,12 +42,12 @@ const dialect: Dialect = {
 };
 
 /** Opens (and creates, mode 0600) the database file. Several processes may have it open. */
-export function openSqlite(file: string, clock: Clock): Engine {
+export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   createPrivate(file);
   const writer = new SqliteConnection(file, { readOnly: false });
   // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
   writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
-  writer.raw.exec('pragma journal_mode = wal');
+  await useLog(writer, clock);
   writer.raw.exec('pragma synchronous = full');
   writer.raw.exec('pragma foreign_keys = on');
   writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -76,6 +78,23 @@ export function openSqlite(file: string, clock: Clock): Engine {
       writer.close();
     },
   };
+}
+
+/**
+ * Turns on the write-ahead log. Of processes that do so at once SQLite refuses some at once, whatever their busy
+ * time-out is, because waiting could be for one another: asking again is left to the caller.
+ */
+async function useLog(connection: SqliteConnection, clock: Clock): Promise<void> {
+  const until = clock.monotonic() + BUSY_LIMIT_MS;
+  for (;;) {
+    try {
+      connection.raw.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (dialect.faultOf(error) !== 'busy' || clock.monotonic() >= until) throw error;
+      await pause(clock, OPEN_RETRY_MS);
+    }
+  }
 }
 
 async function immediate<T>(

@@ -107,7 +107,7 @@ const COMMANDS = {
 
   /** Migrates, and dies by SIGKILL inside the transaction after `count` statements of the migration. */
   async migrate({ location, count }: ChildInput) {
-    const engine: Engine = 'url' in need(location) ? await openPostgres((location as { url: string }).url, systemClock) : openSqlite((location as { file: string }).file, systemClock);
+    const engine: Engine = 'url' in need(location) ? await openPostgres((location as { url: string }).url, systemClock) : await openSqlite((location as { file: string }).file, systemClock);
     const dying: Engine = {
       ...engine,
       async script(db, text) {

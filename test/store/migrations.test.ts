@@ -21,7 +21,7 @@ const migrationsOf = (engine: EngineUnderTest): readonly Migration[] =>
   readMigrations(join(import.meta.dirname, '..', '..', 'migrations', FOLDERS[engine.name]));
 
 function openEngine(location: Location): Promise<Engine> {
-  return 'url' in location ? openPostgres(location.url, systemClock) : Promise.resolve(openSqlite(location.file, systemClock));
+  return 'url' in location ? openPostgres(location.url, systemClock) : openSqlite(location.file, systemClock);
 }
 
 /** Every table, column, index and constraint as the database itself tells them, past the store. */
