@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
+import { createSealKeeper } from '../config/seal-keeper.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
@@ -9,11 +10,13 @@ import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/followers.ts';
 import { newId } from '../lib/id.ts';
-import type { Services } from '../operations/services.ts';
+import type { SealKeeper } from '../lib/seal.ts';
+import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
+import { createSourceFetcher } from './sources.ts';
 
 /** How long a follower sleeps at most, in milliseconds: the fallback where no news arrive. */
 const FOLLOW_FALLBACK_MS = 1_000;
@@ -27,6 +30,8 @@ export interface Base {
   readonly followers: Followers;
   /** Read, or made, when it is first needed. */
   sealKey(): Promise<Buffer>;
+  readonly seal: SealKeeper;
+  readonly sources: SourceFetcher;
   close(): Promise<void>;
 }
 
@@ -39,14 +44,17 @@ export async function openBase(settings: Settings): Promise<Base> {
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.tellAll());
   let key: Promise<Buffer> | null = null;
+  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0;
   return {
+    seal: createSealKeeper(paths.sealKey, storeNeedsKey),
+    sources: createSourceFetcher(paths.sources),
     clock,
     settings,
     paths,
     store,
     followers,
     sealKey() {
-      key ??= loadOrCreateSealKey(paths.sealKey, async () => (await countActiveTokens(store.db, clock.now())) > 0);
+      key ??= loadOrCreateSealKey(paths.sealKey, storeNeedsKey);
       // A file that was mended is read again by who asks next.
       key.catch(() => (key = null));
       return key;
@@ -84,6 +92,8 @@ export interface ServiceParts {
   readonly hasQueue: boolean;
   readonly startedAt: number | null;
   readonly wake: () => void;
+  /** Where decision links lead where no public URL is set. */
+  readonly ingressUrl: () => string;
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
 }
@@ -105,6 +115,12 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       cancel();
     },
     doctor: atMostATenth(clock, doctor),
+    keyring: () => base.seal.keyring(),
+    seal: base.seal,
+    sources: base.sources,
+    approvalTtlMs: base.settings.approvalTtlMs,
+    decisionUrl: (approvalId, decision, token) =>
+      `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
   };
 }

@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts';
+import type { ListenAddress, Settings } from '../config/settings.ts';
 import { localCaller, type Caller } from '../domain/caller.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
@@ -29,6 +29,7 @@ export async function openLocal(settings: Settings): Promise<Local> {
       startedAt: null,
       // The daemon sees the commit itself.
       wake: () => undefined,
+      ingressUrl: () => urlOf(settings.ingressAddr),
       sandbox: sandboxSupport,
       listeners: () => [],
     });
@@ -37,6 +38,11 @@ export async function openLocal(settings: Settings): Promise<Local> {
     // As it is: the operator is at the machine, and there is no daemon's log to look into.
     return { home: brokenHome(settings, error), caller, close: () => Promise.resolve() };
   }
+}
+
+/** Where the daemon's listener is by the same settings. */
+function urlOf({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function brokenHome(settings: Settings, reason: unknown): Home {
@@ -51,6 +57,11 @@ function brokenHome(settings: Settings, reason: unknown): Home {
     announceJob: () => undefined,
     jobChanged: refuse,
     hashToken: refuse,
+    keyring: refuse,
+    seal: { keyring: refuse, rotate: refuse },
+    sources: { fetch: refuse, treeOf: refuse, remove: refuse },
+    approvalTtlMs: settings.approvalTtlMs,
+    decisionUrl: refuse,
     doctor: doctorOf(settings, {
       clock: systemClock,
       paths: pathsOf(settings),

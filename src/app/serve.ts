@@ -96,15 +96,17 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   teardown.add(() => guard.stop());
 
   let daemon: Daemon | null = null;
+  let ingressUrl = '';
   const surface: Surface = { base, log, teardown, listening: [] };
   // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
   const { home, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
+    ingressUrl: () => ingressUrl,
     sandbox: () => pool.supported(),
   });
   const ingress = createIngressFace({ log });
-  const ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
+  ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
   const env = processEnvironment();
   daemon = await startDaemon({
@@ -131,9 +133,12 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   teardown.add(() => base.close());
   const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
-  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', { hasQueue: false, wake: () => undefined, sandbox: sandboxSupport });
+  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', { ...WITHOUT_QUEUE, sandbox: sandboxSupport });
   return { webUrl, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
 }
+
+/** Decision links are answered by the daemon: this process would have to be told where that listens. */
+const WITHOUT_QUEUE = { hasQueue: false, wake: () => undefined, ingressUrl: () => 'http://127.0.0.1:8421' };
 
 /** What both programs listen with. */
 interface Surface {
@@ -149,7 +154,7 @@ async function openWeb(
   surface: Surface,
   at: ListenAddress,
   flag: string,
-  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'sandbox'>,
+  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox'>,
 ): Promise<{ home: Home; url: string }> {
   const { base, log } = surface;
   await refuseOpenDoor(base, at, flag);

@@ -19,6 +19,8 @@ export const DATA_DIR_ENTRIES = {
   runs: { name: 'runs', kind: 'directory' },
   /** One file per daemon, which it holds a lock on while it lives. */
   instances: { name: 'instances', kind: 'directory' },
+  /** One folder per source, in it one per commit. */
+  sources: { name: 'sources', kind: 'directory' },
 } as const satisfies Record<string, { name: string; kind: 'file' | 'directory' }>;
 
 /** Absolute paths. */
@@ -31,6 +33,7 @@ export function dataDirPaths(dir: string): DataDirPaths {
     sealKey: join(dir, DATA_DIR_ENTRIES.sealKey.name),
     runs: join(dir, DATA_DIR_ENTRIES.runs.name),
     instances: join(dir, DATA_DIR_ENTRIES.instances.name),
+    sources: join(dir, DATA_DIR_ENTRIES.sources.name),
   };
 }
 

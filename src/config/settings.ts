@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 
@@ -170,6 +171,12 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'How many jobs run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
+  }),
+  approvalTtlMs: setting({
+    flag: 'approval-ttl',
+    placeholder: 'DURATION',
+    help: 'How long a request for approval waits before it is refused, at most 7d; default 1h',
+    read: (text) => requireDuration('--approval-ttl', text ?? '1h', 1_000, APPROVAL_TTL_MAX_MS),
   }),
   leaseMs: setting({
     flag: 'lease',

@@ -5,3 +5,6 @@ export type Scope = (typeof SCOPES)[number];
 /** The scopes that the contract lets through to every GET route. */
 export const READERS = ['readonly', 'operator', 'approve'] as const satisfies readonly Scope[];
 export const OPERATORS = ['operator'] as const satisfies readonly Scope[];
+/** Who may see the values of a plan. */
+export const PLAN_READERS = ['operator', 'approve'] as const satisfies readonly Scope[];
+export const DECIDERS = ['approve'] as const satisfies readonly Scope[];

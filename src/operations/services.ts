@@ -1,5 +1,9 @@
 import type { DoctorEntry } from '../doctor/entry.ts';
+import type { Decision } from '../domain/approval.ts';
+import type { FetchedTree } from '../domain/source.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Keyring, SealKeeper } from '../lib/seal.ts';
+import type { SourceRow } from '../store/schema.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
 export interface Services {
@@ -16,4 +20,22 @@ export interface Services {
   doctor(): Promise<readonly DoctorEntry[]>;
   /** Makes the secret part of a token: salted, memory-hard, keyed by the seal key file. */
   hashToken(secret: string, salt: Uint8Array): Promise<Uint8Array>;
+  /** What seals and opens; read from the key file, or made, when it is first needed. */
+  keyring(): Promise<Keyring>;
+  /** The key file itself, for who rotates or examines it. */
+  readonly seal: SealKeeper;
+  readonly sources: SourceFetcher;
+  /** How long a request for approval waits where nobody says otherwise, in milliseconds. */
+  readonly approvalTtlMs: number;
+  /** The absolute URL of a decision link: `--public-url`, else the ingress listener's. */
+  decisionUrl(approvalId: string, decision: Decision, token: string): string;
+}
+
+/** Brings the files of sources into the data directory, from where each run takes its private copy. */
+export interface SourceFetcher {
+  /** Throws Failure with the tool's own words, cleaned. */
+  fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>): Promise<FetchedTree>;
+  /** Where the files of a fetched source are; null when this machine does not have that commit. */
+  treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
+  remove(name: string): Promise<void>;
 }

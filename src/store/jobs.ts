@@ -24,6 +24,10 @@ export interface NewJob {
   /** JSON for the runner. */
   readonly spec: string;
   readonly timeoutMs: number;
+  /** Of a job that waits for approval: when the request ends unanswered. */
+  readonly expiresAt?: number;
+  /** The saved plan that the job carries out. */
+  readonly planArtifactId?: string;
 }
 
 type InsertValues = Pick<
@@ -45,6 +49,8 @@ type InsertValues = Pick<
   | 'redrive_of'
   | 'spec'
   | 'timeout_ms'
+  | 'expires_at'
+  | 'plan_artifact_id'
 >;
 
 const insertRow = prepared<InsertValues, unknown>((db, value) =>
@@ -66,6 +72,8 @@ const insertRow = prepared<InsertValues, unknown>((db, value) =>
     redrive_of: value('redrive_of'),
     spec: value('spec'),
     timeout_ms: value('timeout_ms'),
+    expires_at: value('expires_at'),
+    plan_artifact_id: value('plan_artifact_id'),
     lease_generation: 0,
   }),
 );
@@ -91,6 +99,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     redrive_of: job.redriveOf,
     spec: job.spec,
     timeout_ms: job.timeoutMs,
+    expires_at: job.expiresAt ?? null,
+    plan_artifact_id: job.planArtifactId ?? null,
   });
   tx.later(inserted);
 }

@@ -105,15 +105,21 @@ const COMMANDS = {
     say({ held: isLockHeld(need(file)) });
   },
 
-  /** Migrates, and dies by SIGKILL inside the transaction after `count` statements of the migration. */
+  /** Migrates, and dies by SIGKILL inside the transaction after `count` statements of the migrations. */
   async migrate({ location, count }: ChildInput) {
     const engine: Engine = 'url' in need(location) ? await openPostgres((location as { url: string }).url, systemClock) : await openSqlite((location as { file: string }).file, systemClock);
+    let left = count ?? 0;
     const dying: Engine = {
       ...engine,
       async script(db, text) {
-        for (const statement of statementsOf(text).slice(0, count)) await engine.script(db, statement);
-        process.kill(process.pid, 'SIGKILL');
-        await new Promise(() => {});
+        for (const statement of statementsOf(text)) {
+          if (left === 0) {
+            process.kill(process.pid, 'SIGKILL');
+            await new Promise(() => {});
+          }
+          await engine.script(db, statement);
+          left -= 1;
+        }
       },
     };
     const folder = join(import.meta.dirname, '..', '..', 'migrations', engine.dialect.name);

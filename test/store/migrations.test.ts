@@ -48,9 +48,9 @@ for (const engine of ENGINES) {
       t.after(() => Promise.all([whole.remove(), killed.remove()]));
       await whole.open();
       const empty = await schemaOf(killed);
-      const statements = statementsOf(migrationsOf(engine)[0]!.text).length;
+      const statements = migrationsOf(engine).flatMap(({ text }) => statementsOf(text)).length;
       assert.ok(statements >= 18, 'the file was not split into its statements');
-      for (let count = 0; count <= statements; count += 1) {
+      for (let count = 0; count < statements; count += 1) {
         const child = startChild('migrate', { location: killed.location, count });
         const { signal, stderr } = await child.ended;
         assert.equal(signal, 'SIGKILL', stderr);
@@ -68,11 +68,11 @@ for (const engine of ENGINES) {
       await database.open();
       const before = await schemaOf(database);
       const opened = await openEngine(database.location);
-      const broken = { number: 2, name: 'broken', text: 'create table extra (id text); insert into nothing values (1);', sha256: 'x' };
+      const broken = { number: migrationsOf(engine).length + 1, name: 'broken', text: 'create table extra (id text); insert into nothing values (1);', sha256: 'x' };
       t.after(() => opened.close());
       await assert.rejects(migrate(opened, [...migrationsOf(engine), broken], 0));
       assert.deepEqual(await schemaOf(database), before);
-      assert.equal((await appliedMigrations(opened.reader)).length, 1);
+      assert.equal((await appliedMigrations(opened.reader)).length, migrationsOf(engine).length);
     });
 
     test('F31: a store of a newer build is refused by this one, which changes nothing in it', async (t) => {
@@ -80,10 +80,10 @@ for (const engine of ENGINES) {
       t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
-        await db.insertInto('schema_migrations').values({ number: 2, name: 'later', sha256: 'x', applied_at: 0 }).execute();
+        await db.insertInto('schema_migrations').values({ number: migrationsOf(engine).length + 1, name: 'later', sha256: 'x', applied_at: 0 }).execute();
       });
       const before = await schemaOf(database);
-      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /schema 2 \(later\).*newer build/.test(error.message));
+      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /schema \d+ \(later\).*newer build/.test(error.message));
       assert.deepEqual(await schemaOf(database), before);
     });
 
@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         const told = await Promise.all(Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })));
         assert.deepEqual(told, Array.from({ length: 4 }, () => ({ opened: 0 })));
         const store = await database.open();
-        assert.equal((await appliedMigrations(store.db)).length, 1);
+        assert.equal((await appliedMigrations(store.db)).length, migrationsOf(engine).length);
       }
     });
 
@@ -115,8 +115,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await appliedMigrations(opened.reader), []);
       await opened.close();
       const store = await database.open();
-      const [{ number, name, sha256 }] = migrationsOf(engine) as [Migration];
-      assert.deepEqual((await appliedMigrations(store.db)).map((row) => ({ ...row })), [{ number, name, sha256 }]);
+            assert.deepEqual((await appliedMigrations(store.db)).map((row) => ({ ...row })), migrationsOf(engine).map(({ number, name, sha256 }) => ({ number, name, sha256 })));
     });
   });
 }

@@ -177,6 +177,15 @@ function fakeServices(followers: Followers, clock: Clock, authenticator: Authent
     announceJob: (jobId) => followers.tell(jobId),
     doctor: () => Promise.resolve(DOCTOR_ENTRIES),
     hashToken: (secret, salt) => authenticator.hashToken(secret, salt),
+    keyring: () => Promise.reject(new Error('the API tests bring no key')),
+    seal: { keyring: () => Promise.reject(new Error('no key')), rotate: () => Promise.reject(new Error('no key')) },
+    sources: {
+      fetch: () => Promise.reject(new Error('no sources')),
+      treeOf: () => Promise.resolve(null),
+      remove: () => Promise.resolve(),
+    },
+    approvalTtlMs: 3_600_000,
+    decisionUrl: (id, decision, secret) => `http://127.0.0.1:8421/approval/${id}/${decision}?token=${secret}`,
   };
 }
 

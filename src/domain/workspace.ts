@@ -1,0 +1,74 @@
+import type { ReadPlan } from './plan.ts';
+
+/** Words of sources and workspaces. */
+
+export const SOURCE_KINDS = ['git', 'dir'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+export const DRIFT_STATES = ['unknown', 'clean', 'drifted'] as const;
+export type Drift = (typeof DRIFT_STATES)[number];
+
+/** The kinds of jobs that work on a workspace, one at a time. */
+export const WORKSPACE_KINDS = ['plan', 'apply', 'destroy', 'drift'] as const;
+export type WorkspaceKind = (typeof WORKSPACE_KINDS)[number];
+
+/** What the `spec` of such a job holds. */
+export interface WorkspaceSpec {
+  readonly workspace: string;
+  /** The saved plan that an apply carries out; null for a fresh run. */
+  readonly plan: string | null;
+  /** Variable to `<project>/<secret>`. */
+  readonly runSecrets: Readonly<Record<string, string>>;
+}
+
+export function workspaceKey(name: string): string {
+  return `workspace:${name}`;
+}
+
+/** What a run starts with; the daemon gathers it, because a runner knows no store. Plain text in memory only. */
+export interface WorkspaceMaterials {
+  /** The directory to take the private copy from, and the root below it (empty: the directory itself). */
+  readonly tree: string;
+  readonly root: string;
+  /** Of the plan that is being made, for its view. */
+  readonly artifactId: string;
+  /** The state that the service keeps; null before the first, or where the root has a backend of its own. */
+  readonly state: Uint8Array | null;
+  readonly plan: SavedPlan | null;
+}
+
+export interface SavedPlan {
+  readonly file: Uint8Array;
+  /** What the copy of the tree must have. */
+  readonly treeDigest: string;
+  readonly needsInit: boolean;
+  readonly ownBackend: boolean;
+  /** The serial that it was made from; checked against the backend where the root has its own. */
+  readonly serial: number;
+  readonly lineage: string;
+}
+
+/** What a run of a workspace found out, beside how it ended. */
+export interface WorkspaceResult {
+  /** The state after the run; null where none is known. */
+  readonly position: StatePosition | null;
+  readonly ownBackend: boolean;
+  /** Of a plan run that succeeded. */
+  readonly made: MadePlan | null;
+  /** Of a drift run that succeeded. */
+  readonly drift: Exclude<Drift, 'unknown'> | null;
+}
+
+/** Which state this is: terraform raises the serial with each change, and a new state gets a new lineage. */
+export interface StatePosition {
+  readonly serial: number;
+  readonly lineage: string;
+}
+
+export interface MadePlan {
+  readonly file: Uint8Array;
+  readonly treeDigest: string;
+  readonly needsInit: boolean;
+  readonly before: StatePosition;
+  readonly plan: ReadPlan;
+}
