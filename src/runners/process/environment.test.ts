@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { childEnvironment, isRefusedVariable } from './environment.ts';
+import { isRefusedVariable } from '../../domain/variable.ts';
+import { childEnvironment } from './environment.ts';
 
 const HOSTILE = [
   'TF_CLI_ARGS', 'TF_CLI_ARGS_plan', 'TF_CLI_ARGS_apply', 'TF_VAR_region', 'TF_PLUGIN_CACHE_DIR', 'TF_REATTACH_PROVIDERS',

@@ -1,3 +1,4 @@
+import { isRefusedVariable } from '../../domain/variable.ts';
 import { userName } from '../../lib/user-name.ts';
 
 /** Carries the job's id into every process of its tree, so that each can be found again. */
@@ -16,19 +17,6 @@ export interface EnvironmentOptions {
   readonly lang?: string;
   /** What the kind of job adds, by name. A name that is set here already, or that loads code, is refused. */
   readonly extra?: Readonly<Record<string, string>>;
-}
-
-/**
- * Names that make a dynamic loader, a shell or an interpreter run code before the tool's own first line. No kind of job
- * needs one, and as the name of a secret one would be a way around everything that is checked about the tool.
- */
-const LOADS_CODE =
-  /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|BASH_FUNC_.*)$/;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** True when no job may get a variable of this name, whoever asks. */
-export function isRefusedVariable(name: string): boolean {
-  return !NAME.test(name) || LOADS_CODE.test(name) || name.startsWith('SVC_');
 }
 
 /**

@@ -1,0 +1,69 @@
+import type { Verdict } from './plan.ts';
+
+/** What an asked apply or destroy of a workspace meets: every fact that the decision depends on, and no other. */
+export interface ApplyFacts {
+  readonly kind: 'apply' | 'destroy';
+  /** The saved plan that is asked for; null for a fresh apply and for a destroy. */
+  readonly plan: SavedPlanFacts | null;
+  /** The workspace refuses a fresh apply. */
+  readonly requireSavedPlan: boolean;
+  /** The workspace refuses a destroy. */
+  readonly protectDestroy: boolean;
+  /** The id of another apply or destroy of the workspace that is queued or running. */
+  readonly holder: string | null;
+}
+
+export interface SavedPlanFacts {
+  /** The artifact's id. */
+  readonly id: string;
+  /** The job that carried the plan out, or that is queued to. */
+  readonly consumedBy: string | null;
+  /** What policy said when the plan was made; null when nothing is recorded. */
+  readonly verdict: Verdict | null;
+  readonly verdictReason: string | null;
+  /** The workspace moved past the serial that the plan was made from. */
+  readonly stale: boolean;
+  readonly pendingApprovalId: string | null;
+}
+
+/** What to do with it. A refusal is a Failure of that code; the caller adds what the code carries (`error.stale`). */
+export type ApplyDecision =
+  | { readonly move: 'queue'; /** Nobody and no policy looked at it: the ledger says so. */ readonly ungated: boolean }
+  | { readonly move: 'ask'; readonly policy: 'require_approval'; readonly reason: string }
+  | { readonly move: 'refuse'; readonly code: 'conflict' | 'stale_plan' | 'concurrency_held'; readonly message: string };
+
+/** The table of moves of the contract, as one pure function. */
+export function decideApply(facts: ApplyFacts): ApplyDecision {
+  if (facts.kind === 'destroy') {
+    if (!facts.protectDestroy) return { move: 'queue', ungated: true };
+    return refuse('conflict', 'This workspace is protected from destroy runs (protect_destroy). Switch that off first, if it must go.');
+  }
+  if (facts.plan !== null) return decideSaved(facts.plan, facts.holder);
+  // A fresh apply makes its plan when it runs, so it can wait behind any holder in the queue.
+  if (!facts.requireSavedPlan) return { move: 'queue', ungated: true };
+  return refuse(
+    'conflict',
+    'This workspace applies saved plans only (require_saved_plan). Make a plan, read it, and apply it by its id (art_…).',
+  );
+}
+
+/**
+ * What can never become right again is said first, then what waits for somebody else. So a caller who does what the
+ * message says does not meet another refusal that was known before.
+ */
+function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision {
+  const { id, consumedBy, verdict, stale, pendingApprovalId } = plan;
+  if (consumedBy !== null) return refuse('conflict', `A plan runs once, and ${id} was taken by ${consumedBy}. Make a new plan.`);
+  if (verdict === null) return refuse('conflict', `No policy verdict is recorded for the plan ${id}, so it can not be applied. Make a new plan.`);
+  if (stale) return refuse('stale_plan', `The workspace moved on after the plan ${id} was made. Make a new plan.`);
+  const reason = plan.verdictReason ?? 'no reason is recorded';
+  if (verdict === 'deny') return refuse('conflict', `The policy of the workspace denies the plan ${id}: ${reason}.`);
+  if (pendingApprovalId !== null) return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
+  // Waiting would let the holder move the state, and the plan would be stale when its turn comes.
+  if (holder !== null) return refuse('concurrency_held', `A saved plan can not wait, and ${holder} holds the workspace.`);
+  return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask', policy: 'require_approval', reason };
+}
+
+function refuse(code: 'conflict' | 'stale_plan' | 'concurrency_held', message: string): ApplyDecision {
+  return { move: 'refuse', code, message };
+}
