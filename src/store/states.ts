@@ -27,8 +27,8 @@ export async function hasState(db: Db, workspace: string, { serial, lineage }: P
   return row !== undefined;
 }
 
-/** The versions that are kept, newest first; those below 0 were set aside. */
-export function listStates(db: Db, workspace: string, limit = STATES_KEPT): Promise<StateFacts[]> {
+/** The versions that are kept, newest first, then those below 0, which were set aside: at most as many again. */
+export function listStates(db: Db, workspace: string, limit = 2 * STATES_KEPT): Promise<StateFacts[]> {
   return db.selectFrom('states').select(FACTS).where('workspace', '=', workspace).orderBy('version', 'desc').limit(limit).execute();
 }
 
@@ -42,7 +42,7 @@ export interface NewState {
   readonly jobId: string | null;
   readonly keyId: string;
   /** For a person to bring where it belongs: it gets a version below 0, and no run starts from it. */
-  readonly aside: boolean;
+  readonly aside?: boolean;
   /** Seals the content under a label that names the version. */
   seal(version: number): Uint8Array;
 }
@@ -53,7 +53,7 @@ export interface NewState {
  * nobody else counts the same number.
  */
 export async function keepState(tx: Tx, state: NewState): Promise<number> {
-  const { workspace, serial, lineage, resources, jobId, keyId, aside } = state;
+  const { workspace, serial, lineage, resources, jobId, keyId, aside = false } = state;
   const newest = await lastOf(tx.db, workspace, aside);
   const again = newest !== undefined && jobId !== null && newest.job_id === jobId;
   const next = (newest?.version ?? 0) + (aside ? -1 : 1);

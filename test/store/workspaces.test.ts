@@ -7,7 +7,7 @@ import { ARTIFACTS_KEPT, consume, findArtifact, findPlanView, getArtifact, inser
 import { cancelWaiting, queueApproved } from '../../src/store/claims.ts';
 import { insertEvent } from '../../src/store/events.ts';
 import type { ApprovalRow, ArtifactRow, EventRow } from '../../src/store/schema.ts';
-import { keepState, listStates, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
+import { hasState, keepState, listStates, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   activeApply,
@@ -59,7 +59,7 @@ function artifact(some: Partial<ArtifactRow> = {}): Omit<ArtifactRow, 'created_a
 }
 
 function state(some: Partial<NewState> = {}): NewState {
-  return { workspace: 'net', serial: 1, lineage: 'l', resources: 2, jobId: null, keyId: 'k', seal: (version) => Buffer.from([version, 0, 255]), ...some };
+  return { workspace: 'net', serial: 1, lineage: 'l', resources: 2, jobId: null, keyId: 'k', aside: false, seal: (version) => Buffer.from([version & 255, 0]), ...some };
 }
 
 function approval(artifactId: string, some: Partial<ApprovalRow> = {}): ApprovalRow {
@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
       await assert.rejects(getArtifact(store.db, 'art_none'), refusal('not_found'));
     });
 
-    test('T20: A saved plan is used once, whoever asks at the same time', async () => {
+    test('A saved plan is used once, whoever asks at the same time', async () => {
       const { id } = artifact();
       await store.write((tx) => insertArtifact(tx, artifact({ id })));
       const all = await Promise.all(Array.from({ length: 20 }, (_each, i) => store.write((tx) => consume(tx, id, `job_${i}`))));
@@ -261,13 +261,27 @@ for (const engine of ENGINES) {
       const listed = await listStates(store.db, 'net');
       assert.deepEqual(listed.map(({ version, serial, job_id: by }) => [version, serial, by]), [[4, 5, null], [3, 4, null], [2, 3, 'job_b'], [1, 2, 'job_a']]);
       assert.equal(listed.at(-1)?.resources, 7);
-      assert.deepEqual(Buffer.from((await newestState(store.db, 'net'))!.sealed), Buffer.from([4, 0, 255]));
+      assert.deepEqual(Buffer.from((await newestState(store.db, 'net'))!.sealed), Buffer.from([4, 0]));
     });
 
     test('Of states the newest stay', async () => {
       for (let serial = 1; serial <= STATES_KEPT + 3; serial += 1) await store.write((tx) => keepState(tx, state({ serial })));
       const versions = (await store.db.selectFrom('states').select('version').orderBy('version').execute()).map(({ version }) => version);
       assert.deepEqual([versions[0], versions.length], [4, STATES_KEPT]);
+    });
+
+    test('A state that is set aside is no state to start from: it is counted downwards, and stays beside the newest', async () => {
+      const keep = (some: Partial<NewState>) => store.write((tx) => keepState(tx, state(some)));
+      assert.equal(await keep({ serial: 9, jobId: 'job_a', aside: true }), -1);
+      assert.equal(await newestState(store.db, 'net'), undefined);
+      assert.equal(await keep({ serial: 1, jobId: 'job_a' }), 1);
+      assert.equal(await keep({ serial: 10, jobId: 'job_a', aside: true }), -1);
+      assert.equal(await keep({ serial: 11, jobId: 'job_b', aside: true }), -2);
+      for (let serial = 2; serial <= STATES_KEPT; serial += 1) await keep({ serial });
+      assert.equal((await newestState(store.db, 'net'))?.version, STATES_KEPT);
+      assert.deepEqual((await listStates(store.db, 'net')).slice(-3).map(({ version, serial }) => [version, serial]), [[1, 1], [-1, 10], [-2, 11]]);
+      assert.equal(await hasState(store.db, 'net', { serial: 11, lineage: 'l' }), true);
+      assert.equal(await hasState(store.db, 'net', { serial: 9, lineage: 'l' }), false);
     });
 
     test('An event is read as it was inserted', async () => {
