@@ -272,16 +272,16 @@ for (const engine of ENGINES) {
 
     test('A state that is set aside is no state to start from: it is counted downwards, and stays beside the newest', async () => {
       const keep = (some: Partial<NewState>) => store.write((tx) => keepState(tx, state(some)));
-      assert.equal(await keep({ serial: 9, jobId: 'job_a', aside: true }), -1);
+      assert.equal(await keep({ serial: 99, jobId: 'job_a', aside: true }), -1);
       assert.equal(await newestState(store.db, 'net'), undefined);
       assert.equal(await keep({ serial: 1, jobId: 'job_a' }), 1);
-      assert.equal(await keep({ serial: 10, jobId: 'job_a', aside: true }), -1);
-      assert.equal(await keep({ serial: 11, jobId: 'job_b', aside: true }), -2);
+      assert.equal(await keep({ serial: 100, jobId: 'job_a', aside: true }), -1);
+      assert.equal(await keep({ serial: 101, jobId: 'job_b', aside: true }), -2);
       for (let serial = 2; serial <= STATES_KEPT; serial += 1) await keep({ serial });
       assert.equal((await newestState(store.db, 'net'))?.version, STATES_KEPT);
-      assert.deepEqual((await listStates(store.db, 'net')).slice(-3).map(({ version, serial }) => [version, serial]), [[1, 1], [-1, 10], [-2, 11]]);
-      assert.equal(await hasState(store.db, 'net', { serial: 11, lineage: 'l' }), true);
-      assert.equal(await hasState(store.db, 'net', { serial: 9, lineage: 'l' }), false);
+      assert.deepEqual((await listStates(store.db, 'net')).slice(-3).map(({ version, serial }) => [version, serial]), [[1, 1], [-1, 100], [-2, 101]]);
+      assert.equal(await hasState(store.db, 'net', { serial: 101, lineage: 'l' }), true);
+      assert.equal(await hasState(store.db, 'net', { serial: 99, lineage: 'l' }), false);
     });
 
     test('An event is read as it was inserted', async () => {
