@@ -1,3 +1,79 @@
-import type { Operation } from './operation.ts';
+import { z } from 'zod';
+import { Failure } from '../domain/failure.ts';
+import { OPERATORS } from '../domain/scope.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { getApproval } from '../store/approvals.ts';
+import { insertLinks } from '../store/decision-links.ts';
+import type { Tx } from '../store/gate.ts';
+import type { ApprovalRow } from '../store/schema.ts';
+import * as field from './fields.ts';
+import { writeOperation, type Operation } from './operation.ts';
+import { reply } from './reply.ts';
+import type { Services } from './services.ts';
 
-export const APPROVAL_LINK_OPERATIONS: readonly Operation[] = [];
+const CAPABILITY = { none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.' };
+
+/** The absolute URLs of one recipient's pair, and when the approval ends, in milliseconds since the epoch. */
+export interface MintedLinks {
+  readonly approve: string;
+  readonly reject: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * Makes the two links of a recipient; earlier ones of the same recipient work no more. Throws not_found, conflict
+ * where nothing is left to decide, and forbidden where the recipient, or who makes the links (an owner), asked for
+ * what is decided: the link would be a way around the second person.
+ */
+export async function mintLinks(
+  tx: Tx,
+  services: Pick<Services, 'decisionUrl'>,
+  approvalId: string,
+  recipient: string,
+  madeBy: string,
+): Promise<MintedLinks> {
+  const approval = await getApproval(tx.db, approvalId);
+  if (approval.state !== 'pending') throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
+  if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) {
+    throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
+  }
+  const asking = [recipient, madeBy].find((owner) => isAsking(approval, owner));
+  if (asking !== undefined) {
+    throw new Failure('forbidden', `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`);
+  }
+  const tokens = await insertLinks(tx, { approvalId, recipient, madeBy });
+  return {
+    approve: services.decisionUrl(approvalId, 'approve', tokens.approve),
+    reject: services.decisionUrl(approvalId, 'reject', tokens.reject),
+    expiresAt: approval.expires_at,
+  };
+}
+
+/** Whether the owner is one of those who asked: they may not decide. */
+export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): boolean {
+  return (JSON.parse(approval.owners) as readonly string[]).includes(owner);
+}
+
+const link = writeOperation({
+  id: 'approval.link',
+  summary: 'Make the two links with which one person can approve or reject from a phone, and show them this once',
+  effect: 'write',
+  shownOnce: true,
+  scopes: OPERATORS,
+  http: CAPABILITY,
+  cli: { verb: 'approval link', positionals: ['id'], examples: ['svc approval link apr_01m7yd4zyke00anp2z332d2j5p --recipient ana'] },
+  mcp: CAPABILITY,
+  input: z.strictObject({
+    id: field.id('apr'),
+    recipient: field.name.describe('As whom the links decide: the owner that this person\'s tokens have'),
+  }),
+  answers: ['approval.link'],
+  failures: ['not_found', 'forbidden', 'conflict'],
+  audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
+  async run({ tx, services, caller }, { id, recipient }) {
+    const { approve, reject, expiresAt } = await mintLinks(tx, services, id, recipient, caller.owner);
+    return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
+  },
+});
+
+export const APPROVAL_LINK_OPERATIONS: readonly Operation[] = [link];

@@ -1,10 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Home } from '../../operations/invoke.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
-import { type FaceLog, Sender } from '../http/sender.ts';
+import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
+import { DecisionRoutes } from './decision-routes.ts';
 
 export interface IngressFaceOptions {
+  readonly home: Home;
   readonly log: FaceLog;
   readonly clock?: Clock;
   /** For tests, which can not wait for the real ones. */
@@ -18,13 +21,12 @@ export interface IngressFace {
   close(graceMs: number): Promise<void>;
 }
 
-/** The loopback listener for hooks and decision links. It has neither a base path nor, so far, a route. */
-export function createIngressFace({ log, clock = systemClock, limits: given }: IngressFaceOptions): IngressFace {
+/** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
+export function createIngressFace({ home, log, clock = home.services.clock, limits: given }: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
   const sender = new Sender(limits, clock, log);
-  const server = createLimitedServer(limits, (request, response) => {
-    sender.sendFailure({ request, response }, new Failure('not_found', 'There is no such hook or approval.'));
-  });
+  const decisions = new DecisionRoutes(home, sender);
+  const server = createLimitedServer(limits, (request, response) => void route({ request, response }));
   let closed: Promise<void> | null = null;
   return {
     listen: (at) => listenOn(server, at, ''),
@@ -34,4 +36,9 @@ export function createIngressFace({ log, clock = systemClock, limits: given }: I
       return closed;
     },
   };
+
+  async function route(exchange: Exchange): Promise<void> {
+    if (await decisions.serve(exchange)) return;
+    sender.sendFailure(exchange, new Failure('not_found', 'There is no such hook or approval.'));
+  }
 }

@@ -1,0 +1,213 @@
+/** The pages of decision links: each is one answer of at most 6 KB, without a script and without another request. */
+import { hash } from 'node:crypto';
+import type { Decision } from '../../domain/approval.ts';
+import type { JobKind } from '../../domain/job.ts';
+import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/decision-page.ts';
+import { inline } from '../cli/text/safe.ts';
+import { type HeaderList, pageHeaders } from '../http/headers.ts';
+import { html, Html } from '../web/html.ts';
+import { clockTime, timeLeft } from './decision-times.ts';
+
+/** Addresses of what is destroyed that the page lists; the rest is a number. */
+const DESTROYED_SHOWN_MAX = 20;
+/** Bytes that they may take as markup: with everything else at its longest the page then stays below 6 KB. */
+const DESTROYED_BYTES_MAX = 2_400;
+/** Letters of one address, and of any other name. Longer ones lose their middle, visibly. */
+const ADDRESS_MAX = 120;
+const NAME_MAX = 64;
+/** Letters of a reason that the page repeats; the whole is in the console and on the command line. */
+const REASON_SHOWN_MAX = 200;
+
+const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);--soft:light-dark(#4b5560,#a9b4c0);--edge:light-dark(#7d8691,#6b7682);--fail:light-dark(#a51200,#f54123);--run:light-dark(#1561c5,#77beff);font:1rem/1.5 system-ui,sans-serif}
+*{box-sizing:border-box}
+body{margin:0;background:light-dark(#fff,#0e1116);color:var(--ink)}
+main{max-width:30rem;margin:auto;padding:1rem max(1rem,env(safe-area-inset-right)) 2rem max(1rem,env(safe-area-inset-left))}
+p,h1,h2,ul{margin:0 0 .75rem;overflow-wrap:anywhere}
+h1{font-size:1.375rem;line-height:1.25;font-weight:650;text-wrap:balance}
+.on,label small{color:var(--soft)}
+.on{font-size:.8125rem;margin:0 0 .25rem}
+section{margin:0 0 .75rem;padding:.75rem;border-radius:.5rem;background:light-dark(#f6f7f9,#161b22)}
+h2{margin:0 0 .5rem;font-size:1rem;font-weight:650;color:var(--fail)}
+ul{margin:0;padding:0;list-style:none;font:.8125rem/1.5 ui-monospace,monospace}
+li{padding-left:1.5em;text-indent:-1.5em}
+li+li{margin-top:.25rem}
+b{color:var(--fail)}
+label{display:block;margin:0 0 .25rem}
+textarea,button{display:block;width:100%;min-height:48px;padding:.625rem .75rem;border:1px solid var(--edge);border-radius:.375rem;background:light-dark(#fff,#161b22);color:inherit;font:inherit}
+textarea{resize:vertical}
+button{margin-top:1rem;font-weight:650;cursor:pointer}
+.yes{border-color:transparent;background:light-dark(#1561c5,#77beff);color:light-dark(#fff,#0e1116)}
+.danger{border-color:transparent;background:light-dark(#a51200,#c93114);color:#fff}
+:focus-visible{outline:2px solid var(--run);outline-offset:2px}`;
+
+/** Also no referrer, since the address of the page is the capability, and no place in a search engine. */
+export const DECISION_HEADERS: HeaderList = withoutReferrer(pageHeaders(hash('sha256', STYLE, 'base64')));
+
+function withoutReferrer(headers: HeaderList): HeaderList {
+  return [...headers.with(headers.indexOf('Referrer-Policy') + 1, 'no-referrer'), 'X-Robots-Tag', 'noindex'];
+}
+
+/** What is decided, as a line that a question mark may follow, and its short name on the button. */
+const WORDS = {
+  plan: { line: (of) => `Plan ${of}`, short: 'plan' },
+  apply: { line: (of, planned) => (planned ? `Apply plan to ${of}` : `Apply ${of} without a saved plan`), short: 'apply' },
+  destroy: { line: (of) => `Destroy everything in ${of}`, short: 'destroy' },
+  drift: { line: (of) => `Look for drift in ${of}`, short: 'drift run' },
+  playbook: { line: (of) => `Run playbook ${of}`, short: 'playbook run' },
+  command: { line: (of) => `Run a command on ${of}`, short: 'command' },
+  backup: { line: (of) => `Back up ${of}`, short: 'backup' },
+  vendor: { line: (of) => `Vendor ${of}`, short: 'vendor run' },
+} as const satisfies Record<JobKind, { line: (of: string, planned: boolean) => string; short: string }>;
+
+const VIA: Readonly<Record<string, string>> = {
+  link: 'with a decision link',
+  cli: 'on the command line',
+  api: 'over the API',
+  web: 'in the console',
+};
+
+const DONE = { approve: 'approved', reject: 'rejected' } as const satisfies Record<Decision, string>;
+
+/** The whole page. `host` is the name of this machine; null where it has none. */
+export function decisionHtml(page: DecisionPage, host: string | null): string {
+  switch (page.show) {
+    case 'unknown':
+      return whole('This link does not work', html`<p>It is not complete, or a newer one took its place. Nothing was decided.</p>`, html``);
+    case 'question':
+      return whole(`${whatOf(page.asked)}?`, question(page.asked, page.plan), onHost(host));
+    case 'outcome':
+      return whole(outcomeTitle(page), outcome(page), onHost(host, page.asked));
+    case 'expired':
+      return whole(
+        `Expired at ${clockTime(page.asked.expiresAt, page.asked.now)}`,
+        html`<p>Nobody decided in time, so it was refused. Nothing runs.</p>`,
+        onHost(host, page.asked),
+      );
+    case 'stale':
+      return whole('This plan is out of date', stale(page.asked, page.serial), onHost(host, page.asked));
+    case 'own':
+      return whole(
+        'Somebody else has to decide',
+        html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. Nothing was decided.</p>`,
+        onHost(host, page.asked),
+      );
+  }
+}
+
+/** For a request that was refused or failed; `message` is for people and holds no secret. */
+export function failureHtml(message: string): string {
+  return whole('That did not work', html`<p>${shown(message, REASON_SHOWN_MAX)}</p>\n<p>Open the link again to see how things stand.</p>`, html``);
+}
+
+function whole(title: string, content: Html, on: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+${on}<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** Where this is, and on pages whose heading does not say it, what it is about. */
+function onHost(host: string | null, asked?: Asked): Html {
+  const what = asked === undefined ? '' : ` · ${whatOf(asked)}`;
+  return html`<p class="on">svc${host === null ? '' : ` on ${shown(host, NAME_MAX)}`}${what}</p>\n`;
+}
+
+function whatOf({ kind, workspace, runbook, planned }: Asked): string {
+  const { line, short } = WORDS[kind];
+  if (workspace !== null) return line(shown(workspace, NAME_MAX), planned);
+  const name = shown(runbook.slice(runbook.indexOf(':') + 1), NAME_MAX);
+  return runbook.startsWith('rule:') ? `Do the ${short} of rule ${name}` : line(name, planned);
+}
+
+function question(asked: Asked, plan: PlanFacts | null): Html {
+  const left = timeLeft(asked.expiresAt - asked.now);
+  const by = clockTime(asked.expiresAt, asked.now, 'minutes');
+  return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
+<p>If nobody decides by ${by} (${left}), it is refused.</p>
+${mayAnswer(asked, plan) ? form(asked, plan) : html`<p>The plan can not be opened, so it can not be approved from here. The doctor says why.</p>`}`;
+}
+
+function origin({ origin, rule }: Asked): string {
+  const ofRule = rule === null ? '' : ` (rule ${shown(rule, NAME_MAX)})`;
+  return { manual: '', schedule: ', on a schedule', alert: `, because of an alert${ofRule}` }[origin];
+}
+
+/** Who says yes has to have seen what is destroyed. */
+function mayAnswer({ decision }: Asked, plan: PlanFacts | null): boolean {
+  return decision === 'reject' || plan === null || plan.destroyed !== null;
+}
+
+function planned({ destroys, changes, creates, destroyed }: PlanFacts): Html {
+  const list = destroys === 0 || destroyed === null ? html`` : destroyedList(destroyed);
+  const panel = destroys === 0 ? html`` : html`<section>\n<h2>Destroys ${destroys}</h2>\n${list}</section>\n`;
+  const nothing = destroys === 0 ? 'Destroys nothing. ' : '';
+  return html`${panel}<p>${nothing}Changes ${changes}, creates ${creates}.</p>\n`;
+}
+
+function destroyedList(all: readonly Destroyed[]): Html {
+  const items: Html[] = [];
+  let room = DESTROYED_BYTES_MAX;
+  for (const { address, action } of all.slice(0, DESTROYED_SHOWN_MAX)) {
+    const replaced = action === 'replace';
+    const item = html`<li><b>${replaced ? '−/+' : '−'}</b> ${shown(address, ADDRESS_MAX)}${replaced ? ' (replaced)' : ''}</li>\n`;
+    room -= Buffer.byteLength(item.text);
+    if (room < 0) break;
+    items.push(item);
+  }
+  const more = all.length - items.length;
+  return html`<ul>\n${items}${more === 0 ? html`` : html`<li>and ${more} more</li>\n`}</ul>\n`;
+}
+
+/** Without an action it goes to the address of the page itself, so that the token stands in no page. */
+function form(asked: Asked, plan: PlanFacts | null): Html {
+  const destroys = plan?.destroys ?? 0;
+  const { short } = WORDS[asked.kind];
+  const isYes = asked.decision === 'approve';
+  const does = !isYes ? `Reject ${short}` : destroys > 0 ? `Approve, destroying ${destroys}` : `Approve ${short}`;
+  const look = !isYes ? 'no' : destroys > 0 || asked.kind === 'destroy' ? 'danger' : 'yes';
+  return html`<form method="post">
+<label for="reason">Reason <small>(optional)</small></label>
+<textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
+<button class="${look}">${does}</button>
+</form>`;
+}
+
+type Outcome = Extract<DecisionPage, { show: 'outcome' }>;
+
+function outcomeTitle({ fresh, state, at, by, asked }: Outcome): string {
+  const time = clockTime(at, asked.now);
+  if (!fresh) return `Already ${state} at ${time} by ${shown(by, NAME_MAX)}`;
+  return state === 'approved' ? `✓ Approved at ${time}` : `Rejected at ${time}`;
+}
+
+function outcome({ fresh, state, via, reason, asked }: Outcome): Html {
+  const job = html`<p>Job ${shown(asked.jobId, NAME_MAX)} is ${state === 'approved' ? 'queued' : 'cancelled: nothing runs'}.</p>\n`;
+  const was = html`<p>It was ${state} ${VIA[via] ?? `by ${shown(via, NAME_MAX)}`}. Nothing more was done.</p>\n`;
+  const why = reason === null ? html`` : html`<p>Reason: ${shown(reason, REASON_SHOWN_MAX)}</p>\n`;
+  return html`${fresh ? job : was}${why}<p>You can close this page.</p>`;
+}
+
+function stale({ decision }: Asked, serial: number | null): Html {
+  const moved = serial === null ? 'The plan is not the one that was asked about any more.' : `The state moved to serial ${serial} after the plan was made.`;
+  return html`<p>${moved} Nothing was ${DONE[decision]}. Someone must plan again.</p>`;
+}
+
+/** Text of others on one line: nothing in it is invisible or turns letters around, and what is too long loses its middle. */
+function shown(text: string, max: number): string {
+  const letters = [...inline(text)];
+  if (letters.length <= max) return letters.join('');
+  const tail = Math.floor(max / 3);
+  return `${letters.slice(0, max - tail - 1).join('')}…${letters.slice(-tail).join('')}`;
+}

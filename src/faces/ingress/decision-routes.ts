@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
+import { decideByLink, visitLink, type DecisionPage, type LinkVisit } from '../../operations/decision-page.ts';
+import type { Home } from '../../operations/invoke.ts';
+import { ClientGone, hasBody, readBody } from '../http/body.ts';
+import type { HeaderList } from '../http/headers.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
+
+const PATH = /^\/approval\/([^/]+)\/([^/]+)$/;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;.*)?$/i;
+/** A reason of 1,000 characters takes up to nine bytes for each in a form, as all of some alphabets do. */
+const FORM_MAX_BYTES = 9_216;
+
+/** `/approval/{id}/{approve|reject}?token=…`: a GET shows what is asked, and only a POST decides. */
+export class DecisionRoutes {
+  readonly #home: Home;
+  readonly #sender: Sender;
+
+  constructor(home: Home, sender: Sender) {
+    this.#home = home;
+    this.#sender = sender;
+  }
+
+  /** False when the request is for something else. Never rejects. */
+  async serve(exchange: Exchange): Promise<boolean> {
+    const { method = '' } = exchange.request;
+    const visit = visitOf(exchange.request);
+    if (visit === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
+    try {
+      const isPost = method === 'POST';
+      const page = isPost ? await decideByLink(this.#home, visit, await readFields(exchange.request)) : await visitLink(this.#home, visit);
+      this.#send(exchange, statusOf(page, isPost), decisionHtml(page, this.#home.services.server.hostname));
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+    return true;
+  }
+
+  #fail(exchange: Exchange, error: unknown): void {
+    if (error instanceof ClientGone) {
+      exchange.response.destroy();
+      return;
+    }
+    const failure = asFailure(error);
+    const { status, retryAfter } = failureRow(failure.code);
+    const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)];
+    if (!(error instanceof Failure)) headers.push('X-Request-Id', this.#sender.report(exchange, error));
+    this.#send(exchange, status, failureHtml(failure.message), headers);
+  }
+
+  #send(exchange: Exchange, status: number, body: string, more: HeaderList = []): void {
+    this.#sender.send(exchange, status, [...DECISION_HEADERS, ...more], body);
+  }
+}
+
+/** The parts of the URL, unchecked; null where its path is not that of a link. What else stands in the query is left alone: chat programs add to links. */
+function visitOf({ url = '' }: IncomingMessage): LinkVisit | null {
+  const [path = '', ...query] = url.split('?');
+  const [, approvalId, decision] = PATH.exec(path) ?? [];
+  if (approvalId === undefined || decision === undefined) return null;
+  const [token = '', ...others] = new URLSearchParams(query.join('?')).getAll('token');
+  return { approvalId, decision, token: others.length === 0 ? token : '' };
+}
+
+function statusOf(page: DecisionPage, isPost: boolean): number {
+  if (page.show === 'unknown') return 404;
+  if (page.show === 'own') return 403;
+  return isPost && !(page.show === 'outcome' && page.fresh) ? 409 : 200;
+}
+
+/** The fields of the form; none where nothing was sent, as by a button in a notification. */
+async function readFields(request: IncomingMessage): Promise<Record<string, string>> {
+  if (!hasBody(request)) return {};
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!FORM_TYPE.test(type) || encoding !== 'identity') {
+    throw new Failure('invalid_argument', 'The body: expected a form (application/x-www-form-urlencoded).');
+  }
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams((await readBody(request, FORM_MAX_BYTES)).toString('utf8'))) {
+    if (fields.has(name)) throw new Failure('invalid_argument', `${name.slice(0, 80)}: this field was given more than once.`);
+    fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
+}

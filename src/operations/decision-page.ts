@@ -1,0 +1,188 @@
+/** What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face. */
+import { timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { zstdDecompress } from 'node:zlib';
+import { z } from 'zod';
+import { REASON_MAX, type Decision, type Origin } from '../domain/approval.ts';
+import { Failure } from '../domain/failure.ts';
+import type { JobKind } from '../domain/job.ts';
+import type { PlanAction } from '../domain/plan.ts';
+import { SealBroken } from '../lib/seal.ts';
+import { getApproval } from '../store/approvals.ts';
+import { findArtifact, findPlanView, type ArtifactFacts } from '../store/artifacts.ts';
+import { findLink, linkHash } from '../store/decision-links.ts';
+import type { ApprovalRow, DecisionLinkRow } from '../store/schema.ts';
+import { isAsking } from './approval-links.ts';
+import { decide, staleBlock } from './decide.ts';
+import type { Home } from './invoke.ts';
+import { parseInput } from './parse.ts';
+
+/** The parts of a link's URL, as they came. */
+export interface LinkVisit {
+  readonly approvalId: string;
+  readonly decision: string;
+  readonly token: string;
+}
+
+/** Identifiers and times of what is decided; times in milliseconds since the epoch. */
+export interface Asked {
+  readonly decision: Decision;
+  readonly jobId: string;
+  readonly kind: JobKind;
+  readonly workspace: string | null;
+  readonly runbook: string;
+  /** Whether it carries out a saved plan. */
+  readonly planned: boolean;
+  readonly requestedBy: string;
+  readonly origin: Origin;
+  readonly rule: string | null;
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
+/** Counts and addresses of a plan, never a value of an attribute. */
+export interface PlanFacts {
+  readonly destroys: number;
+  readonly changes: number;
+  readonly creates: number;
+  /** Null where the plan can not be opened any more. */
+  readonly destroyed: readonly Destroyed[] | null;
+}
+
+export interface Destroyed {
+  readonly address: string;
+  readonly action: PlanAction;
+}
+
+export type DecisionPage =
+  /** No such link, or not for this approval and this decision. */
+  | { readonly show: 'unknown' }
+  | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null }
+  /** `fresh` where this very request decided. */
+  | {
+      readonly show: 'outcome';
+      readonly asked: Asked;
+      readonly fresh: boolean;
+      readonly state: 'approved' | 'rejected';
+      readonly at: number;
+      readonly by: string;
+      readonly via: string;
+      readonly reason: string | null;
+    }
+  | { readonly show: 'expired'; readonly asked: Asked }
+  /** `serial` is where the state is now; null where it can't be told. */
+  | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
+  /** The recipient is one of those who asked. */
+  | { readonly show: 'own'; readonly asked: Asked };
+
+/** The fields of the page's form. Browsers send the line ends of a text area as CRLF and count each as one. */
+const FORM = z.strictObject({
+  reason: z
+    .string()
+    .transform((text) => text.replaceAll('\r\n', '\n').trim())
+    .refine((text) => text.length <= REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+    .optional(),
+});
+
+const UNKNOWN: DecisionPage = { show: 'unknown' };
+const decompress = promisify(zstdDecompress);
+
+/** What a visitor is shown. Changes nothing, however often it is called. */
+export async function visitLink(home: Home, visit: LinkVisit): Promise<DecisionPage> {
+  const link = await linkOf(home, visit);
+  return link === null ? UNKNOWN : pageOf(home, link, false);
+}
+
+/**
+ * Decides as the link says, once, in the name of its recipient. Answers `outcome` with `fresh` where it did; every
+ * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is busy.
+ */
+export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonly<Record<string, string>>): Promise<DecisionPage> {
+  const link = await linkOf(home, visit);
+  if (link === null) return UNKNOWN;
+  const { reason: given = '' } = parseInput(FORM, fields);
+  const reason = given === '' ? null : given;
+  const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
+  const row = { principal: decider.name, owner: decider.owner, via: decider.via, target: link.approval_id };
+  try {
+    await home.store.write(async (tx) => {
+      await decide(home, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
+      tx.record({ ...row, operation: 'approval.decision', detail: { decision: link.decision } });
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const page = await pageOf(home, link, false);
+    // Refused for a reason that the page would not tell.
+    if (page.show === 'question') throw error;
+    if (page.show === 'own') {
+      await home.store.write(async (tx) => tx.record({ ...row, operation: 'approval.refused', detail: { decision: link.decision } }));
+    }
+    return page;
+  }
+  return pageOf(home, link, true);
+}
+
+/**
+ * The link that a URL names; null when there is none. What is wrong with a URL (its token, the approval or the
+ * decision in it) is not told apart, neither by the answer nor by the work: one hash, one look-up, one comparison.
+ */
+async function linkOf({ store }: Home, { approvalId, decision, token }: LinkVisit): Promise<DecisionLinkRow | null> {
+  const hash = linkHash(token);
+  const link = await findLink(store.db, hash);
+  const named = linkHash(JSON.stringify([hash, approvalId, decision]));
+  const kept = linkHash(JSON.stringify([link?.hash, link?.approval_id, link?.decision]));
+  return timingSafeEqual(Buffer.from(named), Buffer.from(kept)) && link !== undefined ? link : null;
+}
+
+async function pageOf(home: Home, link: DecisionLinkRow, fresh: boolean): Promise<DecisionPage> {
+  const { db, dialect } = home.store;
+  const approval = await getApproval(db, link.approval_id);
+  const now = await dialect.clock(db, home.services.clock.now());
+  const asked = askedOf(approval, link.decision, now);
+  const { state } = approval;
+  if (state === 'approved' || state === 'rejected') {
+    const { decided_at: at, decided_by: by, decided_via: via, reason } = approval;
+    return { show: 'outcome', asked, fresh, state, at: at ?? now, by: by ?? '', via: via ?? '', reason };
+  }
+  if (state === 'expired' || approval.expires_at <= now) return { show: 'expired', asked };
+  if (isAsking(approval, link.recipient)) return { show: 'own', asked };
+  const stale = await staleBlock(db, approval);
+  if (stale !== null) return { show: 'stale', asked, serial: stale.current_serial };
+  if (approval.plan_artifact_id === null) return { show: 'question', asked, plan: null };
+  const artifact = await findArtifact(db, approval.plan_artifact_id);
+  if (artifact?.digest !== approval.plan_digest || artifact === undefined) return { show: 'stale', asked, serial: null };
+  return { show: 'question', asked, plan: await planOf(home, artifact) };
+}
+
+function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
+  return {
+    decision,
+    jobId: approval.job_id,
+    kind: approval.kind,
+    workspace: approval.workspace,
+    runbook: approval.runbook,
+    planned: approval.plan_artifact_id !== null,
+    requestedBy: approval.requested_by,
+    origin: approval.origin,
+    rule: approval.rule,
+    expiresAt: approval.expires_at,
+    now,
+  };
+}
+
+/** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
+async function planOf({ store, services }: Home, artifact: ArtifactFacts): Promise<PlanFacts> {
+  try {
+    const keyring = await services.keyring();
+    const kept = await findPlanView(store.db, artifact.id);
+    if (kept === undefined) throw new SealBroken('altered');
+    const text = (await decompress(keyring.open(['plan-view', artifact.id, kept.workspace], kept.sealed_view))).toString('utf8');
+    const { destroys, changes, creates } = JSON.parse(text) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
+    const destroyed = destroys.map(({ address, action }) => ({ address, action }));
+    return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
+  } catch (error) {
+    // The page says so; the doctor says why.
+    if (!(error instanceof SealBroken) && !(error instanceof Failure)) throw error;
+    return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+  }
+}
