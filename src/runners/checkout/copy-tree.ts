@@ -1,0 +1,207 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, hash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
+import { errorCode } from '../../lib/error-code.ts';
+import { type TreeEntry, whereLinkLeads } from './link.ts';
+
+// The functions of fs that take a callback: a copy is hundreds of calls, and a FileHandle costs twice as much for each.
+const open = promisify(fs.open);
+const close = promisify(fs.close);
+const fstat = promisify(fs.fstat);
+const readdir = promisify(fs.readdir);
+const mkdir = promisify(fs.mkdir);
+const readlink = promisify(fs.readlink);
+const symlink = promisify(fs.symlink);
+const readInto = promisify(fs.read);
+const writeFrom = promisify(fs.write);
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+
+export interface CopyLimits {
+  /** Files, folders and links. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly depth: number;
+}
+
+/** A root has some tens of files. Beyond this somebody named the wrong folder, and each run would copy it. */
+export const COPY_LIMITS: CopyLimits = { files: 20_000, bytes: 256 * 1024 * 1024, depth: 64 };
+
+export interface CopiedTree {
+  /** SHA-256, hex, over path, kind, executable bit and content of every file and link; times don't count, nor do states. */
+  readonly digest: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * Left behind at any level. `.git` has configuration that git would obey; `.terraform` is made by init and may hold
+ * plugins of somebody else, which terraform would run; the lock belongs to a terraform that works in the original.
+ */
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.terraform', '.terraform.tfstate.lock.info']);
+/** Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them changes. */
+const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
+/** Files in work at once: twice the threads that do it. */
+const PARALLEL = 8;
+const BLOCK_BYTES = 256 * 1024;
+const OWNER_EXECUTES = 0o100;
+/** A path that begins with an open folder is not led elsewhere by who swaps a folder above it for a link. */
+const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
+
+/** What the walk gathers. */
+interface Copy {
+  readonly to: string;
+  readonly limits: CopyLimits;
+  readonly entries: Map<string, TreeEntry>;
+  seen: number;
+  bytes: number;
+}
+
+/** One entry: `at` is how it is reached, `path` where it is below the root. */
+interface Place {
+  readonly at: string;
+  readonly path: string;
+}
+
+/**
+ * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone. `to`
+ * is an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
+ * other kinds of files, for what can't be read, and beyond a limit; `to` then holds a part.
+ */
+export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS): Promise<CopiedTree> {
+  const copy: Copy = { to, limits, entries: new Map(), seen: 0, bytes: 0 };
+  await copyFolder(copy, { at: from, path: '' }, 0);
+  await makeLinks(copy);
+  const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
+  return { digest: digestOf(copy.entries), files, bytes: copy.bytes };
+}
+
+async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promise<void> {
+  if (depth > copy.limits.depth) throw new Error(`${shown(path)} lies deeper than ${copy.limits.depth} folders.`);
+  // The root may be reached through a link: it is what somebody named.
+  const folder = await reading(path, () => open(at, O_RDONLY | O_DIRECTORY | (path === '' ? 0 : O_NOFOLLOW)));
+  try {
+    const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
+    const found = await reading(path, () => readdir(here, { withFileTypes: true, encoding: 'buffer' }));
+    const files: Place[] = [];
+    const folders: Place[] = [];
+    for (const entry of found) {
+      const name = nameOf(entry.name, path);
+      if (LEFT_OUT.has(name)) continue;
+      const place = { at: `${here}/${name}`, path: path === '' ? name : `${path}/${name}` };
+      copy.seen += 1;
+      if (copy.seen > copy.limits.files) throw new Error(`There are more than ${copy.limits.files} files in it.`);
+      if (entry.isFile()) files.push(place);
+      else if (entry.isDirectory()) folders.push(place);
+      else if (entry.isSymbolicLink()) await noteLink(copy, place, name);
+      else throw wrongKind(place.path);
+    }
+    await inParallel(files, (file) => copyFile(copy, file));
+    for (const inner of folders) {
+      copy.entries.set(inner.path, { kind: 'folder' });
+      await mkdir(`${copy.to}/${inner.path}`, { mode: 0o700 });
+      await copyFolder(copy, inner, depth + 1);
+    }
+  } finally {
+    await close(folder);
+  }
+}
+
+function nameOf(bytes: Buffer, folder: string): string {
+  if (!isUtf8(bytes)) throw new Error(`${shown(folder)} has a name in it that is no UTF-8.`);
+  return bytes.toString('utf8');
+}
+
+async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
+  // Not blocking: a pipe that took the place of the file would else hold this thread for ever.
+  const source = await reading(path, () => open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  try {
+    const stats = await fstat(source);
+    if (!stats.isFile()) throw wrongKind(path);
+    const executable = (stats.mode & OWNER_EXECUTES) !== 0;
+    const target = await open(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
+    try {
+      // One byte more than there is tells that this was all.
+      const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
+      const digest = await pour(copy, path, source, target, block);
+      copy.entries.set(path, { kind: 'file', executable, digest });
+    } finally {
+      await close(target);
+    }
+  } finally {
+    await close(source);
+  }
+}
+
+/** Copies what is left of an open file and answers its digest: what was read counts, not what the size said before. */
+async function pour(copy: Copy, path: string, source: number, target: number, block: Buffer): Promise<string> {
+  const digest = createHash('sha256');
+  for (;;) {
+    const { bytesRead: count } = await reading(path, () => readInto(source, block, 0, block.length, null));
+    if (count === 0) return digest.digest('hex');
+    copy.bytes += count;
+    if (copy.bytes > copy.limits.bytes) throw new Error(`There are more than ${copy.limits.bytes} bytes in it.`);
+    const part = block.subarray(0, count);
+    digest.update(part);
+    await writeAll(target, part);
+  }
+}
+
+async function writeAll(target: number, bytes: Buffer): Promise<void> {
+  for (let done = 0; done < bytes.length; ) done += (await writeFrom(target, bytes, done, bytes.length - done, null)).bytesWritten;
+}
+
+async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
+  // Terraform would write through it, and what it wrote would not be found where states are looked for.
+  if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state has to be a file.`);
+  copy.entries.set(path, { kind: 'link', target: await reading(path, () => readlink(at)) });
+}
+
+/** After everything else, when it is known what a link can lead to. */
+async function makeLinks(copy: Copy): Promise<void> {
+  for (const [path, entry] of copy.entries) {
+    if (entry.kind !== 'link') continue;
+    const leads = whereLinkLeads(copy.entries, path);
+    if (leads !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${leads === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
+    await symlink(entry.target, `${copy.to}/${path}`);
+  }
+}
+
+/** Folders don't count: what is in them has their name in its path, and an empty one is no configuration. */
+function digestOf(entries: ReadonlyMap<string, TreeEntry>): string {
+  const lines: string[] = [];
+  for (const [path, entry] of entries) {
+    if (entry.kind === 'link') lines.push(JSON.stringify([path, 'link', entry.target]));
+    if (entry.kind !== 'file' || STATES.has(path.slice(path.lastIndexOf('/') + 1))) continue;
+    lines.push(JSON.stringify([path, entry.executable ? 'program' : 'file', entry.digest]));
+  }
+  return hash('sha256', lines.toSorted().join('\n'));
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const one = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  // Every worker has ended before the first fault is told: none goes on writing into a folder that is being removed.
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(PARALLEL, items.length) }, one));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Says which entry it was, in place of the system's words, which name the way to it. */
+async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`${shown(path)} can not be read (${errorCode(error) ?? 'unknown error'}).`, { cause: error });
+  }
+}
+
+function wrongKind(path: string): Error {
+  return new Error(`${shown(path)} is neither a file, a folder nor a symbolic link.`);
+}
+
+function shown(path: string): string {
+  return path === '' ? 'The folder' : JSON.stringify(path);
+}
