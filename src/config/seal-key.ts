@@ -1,30 +1,40 @@
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { randomBytes } from '../lib/random.ts';
+import type { SealFileKey } from '../lib/seal.ts';
 import { isOpenToOthers, isOurs, modeText, PRIVATE_FILE_MODE } from './data-dir.ts';
 
 const KEY_BYTES = 32;
 const VERSION = 'gatehouse-seal-1';
 /** Hex digits of the check sum: enough that a torn or altered line is not taken for another key. */
 const CHECK_DIGITS = 16;
-const LINE = new RegExp(`^${VERSION} ([A-Za-z0-9+/]{43}=) ([0-9a-f]{${CHECK_DIGITS}})\n$`);
-/** The one line has 79 bytes; what is longer is another file, and is not read further. */
-const READ_MAX_BYTES = 256;
+const LINE = new RegExp(`^${VERSION} ([A-Za-z0-9+/]{43}=) ([0-9a-f]{${CHECK_DIGITS}})$`);
+/** A key that a rotation added. Its check sum covers the one of the line before, so that no line can be missing in between. */
+const ADDED_VERSION = 'gatehouse-seal-2';
+const ADDED_LINE = new RegExp(`^${ADDED_VERSION} ([A-Za-z0-9+/]{43}=) (0|[1-9][0-9]{0,15}) ([0-9a-f]{${CHECK_DIGITS}})$`);
+/** As many as a rotation each month fills in five years; a file without a limit could not be told from another one. */
+export const SEAL_KEYS_MAX = 64;
+/** The first line has 79 bytes and the others at most 97, 64 lines some 6,200; what is longer is another file, and is not read further. */
+const READ_MAX_BYTES = 16_384;
 
 /** What is wrong with a seal key file, in words that need no path. */
 export type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
 
+/**
+ * `key` is the first one, which also keys the hashes of tokens and so never changes; `keys` are all, the oldest first.
+ * `stamp` changes with the file, `text` is its content.
+ */
 export type SealKeyState =
-  | { readonly ok: true; readonly key: Buffer; readonly mode: string }
+  | { readonly ok: true; readonly key: Buffer; readonly keys: readonly SealFileKey[]; readonly stamp: string; readonly text: string; readonly mode: string }
   | { readonly ok: false; readonly fault: SealKeyFault; readonly reason: string };
 
 /**
- * The seal key in the file at `path`: 32 random bytes, kept as one line `gatehouse-seal-1 <base64> <check sum>` with
- * mode 0600. Without a file one is made; of processes that start at once all get the same key.
+ * The first seal key in the file at `path`: 32 random bytes, kept as a line `gatehouse-seal-1 <base64> <check sum>` with
+ * mode 0600; rotations add lines below it. Without a file one is made; of processes that start at once all get the same key.
  *
  * `storeNeedsKey` is asked when there is no file: true when the store holds what only the lost key opens, such as active
  * tokens. Then a new key would lock everybody out without a word, so that is refused. Open the store before the key,
@@ -34,21 +44,29 @@ export type SealKeyState =
  * read, is never replaced.
  */
 export async function loadOrCreateSealKey(path: string, storeNeedsKey: () => boolean | Promise<boolean>): Promise<Buffer> {
+  return (await loadOrCreateSealKeys(path, storeNeedsKey)).key;
+}
+
+/** As `loadOrCreateSealKey`, with all keys of the file. */
+export async function loadOrCreateSealKeys(
+  path: string,
+  storeNeedsKey: () => boolean | Promise<boolean>,
+): Promise<Extract<SealKeyState, { ok: true }>> {
   const found = await readSealKey(path);
-  if (found.ok) return found.key;
+  if (found.ok) return found;
   if (found.fault !== 'missing') throw refusal(path, found.reason);
   const needed = await storeNeedsKey();
   if (!needed) await create(path);
   // Another process that starts at the same time may have made both the key and a token since the first look.
   const made = await readSealKey(path);
-  if (made.ok) return made.key;
+  if (made.ok) return made;
   throw refusal(path, needed && made.fault === 'missing' ? LOST : made.reason);
 }
 
 const LOST =
   'is missing, and the store holds what only that key opens: put the key back, from a backup or from where it was before, or use a new data directory';
 
-function refusal(path: string, reason: string): Failure {
+export function refusal(path: string, reason: string): Failure {
   return new Failure('invalid_argument', `--seal-key-file: ${path} ${reason}.`);
 }
 
@@ -78,13 +96,23 @@ async function create(path: string): Promise<void> {
   }
 }
 
-/** The text of a key file. */
+/** The text of a new key file. */
 export function formatSealKey(key: Uint8Array): string {
   return `${VERSION} ${Buffer.from(key).toString('base64')} ${checkSum(key)}\n`;
 }
 
+/** The text of a key file, made from that of one that is whole, with another key below. */
+export function appendSealKey(text: string, { key, createdAt }: { readonly key: Uint8Array; readonly createdAt: number }): string {
+  const before = text.trimEnd().slice(-CHECK_DIGITS);
+  return `${text}${ADDED_VERSION} ${Buffer.from(key).toString('base64')} ${createdAt} ${checkSumOfAdded(before, String(createdAt), key)}\n`;
+}
+
 function checkSum(key: Uint8Array): string {
   return hash('sha256', Buffer.concat([Buffer.from(`${VERSION} `), key])).slice(0, CHECK_DIGITS);
+}
+
+function checkSumOfAdded(before: string, createdAt: string, key: Uint8Array): string {
+  return hash('sha256', Buffer.concat([Buffer.from(`${ADDED_VERSION} ${before} ${createdAt} `), key])).slice(0, CHECK_DIGITS);
 }
 
 function unopened(error: unknown): SealKeyState {
@@ -94,28 +122,57 @@ function unopened(error: unknown): SealKeyState {
 }
 
 async function inspect(file: FileHandle): Promise<SealKeyState> {
-  const stats = await file.stat();
+  const stats = await file.stat({ bigint: true });
+  const owner = { uid: Number(stats.uid) };
   if (!stats.isFile()) return { ok: false, fault: 'not a file', reason: 'is not a regular file' };
-  if (!isOurs(stats) && stats.uid !== 0) {
-    return { ok: false, fault: 'foreign', reason: `belongs to user ${stats.uid}, who could change it` };
+  if (!isOurs(owner) && owner.uid !== 0) {
+    return { ok: false, fault: 'foreign', reason: `belongs to user ${owner.uid}, who could change it` };
   }
-  if (isOpenToOthers(stats.mode)) {
-    const mode = modeText(stats.mode);
+  const mode = modeText(Number(stats.mode));
+  if (isOpenToOthers(Number(stats.mode))) {
     return { ok: false, fault: 'open to others', reason: `has mode ${mode}, so that others may read it: set it to 0600` };
   }
   const buffer = Buffer.alloc(READ_MAX_BYTES);
   const { bytesRead } = await file.read(buffer, 0, READ_MAX_BYTES, 0);
-  const key = parse(buffer.toString('latin1', 0, bytesRead));
-  if (key !== null) return { ok: true, key, mode: modeText(stats.mode) };
+  const text = buffer.toString('latin1', 0, bytesRead);
+  const keys = parse(text);
+  const [first] = keys ?? [];
+  if (keys !== null && first !== undefined) {
+    return { ok: true, key: first.key, keys, stamp: stampOf(stats), text, mode };
+  }
   const what = bytesRead === 0 ? 'is empty' : 'is torn or altered, or of a newer build';
   return { ok: false, fault: 'torn', reason: `${what}: put the key back from a backup` };
 }
 
-function parse(text: string): Buffer | null {
-  const match = LINE.exec(text);
-  if (match === null) return null;
-  const key = Buffer.from(match[1] ?? '', 'base64');
-  return key.length === KEY_BYTES && checkSum(key) === match[2] ? key : null;
+/** Tells one content, owner and mode of a file from another one without reading it. */
+export function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [ino, size, mtimeNs, ctimeNs].join('.');
+}
+
+/** All keys, the oldest first; null unless every byte is as it was written. */
+function parse(text: string): { key: Buffer; createdAt: number | null }[] | null {
+  if (!text.endsWith('\n')) return null;
+  const [firstLine = '', ...addedLines] = text.slice(0, -1).split('\n');
+  if (addedLines.length >= SEAL_KEYS_MAX) return null;
+  const first = LINE.exec(firstLine);
+  const root = decode(first?.[1]);
+  if (root === null || checkSum(root) !== first?.[2]) return null;
+  const keys: { key: Buffer; createdAt: number | null }[] = [{ key: root, createdAt: null }];
+  let before = first[2];
+  for (const line of addedLines) {
+    const [, base64, createdAt = '', sum = ''] = ADDED_LINE.exec(line) ?? [];
+    const key = decode(base64);
+    if (key === null || checkSumOfAdded(before, createdAt, key) !== sum) return null;
+    keys.push({ key, createdAt: Number(createdAt) });
+    before = sum;
+  }
+  return keys;
+}
+
+/** Null for what is no key, and for a second way to write one: the last digit has bits that decoding drops. */
+function decode(base64 = ''): Buffer | null {
+  const key = Buffer.from(base64, 'base64');
+  return key.length === KEY_BYTES && key.toString('base64') === base64 ? key : null;
 }
 
 function codeOf(error: unknown): string {

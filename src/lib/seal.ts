@@ -1,3 +1,6 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import { randomBytes } from './random.ts';
+
 /** Sealing: AES-256-GCM, where the label (what the thing is and whose) is authenticated with the content. */
 
 /** What was sealed was altered, belongs to another label, or was sealed with a key that is not here. */
@@ -30,4 +33,102 @@ export interface SealKeeper {
   keyring(): Promise<Keyring>;
   /** Adds a new key, which seals from now on; the older ones still open. */
   rotate(): Promise<Keyring>;
+}
+
+/** One key of the file: `key` has 32 bytes, `createdAt` is in milliseconds since the epoch where it is known. */
+export interface SealFileKey {
+  readonly key: Uint8Array;
+  readonly createdAt: number | null;
+}
+
+export const SEAL_ALGORITHM = 'aes-256-gcm';
+
+/** What is sealed begins with this, so that a later form can be told from this one. */
+const MAGIC = Buffer.from('GHS1', 'latin1');
+const KEY_BYTES = 32;
+const KEY_ID_BYTES = 8;
+/** The size that GCM is made for. By chance alone two of 2^32 things of one key would share one with odds of 2^-33. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = MAGIC.length + KEY_ID_BYTES;
+/** What sealing adds to the length of the content. */
+export const SEAL_OVERHEAD_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
+
+interface RingKey {
+  readonly id: string;
+  readonly idBytes: Buffer;
+  readonly secret: KeyObject;
+  readonly createdAt: number | null;
+}
+
+/**
+ * Seals with the last of `keys` and opens with each of them. What is sealed is
+ * `GHS1` | 8 bytes key id | 12 bytes nonce | 16 bytes tag | ciphertext,
+ * and the magic, the key id and the label are authenticated with it. The keys themselves are never used: each gives a
+ * sealing key and an id by HKDF, because the first one also keys the hashes of tokens.
+ *
+ * Throws an Error without any key, or with one that has not 32 bytes.
+ */
+export function createKeyring(keys: readonly SealFileKey[]): Keyring {
+  const ring = new Map(keys.map(ringKey).map((each) => [each.id, each]));
+  const active = [...ring.values()].at(-1);
+  if (active === undefined) throw new Error('a keyring needs a key');
+  return {
+    activeId: active.id,
+    activeSince: active.createdAt,
+    seal: (label, plain) => seal(active, label, plain),
+    open: (label, sealed) => open(ring, label, sealed),
+    keyIdOf,
+    has: (keyId) => ring.has(keyId),
+  };
+}
+
+function ringKey({ key, createdAt }: SealFileKey): RingKey {
+  if (key.length !== KEY_BYTES) throw new Error(`a seal key has ${KEY_BYTES} bytes`);
+  const id = hash('sha256', derive(key, 'gatehouse seal id')).slice(0, KEY_ID_BYTES * 2);
+  return { id, idBytes: Buffer.from(id, 'hex'), secret: createSecretKey(derive(key, 'gatehouse seal')), createdAt };
+}
+
+function derive(key: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, new Uint8Array(0), purpose, KEY_BYTES));
+}
+
+/** JSON of the list: no two labels have the same bytes. */
+function associated(idBytes: Uint8Array, label: readonly string[]): Buffer {
+  return Buffer.concat([MAGIC, idBytes, Buffer.from(JSON.stringify(label), 'utf8')]);
+}
+
+function seal({ idBytes, secret }: RingKey, label: readonly string[], plain: Uint8Array): Uint8Array {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(SEAL_ALGORITHM, secret, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(associated(idBytes, label));
+  const content = cipher.update(plain);
+  // In this mode the end adds nothing to the content, and the tag is there only after it.
+  cipher.final();
+  return Buffer.concat([MAGIC, idBytes, nonce, cipher.getAuthTag(), content]);
+}
+
+function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], sealed: Uint8Array): Uint8Array {
+  const keyId = keyIdOf(sealed);
+  if (keyId === null) throw new SealBroken('altered');
+  const found = ring.get(keyId);
+  if (found === undefined) throw new SealBroken('unknown key');
+  const nonce = sealed.subarray(HEAD_BYTES, HEAD_BYTES + NONCE_BYTES);
+  const decipher = createDecipheriv(SEAL_ALGORITHM, found.secret, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(associated(found.idBytes, label));
+  decipher.setAuthTag(sealed.subarray(HEAD_BYTES + NONCE_BYTES, SEAL_OVERHEAD_BYTES));
+  const plain = decipher.update(sealed.subarray(SEAL_OVERHEAD_BYTES));
+  try {
+    decipher.final();
+  } catch {
+    // What was deciphered so far is not what was sealed: nobody may see it.
+    plain.fill(0);
+    throw new SealBroken('altered');
+  }
+  return plain;
+}
+
+function keyIdOf(sealed: Uint8Array): string | null {
+  if (sealed.length < SEAL_OVERHEAD_BYTES || !MAGIC.equals(sealed.subarray(0, MAGIC.length))) return null;
+  return Buffer.from(sealed.subarray(MAGIC.length, HEAD_BYTES)).toString('hex');
 }

@@ -15,6 +15,7 @@ import { type Clock, rfc3339, systemClock } from '../../src/lib/clock.ts';
 import { Followers } from '../../src/lib/followers.ts';
 import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
+import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
 import { type Authenticator, createAuthenticator } from '../../src/operations/authenticate.ts';
 import type { Services } from '../../src/operations/services.ts';
 import { insertChunk, lastSeq } from '../../src/store/chunks.ts';
@@ -167,7 +168,22 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
   return program;
 }
 
+/** As the key file, in memory: the first key is that of the tokens, rotating adds one. */
+function memorySealKeeper(clock: Clock): SealKeeper {
+  const keys: SealFileKey[] = [{ key: SEAL_KEY, createdAt: null }];
+  let ring = createKeyring(keys);
+  return {
+    keyring: () => Promise.resolve(ring),
+    rotate() {
+      keys.push({ key: randomBytes(32), createdAt: clock.now() });
+      ring = createKeyring(keys);
+      return Promise.resolve(ring);
+    },
+  };
+}
+
 function fakeServices(followers: Followers, clock: Clock, authenticator: Authenticator, hasQueue: boolean, wake: () => void): Services {
+  const seal = memorySealKeeper(clock);
   return {
     clock,
     server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
@@ -177,8 +193,8 @@ function fakeServices(followers: Followers, clock: Clock, authenticator: Authent
     announceJob: (jobId) => followers.tell(jobId),
     doctor: () => Promise.resolve(DOCTOR_ENTRIES),
     hashToken: (secret, salt) => authenticator.hashToken(secret, salt),
-    keyring: () => Promise.reject(new Error('the API tests bring no key')),
-    seal: { keyring: () => Promise.reject(new Error('no key')), rotate: () => Promise.reject(new Error('no key')) },
+    keyring: () => seal.keyring(),
+    seal,
     sources: {
       fetch: () => Promise.reject(new Error('no sources')),
       treeOf: () => Promise.resolve(null),
