@@ -3,7 +3,7 @@ import { readFile, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
-import { pause, systemClock } from '../lib/clock.ts';
+import { holdProcess, pause, systemClock } from '../lib/clock.ts';
 import { randomBytes } from '../lib/random.ts';
 import { PRIVATE_FILE_MODE } from './data-dir.ts';
 
@@ -33,13 +33,25 @@ export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() =>
   const holder: Holder = { host: hostname(), bootId: bootId(), pid: process.pid, nonce: randomBytes(NONCE_BYTES).toString('hex') };
   const text = JSON.stringify(holder);
   HELD.add(holder.nonce);
-  for (const until = systemClock.monotonic() + waitMs; ; await pause(systemClock, RETRY_MS)) {
-    if (await createExclusive(lock, text, PRIVATE_FILE_MODE)) return () => release(lock, holder);
-    await removeOfDead(lock);
-    if (systemClock.monotonic() >= until) break;
+  // A command line has nothing else that would keep it alive meanwhile.
+  const awake = holdProcess();
+  let held = false;
+  try {
+    held = await takeWithin(lock, text, waitMs);
+  } finally {
+    awake();
+    if (!held) HELD.delete(holder.nonce);
   }
-  HELD.delete(holder.nonce);
+  if (held) return () => release(lock, holder);
   throw new Failure('unavailable', `--seal-key-file: another rotation holds ${lock}: where none is running, remove that file.`);
+}
+
+async function takeWithin(lock: string, text: string, waitMs: number): Promise<boolean> {
+  for (const until = systemClock.monotonic() + waitMs; ; await pause(systemClock, RETRY_MS)) {
+    if (await createExclusive(lock, text, PRIVATE_FILE_MODE)) return true;
+    await removeOfDead(lock);
+    if (systemClock.monotonic() >= until) return false;
+  }
 }
 
 async function release(lock: string, { nonce }: Holder): Promise<void> {
