@@ -11,7 +11,7 @@ import { clockTime, timeLeft } from './decision-times.ts';
 /** Addresses of what is destroyed that the page lists; the rest is a number. */
 const DESTROYED_SHOWN_MAX = 20;
 /** Bytes that they may take as markup: with everything else at its longest the page then stays below 6 KB. */
-const DESTROYED_BYTES_MAX = 2_400;
+const DESTROYED_BYTES_MAX = 2_050;
 /** Letters of one address, and of any other name. Longer ones lose their middle, visibly. */
 const ADDRESS_MAX = 120;
 const NAME_MAX = 64;
@@ -206,7 +206,7 @@ function stale({ decision }: Asked, serial: number | null): Html {
 
 /** Text of others on one line: nothing in it is invisible or turns letters around, and what is too long loses its middle. */
 function shown(text: string, max: number): string {
-  const letters = [...inline(text)];
+  const letters = Array.from(inline(text));
   if (letters.length <= max) return letters.join('');
   const tail = Math.floor(max / 3);
   return `${letters.slice(0, max - tail - 1).join('')}…${letters.slice(-tail).join('')}`;
