@@ -1,0 +1,89 @@
+/** Values of a plan as terraform prints it in JSON, and careful ways to look into them. */
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A number that a double can't hold, as it is written: an account number of 20 digits must not be shown rounded. */
+export class ExactNumber {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** What isn't a list or a map; null is nothing to hide and is not among them. */
+export type Leaf = string | number | boolean | ExactNumber;
+
+/** Deeper than any resource is, and far from the end of the stack. */
+const DEPTH_MAX = 200;
+
+/**
+ * From 16 digits on a double may round. Terraform writes no exponents and no spaces. Parsing such a plan with a
+ * reviver takes three times as long, so it is done only where there is such a number (or a string that looks like one).
+ */
+const LONG_NUMBER = /[:,[]-?[\d.]{16}/;
+
+/** Parses what `terraform show -json` printed. Throws an Error that quotes nothing of it: the parser's own would. */
+export function parsePlan(text: string): unknown {
+  try {
+    return LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
+  } catch {
+    throw new Error('The plan could not be read: it is not valid JSON.');
+  }
+}
+
+function exactly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  return String(value) === context.source ? value : new ExactNumber(context.source);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
+/** The member itself, never what every object inherits: a map of a plan may have a key `constructor`. */
+export function memberOf(object: unknown, key: string): unknown {
+  return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The elements of a list that may be left out. Throws where it is something else; `what` names it. */
+export function listOf(value: unknown, what: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw malformed(`${what} is not a list`);
+  return value;
+}
+
+/** The members of a map that may be left out. Throws where it is something else; `what` names it. */
+export function entriesOf(value: unknown, what: string): readonly (readonly [string, unknown])[] {
+  if (value === undefined || value === null) return [];
+  if (!isObject(value)) throw malformed(`${what} is not an object`);
+  return Object.entries(value);
+}
+
+/** `problem` names a place in the plan, and no value. */
+export function malformed(problem: string): Error {
+  return new Error(`The plan could not be read: ${problem}.`);
+}
+
+/** Called by whoever goes one level down, so that a hostile plan ends in a sentence and not at the end of the stack. */
+export function deeper(depth: number): number {
+  if (depth >= DEPTH_MAX) throw malformed(`a value is nested deeper than ${DEPTH_MAX} levels`);
+  return depth + 1;
+}
+
+/** Whether two values say the same. What is left out and null are the same, as they are to terraform. */
+export function sameValue(a: unknown, b: unknown, depth = 0): boolean {
+  if (a === b || (a ?? null) === (b ?? null)) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameValue(element, b[i], deeper(depth)));
+  }
+  if (a instanceof ExactNumber) return b instanceof ExactNumber && a.source === b.source;
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key], deeper(depth)));
+}
+
+/** How a number or a bool is shown, and a string as it is. */
+export function leafText(leaf: Leaf): string {
+  return leaf instanceof ExactNumber ? leaf.source : String(leaf);
+}

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads';
+import { parsePlan } from '../../domain/plan-json.ts';
+import { type PlanViewOptions, viewOf } from '../../domain/plan-view.ts';
+import type { ReadPlan } from '../../domain/plan.ts';
+
+/** Some 23,000 resources with 1 kB of attributes each. What is longer is refused before it is parsed. */
+export const PLAN_JSON_MAX_BYTES = 64 * 1024 * 1024;
+/** Up to here a plan is read in place: a thread takes longer to start than this takes to read. */
+const INLINE_MAX_BYTES = 1024 * 1024;
+/** What the longest plan needs in the thread, with room: a thread that wants more ends, and not the daemon. */
+const THREAD_MEMORY_MB = 1024;
+
+/** What the thread is given. */
+export interface PlanReaderTask {
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly artifactId: string;
+  readonly secrets: readonly Uint8Array[];
+  readonly secretVariables: readonly string[];
+}
+
+/** What the thread says: the plan, or why it can't be read. */
+export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem: string };
+
+/**
+ * Reads what `terraform show -json` printed of a plan. A long one is read in a thread of its own, so that the event loop
+ * is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the plan
+ * where it is too long, not JSON or not a plan, or where the thread ended without an answer.
+ */
+export async function readPlan(json: Buffer, options: PlanViewOptions): Promise<ReadPlan> {
+  if (json.length > PLAN_JSON_MAX_BYTES) {
+    throw new Error(`The plan could not be read: its JSON has ${json.length} bytes, and at most ${PLAN_JSON_MAX_BYTES} are read.`);
+  }
+  return json.length <= INLINE_MAX_BYTES ? viewOf(parsePlan(json.toString()), options) : readInThread(json, options, THREAD_MEMORY_MB);
+}
+
+/** For `readPlan`, and for the test of a thread that runs out of memory. */
+export async function readInThread(json: Buffer, options: PlanViewOptions, memoryMb: number): Promise<ReadPlan> {
+  const { artifactId, secrets, secretVariables = [] } = options;
+  const handed = whole(json);
+  const task: PlanReaderTask = { json: handed, artifactId, secrets, secretVariables };
+  const thread = new Worker(new URL('plan-reader-thread.ts', import.meta.url), {
+    workerData: task,
+    transferList: [handed.buffer],
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    // Nothing in there needs the daemon's.
+    env: {},
+  });
+  try {
+    const answer = await answerOf(thread);
+    if ('problem' in answer) throw new Error(answer.problem);
+    return answer.plan;
+  } finally {
+    await thread.terminate();
+  }
+}
+
+function answerOf(thread: Worker): Promise<PlanReaderAnswer> {
+  return new Promise((resolve, reject) => {
+    thread.once('message', resolve);
+    thread.once('messageerror', () => reject(new Error('The plan could not be read: the answer of the thread was lost.')));
+    // The error of the thread itself may quote the plan; its code doesn't.
+    thread.once('error', (error: NodeJS.ErrnoException) => reject(new Error(`The plan could not be read: the thread failed (${error.code ?? error.name}).`)));
+    thread.once('exit', () => reject(new Error('The plan could not be read: the thread ended without an answer.')));
+  });
+}
+
+/** Only a buffer that is the whole of its memory can be handed over; of any other a copy is. */
+function whole(json: Buffer): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = json;
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) return new Uint8Array(buffer);
+  return new Uint8Array(json);
+}
