@@ -33,6 +33,11 @@ export interface Dialect {
   lockKeyOf(db: Db, jobId: string): Promise<void>;
   /** Milliseconds since the epoch by the clock that leases are measured with. */
   leaseClock(db: Db): Promise<number>;
+  /**
+   * Milliseconds since the epoch by the clock that deadlines in the store are measured with: the database's, where
+   * daemons of several machines share it, else that of this process, which hands its own time over.
+   */
+  clock(db: Db, processNow: number): Promise<number>;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
   integrity(db: Db): Promise<readonly string[]>;
   faultOf(error: unknown): StoreFault;

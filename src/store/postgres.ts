@@ -83,6 +83,11 @@ async function lockKey(db: Db, key: string): Promise<void> {
   keys.held.add(key);
 }
 
+async function databaseNow(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
+  return rows[0]?.now ?? Number.NaN;
+}
+
 const dialect: Dialect = {
   name: 'postgres',
   liveness: 'lease',
@@ -97,10 +102,8 @@ const dialect: Dialect = {
     const [row] = (await keyOf(db, { jobId })).rows;
     if (row?.concurrency_key !== undefined && row.concurrency_key !== null) await lockKey(db, row.concurrency_key);
   },
-  async leaseClock(db) {
-    const { rows } = await sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
-    return rows[0]?.now ?? Number.NaN;
-  },
+  leaseClock: databaseNow,
+  clock: databaseNow,
   async integrity(db) {
     await sql`select count(*) from schema_migrations`.execute(db);
     return [];

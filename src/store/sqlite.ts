@@ -32,6 +32,7 @@ const dialect: Dialect = {
   lockKey: () => Promise.resolve(),
   lockKeyOf: () => Promise.resolve(),
   leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
+  clock: (_db, processNow) => Promise.resolve(processNow),
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';

@@ -1,0 +1,56 @@
+import type { Clock } from '../lib/clock.ts';
+import { listExpired, nextDeadline, settle, type Due } from '../store/approvals.ts';
+import { appendState } from '../store/chunks.ts';
+import { cancelWaiting } from '../store/claims.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ExpireDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly announceJob: (jobId: string) => void;
+}
+
+/** How often deadlines are looked at where none is near, in milliseconds: another process may have asked meanwhile. */
+export const EXPIRE_EVERY_MS = 30_000;
+/** Approvals that are read at a time: what a long stop left over is worked off in pieces. */
+const BATCH = 100;
+
+/**
+ * Ends every pending approval whose deadline has come, and cancels its job: nothing runs without a yes. Answers in how
+ * many milliseconds the next deadline comes, at most EXPIRE_EVERY_MS. At the start of a daemon a pass is made before
+ * the first claim.
+ */
+export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promise<number> {
+  const { store, clock } = deps;
+  for (;;) {
+    const due = await listExpired(store.db, await store.dialect.clock(store.db, clock.now()), BATCH);
+    for (const each of due) {
+      if (signal?.aborted === true) return EXPIRE_EVERY_MS;
+      await expire(deps, each);
+    }
+    if (due.length < BATCH) break;
+  }
+  const next = await nextDeadline(store.db);
+  if (next === null) return EXPIRE_EVERY_MS;
+  const now = await store.dialect.clock(store.db, clock.now());
+  return Math.min(Math.max(next - now, 0), EXPIRE_EVERY_MS);
+}
+
+/** The approval and its job in one transaction; nothing where somebody decided first. */
+async function expire({ store, announceJob }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
+  await store.write(async (tx) => {
+    const settled = await settle(tx, id, { to: 'expired', by: 'gatehouse', via: 'deadline', reason: null });
+    if (settled === undefined) return;
+    const cancelled = await cancelWaiting(tx, jobId, 'awaiting_approval');
+    if (cancelled) await appendState(tx, jobId, 'cancelled', null);
+    tx.record({
+      principal: 'gatehouse',
+      owner: 'gatehouse',
+      via: 'daemon',
+      operation: 'approval.expire',
+      target: id,
+      detail: { job_id: jobId, job_cancelled: cancelled },
+    });
+    tx.afterCommit(() => announceJob(jobId));
+  });
+}

@@ -1,0 +1,134 @@
+import { DECISIONS, type Decision } from '../domain/approval.ts';
+import { Failure } from '../domain/failure.ts';
+import type { JobState } from '../domain/job.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { getApproval, holdApproval, settle } from '../store/approvals.ts';
+import { findArtifact } from '../store/artifacts.ts';
+import { appendState } from '../store/chunks.ts';
+import { cancelWaiting, queueApproved } from '../store/claims.ts';
+import type { Tx } from '../store/gate.ts';
+import type { ApprovalRow, Db } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
+import { findWorkspace } from '../store/workspaces.ts';
+import { isAsking } from './approval-links.ts';
+import type { Services } from './services.ts';
+import type { Projected } from './views.ts';
+
+export interface Decider {
+  readonly name: string;
+  /** Whose credential it is: who is in the asking chain by this name may not decide. */
+  readonly owner: string;
+  /** The face: `api`, `cli`, `web`, `mcp` or `link`. */
+  readonly via: string;
+}
+
+export interface DecisionRequest {
+  readonly approvalId: string;
+  readonly decision: Decision;
+  readonly reason: string | null;
+  readonly decider: Decider;
+}
+
+export interface Decided {
+  readonly approval: ApprovalRow;
+  readonly jobState: Extract<JobState, 'queued' | 'cancelled'>;
+}
+
+export type StaleBlock = NonNullable<Projected<'approval.get'>['stale']>;
+
+/** What a plan is compared by: an approval, or the artifact that somebody wants to ask about. */
+export type PlanPosition = Pick<ApprovalRow, 'workspace' | 'plan_artifact_id' | 'plan_serial'>;
+
+interface DecideHome {
+  readonly store: Pick<Store, 'dialect'>;
+  readonly services: Pick<Services, 'wake' | 'announceJob'>;
+}
+
+/**
+ * The one way to decide, for every face. Fail-closed: whatever is not a clear yes or no of somebody who did not ask,
+ * in time and about a plan that still holds, changes nothing. Throws not_found, conflict (settled already or past the
+ * deadline), forbidden (the decider's owner is in the asking chain) and stale_plan with `stale`. The caller writes the
+ * row of the ledger.
+ */
+export async function decide(home: DecideHome, tx: Tx, request: DecisionRequest): Promise<Decided> {
+  const { approvalId, decision, reason, decider } = request;
+  if (!DECISIONS.includes(decision)) throw new Failure('invalid_argument', `decision: expected one of ${DECISIONS.join(', ')}.`);
+  const approval = await holdApproval(tx, approvalId);
+  if (approval.state !== 'pending') throw settledAlready(approval);
+  if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
+  refuseAsker(approval, decider.owner);
+  await refuseStale(tx.db, approval);
+  const to = decision === 'approve' ? 'approved' : 'rejected';
+  const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
+  if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
+  const jobState = await release(tx, settled);
+  tx.afterCommit(() => {
+    home.services.announceJob(settled.job_id);
+    home.services.wake();
+  });
+  return { approval: settled, jobState };
+}
+
+/** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */
+async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promise<'queued' | 'cancelled'> {
+  const to = state === 'approved' ? 'queued' : 'cancelled';
+  const moved = to === 'queued' ? await queueApproved(tx, jobId) : await cancelWaiting(tx, jobId, 'awaiting_approval');
+  if (!moved) throw new Failure('conflict', `Job ${jobId} of approval ${id} does not wait for a decision any more.`);
+  await appendState(tx, jobId, to, null);
+  return to;
+}
+
+/** Throws forbidden for an owner in the asking chain. */
+export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner: string): void {
+  if (!isAsking(approval, owner)) return;
+  throw new Failure('forbidden', `${owner} is among those who asked for what ${approval.id} decides: somebody else has to decide it.`);
+}
+
+function settledAlready({ id, state, decided_at: at, decided_by: by, decided_via: via }: ApprovalRow): Failure {
+  const when = at === null ? '' : ` at ${rfc3339(at)}`;
+  const who = by === null || state === 'expired' ? '' : ` by ${by} via ${via}`;
+  return new Failure('conflict', `Approval ${id} is ${state} already${who}${when}. Nothing was changed.`);
+}
+
+function tooLate({ id, expires_at: expiresAt }: ApprovalRow): Failure {
+  return new Failure('conflict', `Approval ${id} expired at ${rfc3339(expiresAt)}. Nothing was released.`);
+}
+
+/** Why a decision that looked possible was not: somebody was first, or the deadline came in between. */
+function outOfTime(approval: ApprovalRow): Failure {
+  return approval.state === 'pending' ? tooLate(approval) : settledAlready(approval);
+}
+
+/** Throws stale_plan where the state moved, or the plan is not the one that was asked about. */
+async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
+  const stale = await staleBlock(db, approval);
+  if (stale !== null) {
+    const { plan_serial: planned, current_serial: current } = stale;
+    throw new Failure('stale_plan', `The state moved from serial ${planned} to ${current} after this plan was made. Nothing was decided.`, { stale });
+  }
+  if (approval.plan_artifact_id === null) return;
+  const artifact = await findArtifact(db, approval.plan_artifact_id);
+  if (artifact !== undefined && artifact.digest === approval.plan_digest) return;
+  const serial = approval.plan_serial ?? 0;
+  throw new Failure('stale_plan', `The plan is not the one that ${approval.id} asked about. Nothing was decided.`, {
+    stale: { plan_serial: serial, current_serial: serial } satisfies StaleBlock,
+  });
+}
+
+/**
+ * Where the state is and who moved it there, when it moved after the plan was made; null while the plan holds. Also
+ * another lineage is a move: it is another state, whatever its serial says. Who moved it is left out when that was
+ * somebody outside of the service.
+ */
+export async function staleBlock(db: Db, plan: PlanPosition): Promise<StaleBlock | null> {
+  if (plan.workspace === null || plan.plan_serial === null) return null;
+  const workspace = await findWorkspace(db, plan.workspace);
+  if (workspace === undefined || workspace.serial === null) return null;
+  if (workspace.serial === plan.plan_serial) {
+    const artifact = plan.plan_artifact_id === null ? undefined : await findArtifact(db, plan.plan_artifact_id);
+    if (artifact === undefined || artifact.lineage === workspace.lineage) return null;
+  }
+  const { moved_by_job: byJob, moved_via: via, moved_at: at } = workspace;
+  const mover = byJob === null ? {} : { moved_by_job: byJob, ...(via === null ? {} : { moved_via: via }), ...(at === null ? {} : { moved_at: rfc3339(at) }) };
+  return { plan_serial: plan.plan_serial, current_serial: workspace.serial, ...mover };
+}
