@@ -71,7 +71,7 @@ test('Every kind of job has its question, also when a rule made it', () => {
 
 test('Twenty addresses are shown, the others counted', () => {
   const text = textOf(decisionHtml(asking({}, Array.from({ length: 50 }, (_, n) => `terraform_data.r[${n}]`)), null));
-  assert.match(text, /− terraform_data\.r\[19\]\nand 30 more\n/);
+  assert.match(text, /− terraform_data\.r\[19\]\n and 30 more\n/);
   assert.doesNotMatch(text, /r\[20\]/);
 });
 

@@ -29,7 +29,7 @@ h1{font-size:1.375rem;line-height:1.25;font-weight:650;text-wrap:balance}
 section{margin:0 0 .75rem;padding:.75rem;border-radius:.5rem;background:light-dark(#f6f7f9,#161b22)}
 h2{margin:0 0 .5rem;font-size:1rem;font-weight:650;color:var(--fail)}
 ul{margin:0;padding:0;list-style:none;font:.8125rem/1.5 ui-monospace,monospace}
-li{padding-left:1.5em;text-indent:-1.5em}
+li{display:grid;grid-template-columns:3ch 1fr;gap:1ch}
 li+li{margin-top:.25rem}
 b{color:var(--fail)}
 label{display:block;margin:0 0 .25rem}
@@ -167,7 +167,7 @@ function destroyedList(all: readonly Destroyed[]): Html {
     items.push(item);
   }
   const more = all.length - items.length;
-  return html`<ul>\n${items}${more === 0 ? html`` : html`<li>and ${more} more</li>\n`}</ul>\n`;
+  return html`<ul>\n${items}${more === 0 ? html`` : html`<li><b></b> and ${more} more</li>\n`}</ul>\n`;
 }
 
 /** Without an action it goes to the address of the page itself, so that the token stands in no page. */
