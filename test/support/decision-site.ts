@@ -1,4 +1,5 @@
 /** The ingress listener on port 0 beside a program, and makers of jobs that wait for approval. */
+import assert from 'node:assert/strict';
 import { zstdCompressSync } from 'node:zlib';
 import { localCaller } from '../../src/domain/caller.ts';
 import { workspaceKey } from '../../src/domain/workspace.ts';
@@ -10,6 +11,7 @@ import type { Tx } from '../../src/store/gate.ts';
 import { insertJob } from '../../src/store/jobs.ts';
 import type { ApprovalRow } from '../../src/store/schema.ts';
 import { type Ending, type Program, type ProgramOptions, startProgram } from './program.ts';
+import { judgeAlways } from './scenario.ts';
 
 export const ASKER = 'ci-deploy';
 export const WORKSPACE = 'net';
@@ -86,6 +88,30 @@ export async function openDecisionSite(ending: Ending, options: ProgramOptions =
     approval: (id) => db.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
     jobState: async (id) => (await db.selectFrom('jobs').select('state').where('id', '=', id).executeTakeFirstOrThrow()).state,
   };
+}
+
+export interface Told {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** Sends one request to the ingress listener, without following anything; a form is sent as the page sends it. */
+export async function ask(url: string, method: string, form?: string | Readonly<Record<string, string>>): Promise<Told> {
+  const body = typeof form === 'object' ? new URLSearchParams(form).toString() : form;
+  const init = body === undefined ? {} : { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+  const response = await fetch(url, { method, redirect: 'manual', ...init });
+  judgeAlways(response.headers);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+export async function assertPending(site: DecisionSite, { approvalId, jobId }: { approvalId: string; jobId: string }): Promise<void> {
+  assert.equal((await site.approval(approvalId)).state, 'pending');
+  assert.equal(await site.jobState(jobId), 'awaiting_approval');
+}
+
+export async function ledger(site: DecisionSite): Promise<{ operation: string; principal: string; via: string; target: string | null; detail: string }[]> {
+  return site.program.store.db.selectFrom('ledger').select(['operation', 'principal', 'via', 'target', 'detail']).orderBy('seq').execute();
 }
 
 type Sealer = Awaited<ReturnType<Home['services']['keyring']>>;
