@@ -18,6 +18,7 @@ import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/flood.ts';
 import { idle } from './parts/idle.ts';
+import { infrastructure } from './parts/infrastructure.ts';
 import { latency } from './parts/latency.ts';
 import { list } from './parts/list.ts';
 import { output } from './parts/output.ts';
@@ -39,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   stream,
   flood,
   idle,
+  infrastructure,
   postgres,
 };
 

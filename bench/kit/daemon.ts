@@ -27,11 +27,13 @@ export interface Daemon {
   readonly readyMs: number;
   /** Absolute, of a path below /api/v1. */
   url(path: string): string;
-  /** One request as the operator. `body` is sent as JSON. */
-  ask(method: string, path: string, body?: unknown): Promise<HttpResponse>;
+  /** One request, as the operator unless other headers say so. `body` is sent as JSON. */
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpResponse>;
+  /** A verb of the command line on the data directory. */
+  svc<T>(words: readonly string[]): Promise<T>;
   readonly headers: Readonly<Record<string, string>>;
   /** The headers of a new token that belongs to `owner`. */
-  headersFor(owner: string): Promise<Record<string, string>>;
+  headersFor(owner: string, scope?: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
   /** As a crash would end it. */
   kill(): Promise<void>;
@@ -81,8 +83,8 @@ async function svc<T>(dataDir: string, env: NodeJS.ProcessEnv, words: readonly s
   return told.data;
 }
 
-async function headersOf(dataDir: string, env: NodeJS.ProcessEnv, owner: string): Promise<Record<string, string>> {
-  const { token } = await svc<{ token: string }>(dataDir, env, ['token', 'create', '--name', owner, '--scope', 'operator']);
+async function headersOf(dataDir: string, env: NodeJS.ProcessEnv, owner: string, scope = 'operator'): Promise<Record<string, string>> {
+  const { token } = await svc<{ token: string }>(dataDir, env, ['token', 'create', '--name', owner, '--scope', scope]);
   return { authorization: `Bearer ${token}` };
 }
 
@@ -103,16 +105,17 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     readyMs,
     url,
     headers,
-    async ask(method, path, body) {
+    svc: (words) => svc(dataDir, env, words),
+    async ask(method, path, body, as = headers) {
       const connection = await HttpConnection.open(webUrl);
       try {
         const text = body === undefined ? {} : { body: JSON.stringify(body) };
-        return await connection.send(requestBytes({ method, url: url(path), headers, ...text }));
+        return await connection.send(requestBytes({ method, url: url(path), headers: as, ...text }));
       } finally {
         connection.close();
       }
     },
-    headersFor: (owner) => headersOf(dataDir, env, owner),
+    headersFor: (owner, scope) => headersOf(dataDir, env, owner, scope),
     stop: () => end(child),
     kill: () => end(child, 'SIGKILL'),
   };

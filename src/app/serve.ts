@@ -105,12 +105,14 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     ingressUrl: () => ingressUrl,
     sandbox: () => pool.supported(),
   });
-  const ingress = createIngressFace({ log });
+  const ingress = createIngressFace({ home, log });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
   const env = processEnvironment();
   daemon = await startDaemon({
     store: base.store,
+    keyring: () => base.seal.keyring(),
+    sources: base.sources,
     clock: base.clock,
     kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
     machine: thisMachine(),

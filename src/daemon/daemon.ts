@@ -1,16 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
-import type { Store } from '../store/store.ts';
 import { takeIdentity, type Identity, type Machine } from './identity.ts';
 import { renewEveryMs, renewOnce, Trust } from './lease.ts';
 import { startLoop, type Loop } from './loop.ts';
+import { EXPIRE_EVERY_MS, expireOnce } from './expire.ts';
+import type { InputDeps } from './run-inputs.ts';
 import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
 import type { Signals } from './signals.ts';
 import { Work } from './work.ts';
 
-export interface DaemonOptions {
-  readonly store: Store;
+export interface DaemonOptions extends InputDeps {
   readonly clock: Clock;
   readonly kit: RunKit;
   readonly machine: Machine;
@@ -52,9 +52,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const work = new Work({ ...options, self, isOverdue: () => trust.isOver(), onFree: () => claims.wake() });
   const rescueDeps = { ...options, runsDir: options.kit.runsDir, self };
   const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
-  const loop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<void>): Loop =>
+  const loop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<number | void>): Loop =>
     startLoop({ name, clock, everyMs, sweepOnce, onError });
 
+  // A request whose deadline passed while nobody was there ends before anything is claimed.
+  await expireOnce(options);
+  const expiry = loop('expire', EXPIRE_EVERY_MS, (signal) => expireOnce(options, signal));
   const rescue = loop('rescue', RESCUE_EVERY_MS, (signal) => rescueOnce(rescueDeps, signal));
   const claims = loop('claim', CLAIM_EVERY_MS, () => work.claimOnce());
   const cancels = loop('cancel', CANCEL_EVERY_MS, () => work.cancelOnce());
@@ -70,6 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const wake = (): void => {
     claims.wake();
     cancels.wake();
+    expiry.wake();
   };
   signals.on('job:rescued', wake);
   const forget = store.onForeignCommit(wake);
@@ -78,7 +82,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, loops: [rescue, claims, cancels], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, loops: [expiry, rescue, claims, cancels], work, lease, identity: () => identity }),
   };
 }
 

@@ -13,8 +13,8 @@ export interface LoopOptions {
   readonly clock: Clock;
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number;
-  /** One pass. Throwing does not end the loop. */
-  readonly sweepOnce: (signal: AbortSignal) => Promise<void>;
+  /** One pass; it may answer in how many milliseconds the next is due, where that is sooner. Throwing does not end the loop. */
+  readonly sweepOnce: (signal: AbortSignal) => Promise<number | void>;
   readonly onError: (name: string, error: unknown) => void;
 }
 
@@ -24,12 +24,13 @@ export function startLoop(options: LoopOptions): Loop {
   const bell = new Wake();
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
+      let dueMs: number | void = undefined;
       try {
-        await options.sweepOnce(stopping.signal);
+        dueMs = await options.sweepOnce(stopping.signal);
       } catch (error) {
         options.onError(options.name, error);
       }
-      const cancel = options.clock.after(options.everyMs, () => bell.ring());
+      const cancel = options.clock.after(Math.min(dueMs ?? options.everyMs, options.everyMs), () => bell.ring());
       await bell.wait(stopping.signal);
       cancel();
     }

@@ -8,17 +8,15 @@ import { fenceOf } from '../store/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
 import { isLockHeld } from '../store/instance-lock.ts';
 import { findJob } from '../store/jobs.ts';
-import type { Store } from '../store/store.ts';
 import { lockFile, type Machine } from './identity.ts';
 import { endJob } from './moves.ts';
 import type { Signals } from './signals.ts';
+import { type FindDeps, findState, keepFound } from './states.ts';
 
-export interface RescueDeps {
-  readonly store: Store;
+export interface RescueDeps extends FindDeps {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly instancesDir: string;
-  readonly runsDir: string;
   readonly endTree: typeof endTree;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
@@ -43,10 +41,14 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
  * Removes what runs have left here: the daemon that ends an orphan need not be one of this data directory. The
  * directory of a job is removed before its end is written, so one that is there after it has no owner.
  */
-async function sweepRunDirs({ store, runsDir }: RescueDeps): Promise<void> {
+async function sweepRunDirs(deps: RescueDeps): Promise<void> {
+  const { store, runsDir } = deps;
   for (const name of readdirSync(runsDir)) {
     const job = await findJob(store.db, name);
-    if (job !== undefined && isTerminal(job.state)) await removeRunDir(join(runsDir, name));
+    if (job === undefined || !isTerminal(job.state)) continue;
+    const found = await findState(deps, job);
+    if (found !== null) await store.write((tx) => keepFound(tx, job, found));
+    await removeRunDir(join(runsDir, name));
   }
 }
 
@@ -70,7 +72,12 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const left = here ? await endSurvivors(deps, job, signal) : [];
   if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
   if (left.length > 0 || signal.aborted) return;
-  const ended = await deps.store.write((tx) => endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue'));
+  // What the run has made is known before its key is given away.
+  const found = await findState(deps, job);
+  const ended = await deps.store.write(async (tx) => {
+    if (found !== null) await keepFound(tx, job, found);
+    return endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
+  });
   if (!ended) return;
   deps.announceJob(job.id);
   deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '' });

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
+import { createKeyring } from '../lib/seal.ts';
 import { insertDaemon } from '../store/daemons.ts';
 import { insertJob } from '../store/jobs.ts';
 import { openStore, type Store } from '../store/store.ts';
+import type { InputDeps } from './run-inputs.ts';
 
-export interface TestStore {
+export interface TestStore extends InputDeps {
   readonly store: Store;
   readonly runsDir: string;
   readonly instancesDir: string;
@@ -19,6 +21,8 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
+const RING = createKeyring([{ key: Buffer.alloc(32, 7), createdAt: null }]);
+
 export const HERE = { host: 'here', bootId: 'boot' };
 
 export async function openTestStore(): Promise<TestStore> {
@@ -28,6 +32,8 @@ export async function openTestStore(): Promise<TestStore> {
   const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: 'test' });
   return {
     store,
+    keyring: () => Promise.resolve(RING),
+    sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
     runsDir,
     instancesDir,
     async daemon(machine = HERE) {

@@ -49,6 +49,7 @@ async function scene(t: TestContext, maxJobs = 1): Promise<Scene> {
     ...kit, self, signals, programs, freed, refusals, overdue: false,
     row: (id) => getJob(kit.store.db, id),
     work: new Work({
+      ...kit,
       store,
       kit: runKit(kit.runsDir, programs),
       maxJobs,

@@ -1,21 +1,25 @@
 import { Failure } from '../domain/failure.ts';
-import type { FinalState } from '../domain/job.ts';
+import type { RunOutcome } from '../domain/job.ts';
 import { pause } from '../lib/clock.ts';
 import type { RecordedChunk } from '../runners/output/recorder.ts';
 import { RecorderFenced } from '../runners/output/recorder.ts';
 import { runJob, type RunKit } from '../runners/run.ts';
+import type { Runner } from '../runners/runner.ts';
 import { RUNNERS } from '../runners/table.ts';
+import { parseState } from '../runners/terraform/state-file.ts';
 import { appendOutput } from '../store/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import { isCordoned } from '../store/cordon.ts';
 import { hasClaimable } from '../store/jobs.ts';
-import type { Store } from '../store/store.ts';
-import { claim, endJob, type Claimed } from './moves.ts';
+import type { JobRow } from '../store/schema.ts';
+import { claim, endJob, recordMove, type Claimed } from './moves.ts';
+import { gatherInputs, type InputDeps, NO_INPUTS, type RunInputs } from './run-inputs.ts';
+import { NO_RESULT, readyResult, type WriteResult } from './run-results.ts';
 import type { Signals } from './signals.ts';
+import { keepOfRun, setAside } from './states.ts';
 
-export interface WorkDeps {
-  readonly store: Store;
+export interface WorkDeps extends InputDeps {
   readonly kit: RunKit;
   readonly maxJobs: number;
   readonly announceJob: (jobId: string) => void;
@@ -46,6 +50,16 @@ interface Run {
   readonly abort: AbortController;
   stop: Stop | null;
   readonly done: Promise<void>;
+}
+
+/** A run that does nothing but say why. */
+function refusing(reason: string): Runner {
+  return {
+    run(_job, tools) {
+      tools.say(reason);
+      return Promise.resolve({ state: 'failed', exitCode: null });
+    },
+  };
 }
 
 /** Claims jobs while slots are free, runs them, and writes down how they end. */
@@ -117,30 +131,61 @@ export class Work {
   }
 
   async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
-    const runner = RUNNERS[row.kind];
-    let end: { state: FinalState; exitCode: number | null } = { state: 'failed', exitCode: null };
+    let end: RunOutcome = { state: 'failed', exitCode: null };
+    let result = NO_RESULT;
     try {
-      if (runner === undefined) throw new Error(`there is no runner for jobs of kind ${row.kind}`);
+      const { runner, inputs } = await this.#ready(row);
       end = await runJob(
         this.#deps.kit,
         runner,
-        { id: row.id, kind: row.kind, spec: row.spec, privileged: row.privileged === 1, timeoutMs: row.timeout_ms },
+        { id: row.id, kind: row.kind, spec: row.spec, privileged: row.privileged === 1, timeoutMs: row.timeout_ms, ...inputs },
         {
           firstSeq: lastSeq + 1,
           leader: (leader) => this.#recordLeader(fence, leader),
           write: (chunk) => this.#keep(fence, chunk),
+          keepState: (state, aside) => this.#keepState(fence, row, inputs, state, aside),
         },
         signal,
       );
+      result = await readyResult(this.#deps.store, row, inputs, end);
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
+      // What could not be made ready to be kept must not look like a success.
+      if (end.state === 'succeeded') end = { ...end, state: 'failed' };
     }
     try {
-      await this.#finish(fence, end);
+      await this.#finish(fence, end, result);
     } catch (error) {
       // The job stays this daemon's until it ends; then the next one marks it interrupted.
       this.#deps.signals.emit('loop:failed', { name: `end of ${row.id}`, error });
     }
+  }
+
+  /** Where the run can't start, its output says why, and nothing else is run. */
+  async #ready(row: JobRow): Promise<{ runner: Runner; inputs: RunInputs }> {
+    const runner = RUNNERS[row.kind];
+    if (runner === undefined) return { runner: refusing(`There is no runner for jobs of kind ${row.kind}.`), inputs: NO_INPUTS };
+    try {
+      return { runner, inputs: await gatherInputs(this.#deps, row) };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      await this.#persist((tx) => Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })));
+      return { runner: refusing(error.message), inputs: NO_INPUTS };
+    }
+  }
+
+  /** The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the same. */
+  async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, bytes: Uint8Array, aside: boolean): Promise<void> {
+    const state = parseState(Buffer.from(bytes));
+    if (state === null || ring === null) return;
+    const { owned } = await this.#persist(async (tx) => {
+      if (!aside) return keepOfRun(tx, fence, row, { state, ring });
+      await setAside(tx, row, { state, ring });
+      return { owned: true };
+    });
+    if (owned) return;
+    this.#stopRun(fence.jobId, 'lease-lost');
+    throw new RecorderFenced();
   }
 
   async #recordLeader(fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
@@ -176,20 +221,21 @@ export class Work {
     throw new RecorderFenced();
   }
 
-  async #finish(fence: Fence, end: { state: FinalState; exitCode: number | null }): Promise<void> {
+  async #finish(fence: Fence, end: RunOutcome, result: WriteResult): Promise<void> {
     const stop = this.#runs.get(fence.jobId)?.stop ?? null;
     // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
     // only a success is certain to be its own.
     const overdue = stop === 'lease-late' || this.#deps.isOverdue();
     const told = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
     const interrupted = (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
-    const final = interrupted ? { ...end, state: 'interrupted' as const } : end;
+    const final = { state: interrupted ? ('interrupted' as const) : end.state, exitCode: end.exitCode };
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;
     }
     const ended = await this.#persist(async (tx) => {
       const moved = await endJob(tx, fence, final, 'run');
+      if (moved) await result(tx);
       if (moved) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return moved;
     });

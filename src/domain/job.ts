@@ -1,4 +1,5 @@
 import type { ChunkEvent } from '../lib/chunk.ts';
+import type { WorkspaceResult } from './workspace.ts';
 
 /** The kinds of jobs, and of each the words that its `runbook` begins with. A new kind is a row here and a runner. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
@@ -58,4 +59,6 @@ export type JobEvent = ChunkEvent<JobState>;
 export interface RunOutcome {
   readonly state: Exclude<FinalState, 'interrupted'>;
   readonly exitCode: number | null;
+  /** What a run of a workspace found out. */
+  readonly workspace?: WorkspaceResult;
 }

@@ -19,6 +19,8 @@ export interface WorkspaceSpec {
   readonly plan: string | null;
   /** Variable to `<project>/<secret>`. */
   readonly runSecrets: Readonly<Record<string, string>>;
+  /** A plan that would change something ends with exit code 2. */
+  readonly detailedExitcode?: boolean;
 }
 
 export function workspaceKey(name: string): string {
@@ -30,6 +32,8 @@ export interface WorkspaceMaterials {
   /** The directory to take the private copy from, and the root below it (empty: the directory itself). */
   readonly tree: string;
   readonly root: string;
+  /** Whether the tree is a source's: one that declares lifecycle hooks is refused. */
+  readonly fromSource: boolean;
   /** Of the plan that is being made, for its view. */
   readonly artifactId: string;
   /** The state that the service keeps; null before the first, or where the root has a backend of its own. */
@@ -50,7 +54,7 @@ export interface SavedPlan {
 
 /** What a run of a workspace found out, beside how it ended. */
 export interface WorkspaceResult {
-  /** The state after the run; null where none is known. */
+  /** Where the state is after the run; null where none is known. */
   readonly position: StatePosition | null;
   readonly ownBackend: boolean;
   /** Of a plan run that succeeded. */

@@ -172,7 +172,7 @@ export const VIEWS = {
   'workspace.get': z.object({ ...workspace, policy: workspacePolicy }),
   /** The versions of the state that the service keeps, newest first. */
   'workspace.state': z.array(
-    z.object({ version: count, serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),
+    z.object({ version: z.int(), serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),
   ),
   'approval.pending': z.object({
     approval_id: z.string(),

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
@@ -8,6 +10,8 @@ import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { makeRunDir, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 /** What every run of a daemon shares. */
 export interface RunKit {
@@ -27,6 +31,8 @@ export interface RunReports {
   leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
+  /** The state of the workspace as it is at this moment; with `aside`, one that is for a person to bring where it belongs. */
+  keepState(state: Uint8Array, aside: boolean): Promise<void>;
 }
 
 /** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
@@ -37,7 +43,7 @@ export async function runJob(
   reports: RunReports,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const recorder = createRecorder({ secrets: [], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
+  const recorder = createRecorder({ secrets: [...job.secrets.values()], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
   const deadline = kit.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
@@ -50,7 +56,11 @@ export async function runJob(
   try {
     return await runner.run(job, {
       runDir,
+      searchPath: kit.path,
+      clock: kit.clock,
       say: (text) => recorder.system(text),
+      keepState: (state) => reports.keepState(state, false),
+      setStateAside: (state) => reports.keepState(state, true),
       exec: (order) => execute(kit, job, runDir, order, recorder, reports, { deadline, signal }),
     });
   } finally {
@@ -72,12 +82,13 @@ async function execute(
   reports: RunReports,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
+  const cwd = join(runDir, order.folder ?? '');
   try {
     await kit.guard.ready();
     const launched = await kit.pool.launch({
       argv: [...order.argv],
-      env: childEnvironment({ jobId: job.id, runDir, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
-      cwd: runDir,
+      env: childEnvironment({ jobId: job.id, runDir, cwd, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
+      cwd,
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
@@ -85,7 +96,8 @@ async function execute(
         await reports.leader(leader);
       },
     });
-    recorder.attach(launched.stdout, 'stdout');
+    const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
+    if (captured === null) recorder.attach(launched.stdout, 'stdout');
     recorder.attach(launched.stderr, 'stderr');
     const end = await supervise(launched, {
       jobId: job.id,
@@ -96,13 +108,31 @@ async function execute(
     });
     if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
     if (end.survivors.length === 0) kit.guard.unwatch(job.id);
-    return end;
+    if (captured?.isOver === true) recorder.system(`It printed more than ${order.captureBytes} bytes, which are not taken.`);
+    return { ...end, ...(captured?.isOver === true ? { reason: 'refused' as const } : {}), stdout: captured?.bytes() ?? NOTHING };
   } catch (error) {
     // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
     kit.guard.unwatch(job.id);
-    return { exitCode: null, reason: 'refused' };
+    return { exitCode: null, reason: 'refused', stdout: NOTHING };
   }
+}
+
+/** Takes a stream into memory, up to a limit; then it is shut, which ends its writer. */
+function capture(stream: Readable, limitBytes: number): { readonly isOver: boolean; bytes(): Buffer } {
+  const parts: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limitBytes) parts.push(chunk);
+    else stream.destroy();
+  });
+  return {
+    get isOver() {
+      return size > limitBytes;
+    },
+    bytes: () => Buffer.concat(parts),
+  };
 }
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {

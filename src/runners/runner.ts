@@ -1,4 +1,6 @@
 import type { JobKind, RunOutcome } from '../domain/job.ts';
+import type { WorkspaceMaterials } from '../domain/workspace.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** What a run is told of its job. It never sees the store. */
 export interface RunJob {
@@ -8,6 +10,10 @@ export interface RunJob {
   readonly spec: string;
   readonly privileged: boolean;
   readonly timeoutMs: number;
+  /** Variable to value. Whatever equals one is kept out of the recorded output. */
+  readonly secrets: ReadonlyMap<string, Buffer>;
+  /** For the kinds that work on a workspace. */
+  readonly workspace: WorkspaceMaterials | null;
 }
 
 /** One program to start for a job. */
@@ -18,22 +24,35 @@ export interface ProgramOrder {
   readonly readable?: readonly string[];
   readonly connectPorts: readonly number[] | 'any';
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where it works, below the run directory; the run directory itself by default. */
+  readonly folder?: string;
+  /** Standard output is handed over, up to this many bytes, in place of being recorded. More ends as `refused`. */
+  readonly captureBytes?: number;
 }
 
 export interface ProgramEnd {
   /** The program's own; 128 + the signal when a signal ended it; null when it never started. */
   readonly exitCode: number | null;
   readonly reason: 'exited' | 'timeout' | 'cancelled' | 'refused';
+  /** What was captured. */
+  readonly stdout: Buffer;
 }
 
 /** What a runner works with. */
 export interface RunTools {
   /** The run's own directory: working directory, HOME and TMPDIR of its programs. */
   readonly runDir: string;
+  /** Folders in which programs are looked for, as PATH has them. */
+  readonly searchPath: string;
+  readonly clock: Clock;
   /** Runs a program to its end, in the sandbox unless the job is privileged; its output goes to the job's events. */
   exec(order: ProgramOrder): Promise<ProgramEnd>;
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
+  /** Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens. */
+  keepState(state: Uint8Array): Promise<void>;
+  /** Keeps a state that is not where the root looks for it, for a person to bring there. */
+  setStateAside(state: Uint8Array): Promise<void>;
 }
 
 /** A kind of job: turns the spec into programs, and their ends into an outcome. */

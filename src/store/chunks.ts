@@ -58,10 +58,14 @@ const ownedRow = prepared<Fence, object>((db, value, dialect) =>
   ),
 );
 
+/** Whether the run still owns its job; if so, nobody takes it before the transaction ends. */
+export async function isOwned(tx: Tx, fence: Fence): Promise<boolean> {
+  return (await ownedRow(tx.db, fence)).rows.length > 0;
+}
+
 /** Appends output of a run. False, and nothing written, when the run no longer owns its job. */
 export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk): Promise<boolean> {
-  const { rows } = await ownedRow(tx.db, fence);
-  if (rows.length === 0) return false;
+  if (!(await isOwned(tx, fence))) return false;
   insertChunk(tx, fence.jobId, chunk);
   return true;
 }

@@ -55,6 +55,11 @@ export async function recordProgress(tx: Tx, fence: Fence, progress: string): Pr
   await owned(tx, fence).set({ progress }).execute();
 }
 
+/** Names the plan that a plan run has made. */
+export async function recordArtifact(tx: Tx, jobId: string, artifactId: string): Promise<void> {
+  await tx.db.updateTable('jobs').set({ plan_artifact_id: artifactId }).where('id', '=', jobId).execute();
+}
+
 function owned(tx: Tx, fence: Fence) {
   return tx.db
     .updateTable('jobs')

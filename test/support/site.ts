@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLocal } from '../../src/app.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import type { Caller } from '../../src/domain/caller.ts';
 import type { CommandSpec } from '../../src/domain/command.ts';
 import type { JobEvent } from '../../src/domain/job.ts';
 import { newId } from '../../src/lib/id.ts';
 import { invoke } from '../../src/operations/invoke.ts';
 import { readEvents } from '../../src/operations/job-events.ts';
+import type { Services } from '../../src/operations/services.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { getJob, insertJob } from '../../src/store/jobs.ts';
 import type { JobRow } from '../../src/store/schema.ts';
@@ -42,6 +44,9 @@ export interface Site {
   readonly witness: Witness;
   /** Of an operator. */
   readonly token: string;
+  /** Calls an operation as the local command line does; the answer's data. `as` changes who asks. */
+  call<T>(operationId: string, raw: object, as?: Partial<Caller>): Promise<T>;
+  readonly services: Services;
   start(flags?: SiteFlags): Promise<RunningDaemon>;
   spawn(flags?: SiteFlags): StartingDaemon;
   /**
@@ -95,6 +100,8 @@ export async function openSite(ending: Ending, options: SiteOptions = {}): Promi
     store,
     witness: createWitness(join(dir, 'witness')),
     token: await mintToken(local),
+    services: local.home.services,
+    call: (operationId, raw, as) => call(local, operationId, raw, as),
     spawn,
     start: (more) => spawn(more).ready,
     queue: (job) => queue(store, job),
@@ -113,12 +120,18 @@ function localSettings(flags: DaemonFlags): ReturnType<typeof readSettings> {
   return readSettings(given, {});
 }
 
-async function mintToken({ home, caller }: Awaited<ReturnType<typeof openLocal>>): Promise<string> {
-  const operation = OPERATIONS.find((row) => row.id === 'token.create');
-  if (operation === undefined) throw new Error('the table has no token.create');
-  const answer = await invoke(home, operation, { caller, raw: { name: 'story', scope: 'operator' } });
-  if (answer.shape !== 'body') throw new Error('token.create answered no body');
-  return (answer.data as { token: string }).token;
+type Local = Awaited<ReturnType<typeof openLocal>>;
+
+async function mintToken(local: Local): Promise<string> {
+  return (await call<{ token: string }>(local, 'token.create', { name: 'story', scope: 'operator' })).token;
+}
+
+async function call<T>({ home, caller }: Local, operationId: string, raw: object, as: Partial<Caller> = {}): Promise<T> {
+  const operation = OPERATIONS.find((row) => row.id === operationId);
+  if (operation === undefined) throw new Error(`the table has no ${operationId}`);
+  const answer = await invoke(home, operation, { caller: { ...caller, ...as }, raw });
+  if (answer.shape !== 'body') throw new Error(`${operationId} answered no body`);
+  return answer.data as T;
 }
 
 async function queue(store: Store, { command, key = null, privileged = true, timeoutMs = TIMEOUT_MS }: QueuedCommand): Promise<string> {

@@ -13,6 +13,8 @@ export interface EnvironmentOptions {
   readonly jobId: string;
   /** The working directory of the run; it is HOME and TMPDIR too, so that nothing of it is left anywhere else. */
   readonly runDir: string;
+  /** Where the tool works; the run directory by default. */
+  readonly cwd?: string;
   readonly path?: string;
   readonly lang?: string;
   /** What the kind of job adds, by name. A name that is set here already, or that loads code, is refused. */
@@ -24,14 +26,14 @@ export interface EnvironmentOptions {
  * on an `extra` that is refused; what a user may name is checked before it comes here.
  */
 export function childEnvironment(options: EnvironmentOptions): Record<string, string> {
-  const { jobId, runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {} } = options;
+  const { jobId, runDir, cwd = runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {} } = options;
   const user = userName();
   const environment: Record<string, string> = {
     PATH: path,
     LANG: lang,
     HOME: runDir,
     TMPDIR: runDir,
-    PWD: runDir,
+    PWD: cwd,
     // The output is no terminal: no colours, no cursor movements, no progress bars.
     TERM: 'dumb',
     USER: user,

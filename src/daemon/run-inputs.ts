@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto';
+import { Failure } from '../domain/failure.ts';
+import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../domain/workspace.ts';
+import { newId } from '../lib/id.ts';
+import { type Keyring, SealBroken } from '../lib/seal.ts';
+import type { SourceFetcher } from '../operations/services.ts';
+import { findApprovalOfJob } from '../store/approvals.ts';
+import { consume, getArtifact } from '../store/artifacts.ts';
+import type { JobRow, WorkspaceRow } from '../store/schema.ts';
+import { readSecrets } from '../store/secrets.ts';
+import { findSource } from '../store/sources.ts';
+import { newestState } from '../store/states.ts';
+import type { Store } from '../store/store.ts';
+import { getWorkspace } from '../store/workspaces.ts';
+import { stateLabel } from './states.ts';
+
+/** What gathers the inputs of a run. */
+export interface InputDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
+}
+
+/** What a run gets beside its row. In memory only: nothing of it is written before the run has its directory. */
+export interface RunInputs {
+  readonly secrets: ReadonlyMap<string, Buffer>;
+  readonly workspace: WorkspaceMaterials | null;
+  /** What the results are sealed with: taken before the run, so that nothing it made is lost for want of a key. */
+  readonly ring: Keyring | null;
+}
+
+/** Of a job that needs none. */
+export const NO_INPUTS: RunInputs = { secrets: new Map(), workspace: null, ring: null };
+
+/** The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start. */
+export async function gatherInputs(deps: InputDeps, job: JobRow): Promise<RunInputs> {
+  if (job.workspace === null) return NO_INPUTS;
+  const { db } = deps.store;
+  const spec = JSON.parse(job.spec) as WorkspaceSpec;
+  const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace)]);
+  const secrets = await readSecrets(db, ring, spec.runSecrets);
+  const plan = spec.plan === null ? null : await openPlan(deps, ring, job, spec.plan, workspace);
+  const tree = await treeOf(deps, workspace);
+  const materials: WorkspaceMaterials = {
+    ...tree,
+    fromSource: workspace.source !== null,
+    artifactId: newId('art', job.started_at ?? job.created_at),
+    state: await openState(deps.store, ring, workspace.name),
+    plan,
+  };
+  return { secrets, workspace: materials, ring };
+}
+
+async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow): Promise<{ tree: string; root: string }> {
+  if (workspace.source === null) return { tree: workspace.path, root: '' };
+  const source = await findSource(store.db, workspace.source);
+  if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
+  const here = await sources.treeOf(source);
+  if (here !== null) return { tree: here, root: workspace.path };
+  // The machine that fetched it was another one: the commit that it noted is what runs.
+  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id });
+  const fetched = await sources.treeOf(source);
+  if (fetched === null) throw new Failure('unavailable', `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`);
+  return { tree: fetched, root: workspace.path };
+}
+
+async function openState(store: Store, ring: Keyring, workspace: string): Promise<Uint8Array | null> {
+  const row = await newestState(store.db, workspace);
+  if (row === undefined) return null;
+  const label = stateLabel(workspace, row.version, row.serial, row.lineage);
+  return opened(ring, label, row.sealed, `version ${row.version} of the state of ${workspace}`);
+}
+
+export function planLabel(artifactId: string, workspace: string, serial: number, jobId: string): string[] {
+  return ['plan', artifactId, workspace, String(serial), jobId];
+}
+
+/** The content, or a Failure that says that it is not what was sealed. */
+function opened(ring: Keyring, label: readonly string[], sealed: Uint8Array, what: string): Uint8Array {
+  try {
+    return ring.open(label, sealed);
+  } catch (error) {
+    if (error instanceof SealBroken) throw new Failure('conflict', `Integrity: ${what} can not be used: ${error.message}. Nothing was run.`);
+    throw error;
+  }
+}
+
+/**
+ * Opens a saved plan for the one run that may carry it out: it is marked as used before anything runs, and has to be
+ * what was asked about, unaltered, and made from the state that is still the newest.
+ */
+async function openPlan({ store }: InputDeps, ring: Keyring, job: JobRow, id: string, workspace: WorkspaceRow): Promise<SavedPlan> {
+  const artifact = await getArtifact(store.db, id);
+  const { serial, lineage } = artifact;
+  if (artifact.workspace !== workspace.name) throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
+  if (!(await store.write((tx) => consume(tx, id, job.id)))) throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
+  const asked = await findApprovalOfJob(store.db, job.id);
+  const digest = hash('sha256', artifact.sealed);
+  if (digest !== artifact.digest || (asked !== undefined && asked.plan_digest !== digest)) {
+    throw new Failure('conflict', `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`);
+  }
+  if (workspace.serial !== null && (workspace.serial !== serial || workspace.lineage !== lineage)) {
+    throw new Failure('stale_plan', `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`);
+  }
+  return {
+    file: opened(ring, planLabel(id, workspace.name, serial, artifact.job_id), artifact.sealed, `plan ${id}`),
+    treeDigest: artifact.tree_digest,
+    needsInit: artifact.needs_init === 1,
+    ownBackend: artifact.own_backend === 1,
+    serial,
+    lineage,
+  };
+}

@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import { zstdCompressSync, constants } from 'node:zlib';
+import { judge } from '../domain/policy.ts';
+import type { RunOutcome } from '../domain/job.ts';
+import type { Verdict } from '../domain/plan.ts';
+import type { MadePlan, StatePosition, WorkspaceResult } from '../domain/workspace.ts';
+import { newId } from '../lib/id.ts';
+import type { Keyring } from '../lib/seal.ts';
+import { insertArtifact } from '../store/artifacts.ts';
+import { recordArtifact } from '../store/claims.ts';
+import { insertEvent } from '../store/events.ts';
+import type { Tx } from '../store/gate.ts';
+import type { ArtifactRow, JobRow } from '../store/schema.ts';
+import { getWorkspace, moveWorkspace, recordApply, recordDrift, recordPlan } from '../store/workspaces.ts';
+import type { Store } from '../store/store.ts';
+import { planLabel, type RunInputs } from './run-inputs.ts';
+
+/** Level 3 takes 14 MB of text to 1 MB in 40 ms. */
+const VIEW_LEVEL = 3;
+
+/** What the end of a run writes, in the transaction of the job's own move. */
+export type WriteResult = (tx: Tx) => Promise<void>;
+
+export const NO_RESULT: WriteResult = () => Promise.resolve();
+
+/** Makes ready what the end of a run will write: sealed and judged before the transaction, which holds up everybody. */
+export async function readyResult(store: Store, job: JobRow, inputs: RunInputs, outcome: RunOutcome): Promise<WriteResult> {
+  const { workspace: name } = job;
+  const found = outcome.workspace;
+  const { workspace: materials, ring } = inputs;
+  if (name === null || materials === null || ring === null) return NO_RESULT;
+  if (found === undefined) return changes(job) ? (tx) => recordApply(tx, name, job.id) : NO_RESULT;
+  const artifact = found.made === null ? null : await artifactOf(store, ring, job, materials.artifactId, found.made, found.ownBackend);
+  return async (tx) => {
+    if (found.position !== null) await writePosition(tx, job, name, found.position);
+    if (artifact !== null) await writeArtifact(tx, job, artifact);
+    if (found.drift !== null) await writeDrift(tx, name, found.drift);
+    if (changes(job)) await recordApply(tx, name, job.id);
+  };
+}
+
+function changes({ kind }: JobRow): boolean {
+  return kind === 'apply' || kind === 'destroy';
+}
+
+/** A serial that no run of ours has made was made outside of the service. */
+async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
+  const workspace = await getWorkspace(tx.db, name);
+  if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;
+  const mover = changes(job) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
+  await moveWorkspace(tx, name, { ...position, ...mover });
+}
+
+type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
+
+async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, made: MadePlan, ownBackend: boolean): Promise<NewArtifact> {
+  const workspace = await getWorkspace(store.db, job.workspace ?? '');
+  const { planned, summary, view } = made.plan;
+  const { verdict, reason } = await judge({ approveWhen: workspace.approve_when, denyWhen: workspace.deny_when }, planned);
+  const sealed = ring.seal(planLabel(id, workspace.name, made.before.serial, job.id), made.file);
+  const compressed = zstdCompressSync(view, { params: { [constants.ZSTD_c_compressionLevel]: VIEW_LEVEL } });
+  return {
+    id,
+    workspace: workspace.name,
+    job_id: job.id,
+    serial: made.before.serial,
+    lineage: made.before.lineage,
+    tree_digest: made.treeDigest,
+    needs_init: made.needsInit ? 1 : 0,
+    own_backend: ownBackend ? 1 : 0,
+    verdict: verdict satisfies Verdict,
+    verdict_reason: reason,
+    destroys: planned.destroys.length,
+    changes: planned.changes.length,
+    creates: planned.creates.length,
+    summary,
+    sealed,
+    digest: hash('sha256', sealed),
+    sealed_view: ring.seal(['plan-view', id, workspace.name], compressed),
+    key_id: ring.activeId,
+  };
+}
+
+async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promise<void> {
+  await insertArtifact(tx, artifact);
+  await recordArtifact(tx, job.id, artifact.id);
+  await recordPlan(tx, artifact.workspace, job.id);
+  const { workspace, serial, digest, verdict, destroys, changes: changed, creates } = artifact;
+  tx.record({
+    principal: job.requested_by,
+    owner: 'gatehouse',
+    via: 'daemon',
+    operation: 'artifact.seal',
+    target: artifact.id,
+    detail: { job_id: job.id, workspace, serial, digest, verdict, destroys, changes: changed, creates },
+  });
+}
+
+/** What differs is told by an event, and so is the end of it. */
+async function writeDrift(tx: Tx, name: string, drift: NonNullable<WorkspaceResult['drift']>): Promise<void> {
+  const before = (await getWorkspace(tx.db, name)).drift;
+  await recordDrift(tx, name, drift);
+  if (drift === 'clean' && before !== 'drifted') return;
+  await insertEvent(tx, {
+    id: newId('evt', tx.now),
+    source: 'drift',
+    name,
+    status: drift === 'drifted' ? 'firing' : 'resolved',
+    netgroup: null,
+    severity: null,
+    fingerprint: `drift:${name}`,
+    labels: JSON.stringify({ workspace: name }),
+    outcome: 'ignored',
+    reason: 'No rule matched.',
+    rule: null,
+    job_id: null,
+    approval_id: null,
+    received_at: tx.now,
+  });
+}

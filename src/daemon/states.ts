@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { WORKSPACE_KINDS } from '../domain/workspace.ts';
+import type { Keyring } from '../lib/seal.ts';
+import { TREE } from '../runners/terraform/root.ts';
+import { readState, type State } from '../runners/terraform/state-file.ts';
+import { isOwned } from '../store/chunks.ts';
+import type { Fence } from '../store/claims.ts';
+import type { Tx } from '../store/gate.ts';
+import type { JobRow } from '../store/schema.ts';
+import { hasState, keepState, newestState } from '../store/states.ts';
+import type { Store } from '../store/store.ts';
+import { findWorkspace, moveWorkspace } from '../store/workspaces.ts';
+
+/** The states of roots without a backend of their own: what a run made is never forgotten. */
+
+/** Names what is sealed as this version. */
+export function stateLabel(workspace: string, version: number, serial: number, lineage: string): string[] {
+  return ['state', workspace, String(version), String(serial), lineage];
+}
+
+/** A state and what to seal it with. */
+export interface SealedState {
+  readonly state: State;
+  readonly ring: Keyring;
+}
+
+/**
+ * Keeps the state of a run that goes on or has just ended. Also of one that has lost its job, as long as nobody went on
+ * from another state since: what it made is there, whoever owns the row. What can't become the newest is set aside.
+ */
+export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: SealedState): Promise<{ owned: boolean }> {
+  const owned = await isOwned(tx, fence);
+  if (owned) await write(tx, job, sealed, false);
+  else await keepFound(tx, job, sealed);
+  return { owned };
+}
+
+/** Keeps a state that was found where a run had left it, unless that very state is kept already. */
+export async function keepFound(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
+  const { state } = sealed;
+  const newest = await newestState(tx.db, job.workspace ?? '');
+  const follows = newest === undefined || (newest.lineage === state.lineage && newest.serial < state.serial);
+  // One that is kept already is where the run began, or what it had kept itself.
+  if (await hasState(tx.db, job.workspace ?? '', state)) return;
+  await write(tx, job, sealed, !follows);
+}
+
+/** Keeps a state for a person to bring where it belongs. */
+export function setAside(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
+  return write(tx, job, sealed, true);
+}
+
+/** A version for each job: a run that changes a hundred things leaves one, not a hundred. */
+async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: boolean): Promise<void> {
+  const workspace = job.workspace ?? '';
+  const { serial, lineage, resources, bytes } = state;
+  await keepState(tx, {
+    workspace,
+    serial,
+    lineage,
+    resources,
+    jobId: job.id,
+    keyId: ring.activeId,
+    aside,
+    seal: (version) => ring.seal(stateLabel(workspace, version, serial, lineage), bytes),
+  });
+  if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
+}
+
+export interface FindDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly runsDir: string;
+}
+
+/**
+ * The state in the directory of a run that nobody finished; null where there is none here, as after the death of another
+ * machine. The processes of the run have ended before this is called.
+ */
+export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<SealedState | null> {
+  if (job.workspace === null || !(WORKSPACE_KINDS as readonly string[]).includes(job.kind)) return null;
+  const workspace = await findWorkspace(store.db, job.workspace);
+  if (workspace === undefined) return null;
+  const runDir = join(runsDir, job.id);
+  const state = await readState(runDir, join(runDir, TREE, workspace.source === null ? '' : workspace.path));
+  return state === null ? null : { state, ring: await keyring() };
+}

@@ -1,0 +1,206 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunOutcome } from '../../domain/job.ts';
+import type { SavedPlan, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
+import { outcomeOf, type ProgramEnd, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
+import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
+import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_MAX_BYTES, type State, watchState } from './state-file.ts';
+import { findTool, type Tool } from './tool.ts';
+
+/** A plan file has the configuration and the state in it, compressed. */
+const PLAN_FILE_MAX_BYTES = 64 * 1024 * 1024;
+const PLAN_FILE = 'saved.tfplan';
+
+const COMMON = ['-input=false', '-no-color'];
+/** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
+const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
+
+const NO_STATE: StatePosition = { serial: 0, lineage: '' };
+
+/** What every step of one run needs. */
+interface Run {
+  readonly job: RunJob;
+  readonly tools: RunTools;
+  readonly tool: Tool;
+  readonly materials: WorkspaceMaterials;
+  readonly root: Root;
+}
+
+/** Ends a run early: with the end of a program that did not succeed, or with a sentence about why it can't go on. */
+class Ended extends Error {
+  readonly end: ProgramEnd | null;
+
+  constructor(end: ProgramEnd | string) {
+    super(typeof end === 'string' ? end : 'a program ended the run');
+    this.end = typeof end === 'string' ? null : end;
+  }
+}
+
+/** Plan, apply, destroy and drift of a workspace, by the terraform (else tofu) on PATH. */
+export const terraformRunner: Runner = {
+  async run(job, tools) {
+    try {
+      return await step(await begin(job, tools));
+    } catch (error) {
+      if (error instanceof Ended && error.end !== null) return outcomeOf(error.end);
+      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
+      return { state: 'failed', exitCode: null };
+    }
+  },
+};
+
+async function begin(job: RunJob, tools: RunTools): Promise<Run> {
+  const materials = job.workspace;
+  if (materials === null) throw new Error('There are no files to run on.');
+  const tool = await findTool(tools.searchPath);
+  if (tool === null) throw new Ended('Neither terraform nor tofu is on the PATH of the daemon: install one, or start the daemon with it on its PATH.');
+  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials) };
+}
+
+function step(run: Run): Promise<RunOutcome> {
+  const { kind } = run.job;
+  if (kind === 'plan' || kind === 'drift') return plan(run, kind);
+  return run.materials.plan === null ? applyFresh(run) : applySaved(run, run.materials.plan);
+}
+
+/** Runs the tool in the root. */
+function exec({ job, tools, tool, root }: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
+  const secrets = [...job.secrets].map(([name, value]) => [`TF_VAR_${name}`, value.toString('utf8')]);
+  return tools.exec({
+    argv: [tool.path, ...words],
+    readable: [tool.path],
+    connectPorts: 'any',
+    environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
+    folder: root.folder,
+    ...(captureBytes === undefined ? {} : { captureBytes }),
+  });
+}
+
+/** The same for a step without which the run can't go on. */
+async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
+  const end = await exec(run, words, captureBytes);
+  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
+  return end;
+}
+
+/** Initialises the root. True when it has a backend of its own, which is left alone. */
+async function initialise(run: Run): Promise<boolean> {
+  await must(run, ['init', ...COMMON]);
+  const backend = await backendOf(run.root);
+  if (backend === 'local') {
+    throw new Ended(
+      'This root keeps its state in files of its own (backend "local"), which would be lost with the copy that the run works in. Take the backend block out: the service keeps the state then.',
+    );
+  }
+  return backend !== null;
+}
+
+/** Where the state is before the run does anything. */
+async function positionBefore(run: Run, ownBackend: boolean): Promise<StatePosition> {
+  const state = ownBackend ? await pull(run) : await kept(run);
+  return state === null ? NO_STATE : { serial: state.serial, lineage: state.lineage };
+}
+
+/** The state in a backend of the root's own; null while there is none. */
+async function pull(run: Run): Promise<State | null> {
+  const { stdout } = await must(run, ['state', 'pull', '-no-color'], STATE_MAX_BYTES);
+  return stdout.length === 0 ? null : parseState(stdout);
+}
+
+function kept({ tools, root }: Run): Promise<State | null> {
+  return readState(tools.runDir, root.path);
+}
+
+async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
+  const { job, tools, materials, root } = run;
+  const ownBackend = await initialise(run);
+  const before = await positionBefore(run, ownBackend);
+  const file = join(tools.runDir, PLAN_FILE);
+  await must(run, ['plan', ...COMMON, `-out=${file}`]);
+  const shown = await must(run, ['show', '-json', '-no-color', file], PLAN_JSON_MAX_BYTES);
+  const read = await readPlan(shown.stdout, { artifactId: materials.artifactId, secrets: [...job.secrets.values()] });
+  const about = { position: before.lineage === '' ? null : before, ownBackend };
+  if (kind === 'drift') {
+    tools.say(read.hasChanges ? `Drifted: ${read.summary}.` : 'No drift: what is there is what the configuration says.');
+    return { state: 'succeeded', exitCode: 0, workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' } };
+  }
+  const made = {
+    file: await readWhole(file, PLAN_FILE_MAX_BYTES),
+    treeDigest: root.treeDigest,
+    needsInit: await wasInitialised(root),
+    before,
+    plan: read,
+  };
+  const detailed = (JSON.parse(job.spec) as WorkspaceSpec).detailedExitcode === true;
+  return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, workspace: { ...about, made, drift: null } };
+}
+
+async function applyFresh(run: Run): Promise<RunOutcome> {
+  const ownBackend = await initialise(run);
+  const destroy = run.job.kind === 'destroy' ? ['-destroy'] : [];
+  return change(run, ownBackend, ['apply', ...COMMON, '-auto-approve', ...destroy]);
+}
+
+async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
+  const { tools, root } = run;
+  if (root.treeDigest !== saved.treeDigest) {
+    throw new Ended('The files of this workspace are not those that the plan was made from: make a new plan. Nothing was applied.');
+  }
+  if (saved.needsInit) await initialise(run);
+  await refuseMoved(run, saved);
+  const file = join(tools.runDir, PLAN_FILE);
+  await writeFile(file, saved.file, { mode: 0o600, flag: 'wx' });
+  return change(run, saved.ownBackend, ['apply', ...COMMON, file]);
+}
+
+async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
+  const now = await positionBefore(run, saved.ownBackend);
+  if (now.serial === saved.serial && now.lineage === saved.lineage) return;
+  throw new Ended(`The plan is stale: it was made from serial ${saved.serial}, the state is at serial ${now.serial}. Nothing was applied.`);
+}
+
+/** Runs what changes the infrastructure. Whatever its end is, what it has made is known afterwards. */
+async function change(run: Run, ownBackend: boolean, words: readonly string[]): Promise<RunOutcome> {
+  const { tools, root } = run;
+  const before = ownBackend ? null : await kept(run);
+  const done = new AbortController();
+  const place = { within: tools.runDir, folder: root.path };
+  const watching = ownBackend ? null : await watchState(place, tools.clock, ({ bytes }) => tools.keepState(bytes), done.signal);
+  let end: ProgramEnd;
+  try {
+    end = await exec(run, words);
+  } finally {
+    done.abort();
+    await watching?.ended;
+  }
+  const workspace = ownBackend ? await foundInBackend(run, end) : await foundInFolder(run, before);
+  return { ...outcomeOf(end), workspace };
+}
+
+/** The last word on the state is kept before the directory of the run goes. */
+async function foundInFolder(run: Run, before: State | null): Promise<WorkspaceResult> {
+  const after = await kept(run);
+  const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
+  if (moved) await run.tools.keepState(after.bytes);
+  if (after === null && before !== null) run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
+  return found(after, false);
+}
+
+/** Where the backend is now. What could not be written there is kept here. */
+async function foundInBackend(run: Run, end: ProgramEnd): Promise<WorkspaceResult> {
+  const { tools, root } = run;
+  const errored = await readState(tools.runDir, root.path, ERRORED_STATE_FILE);
+  if (errored !== null) {
+    tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
+    await tools.setStateAside(errored.bytes);
+    return found(errored, true);
+  }
+  // A run that was stopped is not asked for more.
+  return found(end.reason === 'exited' ? await pull(run).catch(() => null) : null, true);
+}
+
+function found(at: State | null, ownBackend: boolean): WorkspaceResult {
+  const position = at === null ? null : { serial: at.serial, lineage: at.lineage };
+  return { position, ownBackend, made: null, drift: null };
+}

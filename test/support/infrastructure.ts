@@ -1,0 +1,49 @@
+/** Roots for the real terraform that need no provider, and what a story asks of a workspace. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import type { Projected } from '../../src/operations/views.ts';
+import type { JobRow } from '../../src/store/schema.ts';
+import type { Site } from './site.ts';
+
+export type PlanView = Projected<'approval.plan'>;
+
+/** Writes a root of one file below the site's directory; answers its path. */
+export function writeRoot(site: Pick<Site, 'dir'>, name: string, text: string): string {
+  const dir = join(site.dir, name);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'main.tf'), text);
+  return dir;
+}
+
+/** `count` resources named item, each of which holds its number. */
+export function items(count: number, input = '"v${count.index}"'): string {
+  return `resource "terraform_data" "item" {\n  count = ${count}\n  input = ${input}\n}\n`;
+}
+
+export async function addWorkspace(site: Site, name: string, text: string, more: object = {}): Promise<string> {
+  const dir = writeRoot(site, name, text);
+  await site.call('workspace.add', { name, dir, ...more });
+  return dir;
+}
+
+export type RunVerb = 'plan' | 'apply' | 'destroy' | 'drift';
+
+/** Queues a run and waits for its end. */
+export async function runToEnd(site: Site, verb: RunVerb, name: string, raw: object = {}, limitMs = 60_000): Promise<JobRow> {
+  const { job_id: id } = await site.call<{ job_id: string }>(`workspace.${verb}`, { name, ...raw });
+  return site.waitFor(id, ['succeeded', 'failed', 'cancelled', 'interrupted'], limitMs);
+}
+
+/** The view of a saved plan, as it is kept. */
+export async function planViewOf(site: Site, artifactId: string): Promise<PlanView> {
+  const ring = await site.services.keyring();
+  const row = await site.store.db.selectFrom('artifacts').select(['workspace', 'sealed_view']).where('id', '=', artifactId).executeTakeFirstOrThrow();
+  const json = zstdDecompressSync(ring.open(['plan-view', artifactId, row.workspace], row.sealed_view));
+  return JSON.parse(json.toString('utf8')) as PlanView;
+}
+
+/** What a job printed, one line each. */
+export async function linesOf(site: Site, jobId: string): Promise<string[]> {
+  return (await site.events(jobId)).flatMap((event) => (event.type === 'log' ? [event.text] : []));
+}
