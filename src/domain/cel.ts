@@ -1,0 +1,134 @@
+import type * as Cel from '@bufbuild/cel';
+import { checkExpression } from './cel-check.ts';
+import { type CelEnvironment, celEnvironment, type Expr } from './cel-env.ts';
+import { CelRefused } from './cel-refused.ts';
+import type { CelShape } from './cel-shape.ts';
+import { celInput } from './cel-value.ts';
+
+/** Characters of an expression: far more than a person reads, and a bound for what the parser has to go through. */
+export const CEL_LENGTH_MAX = 4_096;
+
+/** Values that the expression is tried with when it is defined. */
+export interface CelSample {
+  /** Its words in a refusal, such as "a plan that changes nothing". */
+  readonly name: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export interface CelOptions {
+  /** The names that the expression sees, and what is known of each. */
+  readonly roots: Readonly<Record<string, CelShape>>;
+  readonly samples: readonly CelSample[];
+}
+
+/** Errors are told in fixed words with a place, without any value of the input. */
+export type CelAnswer = { readonly value: boolean } | { readonly error: string };
+
+export interface CompiledCel {
+  /** Evaluates over the values of the roots: plain records, lists, texts, numbers, conditions. Never throws. */
+  evaluate(values: Readonly<Record<string, unknown>>): CelAnswer;
+}
+
+type Parsed = ReturnType<typeof Cel.parse>;
+
+/**
+ * Reads an expression that yields true or false, and checks all that can be known of it before any value is there.
+ * Throws CelRefused, whose message names the place and what is wrong.
+ */
+export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
+  if (text.trim() === '') throw new CelRefused('the expression is empty');
+  if (text.length > CEL_LENGTH_MAX) throw new CelRefused(`the expression is longer than ${CEL_LENGTH_MAX} characters`);
+  const environment = await celEnvironment();
+  const parsed = read(environment, text);
+  const place = (id: bigint | undefined): string => placeOf(parsed, id);
+  const shape = checkExpression(parsed.expr, {
+    environment,
+    roots: options.roots,
+    refuse: (expr: Expr, what: string): never => {
+      throw new CelRefused(`${place(expr.id)}: ${what}`);
+    },
+    macro: (expr) => macroOf(parsed, expr),
+  });
+  if (shape.kind !== 'bool' && shape.kind !== 'unknown') throw new CelRefused(`the expression must yield true or false; it yields a ${shape.kind}`);
+  const run = environment.cel.plan(environment.env, parsed.expr);
+  const compiled: CompiledCel = { evaluate: (values) => evaluate(environment, run, values, text, place) };
+  for (const { name, values } of options.samples) {
+    const answer = compiled.evaluate(values);
+    if ('error' in answer) throw new CelRefused(`for ${name} the expression fails: ${answer.error}`);
+  }
+  return compiled;
+}
+
+function read(environment: CelEnvironment, text: string): Parsed {
+  try {
+    return environment.cel.parse(text);
+  } catch (thrown) {
+    // The parser calls itself for each parenthesis: 2,000 of them overflow the stack.
+    if (thrown instanceof RangeError) throw new CelRefused('the expression is nested too deeply');
+    throw new CelRefused(syntax(thrown instanceof Error ? thrown.message : '', text));
+  }
+}
+
+/** What people write who know other languages. */
+const SPELLINGS: readonly (readonly [RegExp, string])[] = [
+  [/^and\b/i, 'write && for and'],
+  [/^or\b/i, 'write || for or'],
+  [/^=(?!=)/, 'write == to compare'],
+  [/^not\b/i, 'write ! for not'],
+  [/^`/, 'names are written without back quotes'],
+];
+
+function syntax(message: string, text: string): string {
+  const found = /^<input>:(\d+):(\d+): /.exec(message);
+  if (found === null) return 'the expression can not be read';
+  const line = Number(found[1]);
+  const column = Number(found[2]);
+  const rest = (text.split('\n')[line - 1] ?? '').slice(column - 1).trimStart();
+  const hint = SPELLINGS.find(([pattern]) => pattern.test(rest))?.[1];
+  const what = rest === '' ? 'something is missing at the end' : `it can not be read on from ${JSON.stringify(rest.slice(0, 12))}`;
+  return `${line > 1 ? `line ${line}, ` : ''}character ${column}: ${what}${hint === undefined ? '' : `; ${hint}`}`;
+}
+
+function placeOf(parsed: Parsed, id: bigint | undefined): string {
+  const offset = id === undefined ? undefined : parsed.sourceInfo?.positions[id.toString()];
+  return offset === undefined ? 'in the expression' : `character ${offset + 1}`;
+}
+
+function macroOf(parsed: Parsed, expr: Expr): string {
+  const call = parsed.sourceInfo?.macroCalls[expr.id.toString()]?.exprKind;
+  return call?.case === 'callExpr' ? call.value.function : 'a loop';
+}
+
+function evaluate(
+  { cel }: CelEnvironment,
+  run: (context: Record<string, Cel.CelInput>) => Cel.CelResult,
+  values: Readonly<Record<string, unknown>>,
+  text: string,
+  place: (id: bigint | undefined) => string,
+): CelAnswer {
+  try {
+    const context: Record<string, Cel.CelInput> = Object.create(null);
+    for (const [name, value] of Object.entries(values)) context[name] = celInput(value);
+    const result = run(context);
+    if (typeof result === 'boolean') return { value: result };
+    if (cel.isCelError(result)) return { error: `${place(result.exprId)}: ${reason(result.message, text)}` };
+    return { error: 'it yields neither true nor false' };
+  } catch (thrown) {
+    return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
+  }
+}
+
+/**
+ * The library's message in words that hold no value of the input: a name is told only where the expression itself
+ * spells it. What is not known here is not passed on.
+ */
+function reason(message: string, text: string): string {
+  const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
+  if (field !== undefined) return field !== '' && text.includes(field) ? `there is no field ${JSON.stringify(field)}` : 'a field is missing';
+  if (/^index .* out of bounds/.test(message)) return 'an index is beyond the end of a list';
+  if (/divide by zero|modulus by zero|modulo/.test(message)) return 'a division by zero';
+  if (/overflow/.test(message)) return 'a number is too large';
+  if (/^found no matching overload|^type mismatch/.test(message)) return 'an operand is of the wrong type';
+  if (/^(?:Cannot|Unable|Failed) /.test(message)) return 'a value can not be converted';
+  return 'it can not be evaluated';
+}
