@@ -59,7 +59,7 @@ function brokenHome(settings: Settings, reason: unknown): Home {
     hashToken: refuse,
     keyring: refuse,
     seal: { keyring: refuse, rotate: refuse },
-    sources: { fetch: refuse, treeOf: refuse, remove: refuse },
+    sources: { fetch: refuse, treeOf: refuse, remove: refuse, hooksFile: refuse, hookNames: refuse },
     approvalTtlMs: settings.approvalTtlMs,
     decisionUrl: refuse,
     doctor: doctorOf(settings, {

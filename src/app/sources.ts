@@ -1,10 +1,57 @@
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute } from 'node:path';
+import { processEnvironment } from '../config/settings.ts';
+import { Failure } from '../domain/failure.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { SourceFetcher } from '../operations/services.ts';
+import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
+import { fetchGit } from '../runners/checkout/git.ts';
+import { SourceTrees } from '../runners/checkout/source-trees.ts';
 
-const refuse = (): never => {
-  throw new Error('sources are not built yet');
-};
+/** Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. */
+export function createSourceFetcher(sourcesDir: string): SourceFetcher {
+  const trees = new SourceTrees(sourcesDir, systemClock);
+  const fetcher: SourceFetcher = {
+    async fetch(source) {
+      if (source.kind === 'dir') {
+        await checkDirectory(source.location, dirname(sourcesDir));
+        return { commit: null, hooksFile: await findHooksFile(source.location) };
+      }
+      const searchPath = processEnvironment()['PATH'];
+      const how = { url: source.location, ref: source.ref, ...(searchPath === undefined ? {} : { searchPath }) };
+      const commit = await trees.place(source.name, (into) => fetchGit({ ...how, into }));
+      const tree = await trees.find(source.name, commit);
+      return { commit, hooksFile: tree === null ? null : await findHooksFile(tree) };
+    },
+    async treeOf(source) {
+      if (source.kind === 'git') return source.commit_id === null ? null : trees.find(source.name, source.commit_id);
+      try {
+        await checkDirectory(source.location, dirname(sourcesDir));
+        return source.location;
+      } catch {
+        return null;
+      }
+    },
+    remove: (name) => trees.remove(name),
+    hooksFile: findHooksFile,
+    hookNames: readHookNames,
+  };
+  return fetcher;
+}
 
-/** Not built yet. */
-export function createSourceFetcher(_sourcesDir: string): SourceFetcher {
-  return { fetch: refuse, treeOf: refuse, remove: refuse };
+/** A run copies what it finds there: nothing of the service itself may be among it, not even through a link. */
+async function checkDirectory(directory: string, dataDir: string): Promise<void> {
+  if (!isAbsolute(directory)) throw new Failure('invalid_argument', 'dir: expected an absolute path.');
+  const real = await realpath(directory).catch(() => null);
+  if (real === null) throw new Failure('invalid_argument', 'dir: there is nothing at this path that can be read.');
+  if (!(await stat(real)).isDirectory()) throw new Failure('invalid_argument', 'dir: what is at this path is no directory.');
+  // Before the first start there is no data directory yet, and nothing can be in it.
+  const data = await realpath(dataDir).catch(() => dataDir);
+  if (isWithin(real, data) || isWithin(data, real)) {
+    throw new Failure('invalid_argument', 'dir: the data directory of the service and what is in it or around it can not be a source.');
+  }
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return `${inner}/`.startsWith(outer === '/' ? '/' : `${outer}/`);
 }

@@ -33,9 +33,16 @@ export interface Services {
 
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */
 export interface SourceFetcher {
-  /** Throws Failure with the tool's own words, cleaned. */
+  /**
+   * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, and neither lie in
+   * the data directory nor hold it.
+   */
   fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>): Promise<FetchedTree>;
   /** Where the files of a fetched source are; null when this machine does not have that commit. */
   treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
   remove(name: string): Promise<void>;
+  /** The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no folder. */
+  hooksFile(tree: string): Promise<string | null>;
+  /** The names of the hooks that it declares. */
+  hookNames(tree: string, file: string): Promise<readonly string[]>;
 }

@@ -174,6 +174,7 @@ function memorySealKeeper(clock: Clock): SealKeeper {
   let ring = createKeyring(keys);
   return {
     keyring: () => Promise.resolve(ring),
+    find: () => Promise.resolve(ring),
     rotate() {
       keys.push({ key: randomBytes(32), createdAt: clock.now() });
       ring = createKeyring(keys);
@@ -199,6 +200,8 @@ function fakeServices(followers: Followers, clock: Clock, authenticator: Authent
       fetch: () => Promise.reject(new Error('no sources')),
       treeOf: () => Promise.resolve(null),
       remove: () => Promise.resolve(),
+      hooksFile: () => Promise.resolve(null),
+      hookNames: () => Promise.resolve([]),
     },
     approvalTtlMs: 3_600_000,
     decisionUrl: (id, decision, secret) => `http://127.0.0.1:8421/approval/${id}/${decision}?token=${secret}`,

@@ -1,20 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
 import * as fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { errorCode } from '../../lib/error-code.ts';
 import { type TreeEntry, whereLinkLeads } from './link.ts';
 
-// The functions of fs that take a callback: a copy is hundreds of calls, and a FileHandle costs twice as much for each.
+// What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening. The
+// rest is done at once, which is several times faster (ten files of 2 KiB in two folders: 1.6 ms in place of 4.3 ms).
 const open = promisify(fs.open);
-const close = promisify(fs.close);
-const fstat = promisify(fs.fstat);
-const readdir = promisify(fs.readdir);
-const mkdir = promisify(fs.mkdir);
+const stat = promisify(fs.stat);
 const readlink = promisify(fs.readlink);
-const symlink = promisify(fs.symlink);
-const readInto = promisify(fs.read);
-const writeFrom = promisify(fs.write);
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
 export interface CopyLimits {
@@ -41,8 +37,9 @@ export interface CopiedTree {
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.terraform', '.terraform.tfstate.lock.info']);
 /** Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them changes. */
 const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
-/** Files in work at once: twice the threads that do it. */
-const PARALLEL = 8;
+/** Files in work at once: while one is copied, the next ones are being opened. */
+const PARALLEL = 4;
+/** Copied without a pause; other work of the process gets its turn in between. */
 const BLOCK_BYTES = 256 * 1024;
 const OWNER_EXECUTES = 0o100;
 /** A path that begins with an open folder is not led elsewhere by who swaps a folder above it for a link. */
@@ -66,14 +63,26 @@ interface Place {
 /**
  * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone. `to`
  * is an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
- * other kinds of files, for what can't be read, and beyond a limit; `to` then holds a part.
+ * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit; `to` then
+ * holds a part.
  */
 export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS): Promise<CopiedTree> {
   const copy: Copy = { to, limits, entries: new Map(), seen: 0, bytes: 0 };
+  const before = await reading('', () => stat(from));
   await copyFolder(copy, { at: from, path: '' }, 0);
-  await makeLinks(copy);
+  await refuseReplaced(from, before);
+  makeLinks(copy);
   const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
   return { digest: digestOf(copy.entries), files, bytes: copy.bytes };
+}
+
+/**
+ * A tree that goes is renamed before its files are removed, and one that is deployed is put in the place of another: a
+ * copy that began in the old one may lack files, and to terraform a file that is missing is a resource to destroy.
+ */
+async function refuseReplaced(from: string, before: fs.Stats): Promise<void> {
+  const after = await stat(from).catch(() => null);
+  if (after?.dev !== before.dev || after.ino !== before.ino) throw new Error('The folder was replaced while it was copied.');
 }
 
 async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promise<void> {
@@ -82,7 +91,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
   const folder = await reading(path, () => open(at, O_RDONLY | O_DIRECTORY | (path === '' ? 0 : O_NOFOLLOW)));
   try {
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
-    const found = await reading(path, () => readdir(here, { withFileTypes: true, encoding: 'buffer' }));
+    const found = await reading(path, () => fs.readdirSync(here, { withFileTypes: true, encoding: 'buffer' }));
     const files: Place[] = [];
     const folders: Place[] = [];
     for (const entry of found) {
@@ -99,11 +108,11 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
     await inParallel(files, (file) => copyFile(copy, file));
     for (const inner of folders) {
       copy.entries.set(inner.path, { kind: 'folder' });
-      await mkdir(`${copy.to}/${inner.path}`, { mode: 0o700 });
+      fs.mkdirSync(`${copy.to}/${inner.path}`, { mode: 0o700 });
       await copyFolder(copy, inner, depth + 1);
     }
   } finally {
-    await close(folder);
+    fs.closeSync(folder);
   }
 }
 
@@ -116,20 +125,20 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
   // Not blocking: a pipe that took the place of the file would else hold this thread for ever.
   const source = await reading(path, () => open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   try {
-    const stats = await fstat(source);
+    const stats = fs.fstatSync(source);
     if (!stats.isFile()) throw wrongKind(path);
     const executable = (stats.mode & OWNER_EXECUTES) !== 0;
-    const target = await open(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
+    const target = fs.openSync(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
     try {
       // One byte more than there is tells that this was all.
       const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
       const digest = await pour(copy, path, source, target, block);
       copy.entries.set(path, { kind: 'file', executable, digest });
     } finally {
-      await close(target);
+      fs.closeSync(target);
     }
   } finally {
-    await close(source);
+    fs.closeSync(source);
   }
 }
 
@@ -137,18 +146,19 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
 async function pour(copy: Copy, path: string, source: number, target: number, block: Buffer): Promise<string> {
   const digest = createHash('sha256');
   for (;;) {
-    const { bytesRead: count } = await reading(path, () => readInto(source, block, 0, block.length, null));
+    const count = await reading(path, () => fs.readSync(source, block, 0, block.length, null));
     if (count === 0) return digest.digest('hex');
     copy.bytes += count;
     if (copy.bytes > copy.limits.bytes) throw new Error(`There are more than ${copy.limits.bytes} bytes in it.`);
     const part = block.subarray(0, count);
     digest.update(part);
-    await writeAll(target, part);
+    writeAll(target, part);
+    if (count === BLOCK_BYTES) await setImmediate();
   }
 }
 
-async function writeAll(target: number, bytes: Buffer): Promise<void> {
-  for (let done = 0; done < bytes.length; ) done += (await writeFrom(target, bytes, done, bytes.length - done, null)).bytesWritten;
+function writeAll(target: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(target, bytes, done);
 }
 
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
@@ -158,12 +168,12 @@ async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<
 }
 
 /** After everything else, when it is known what a link can lead to. */
-async function makeLinks(copy: Copy): Promise<void> {
+function makeLinks(copy: Copy): void {
   for (const [path, entry] of copy.entries) {
     if (entry.kind !== 'link') continue;
     const leads = whereLinkLeads(copy.entries, path);
     if (leads !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${leads === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
-    await symlink(entry.target, `${copy.to}/${path}`);
+    fs.symlinkSync(entry.target, `${copy.to}/${path}`);
   }
 }
 
@@ -190,7 +200,7 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
 }
 
 /** Says which entry it was, in place of the system's words, which name the way to it. */
-async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

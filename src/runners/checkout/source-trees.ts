@@ -1,0 +1,132 @@
+import { renameSync } from 'node:fs';
+import { lstat, mkdir, open, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { NAME } from '../../domain/name.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { randomBytes } from '../../lib/random.ts';
+
+/** Trees of a source that stay: the newest, and those that a run may be copying. */
+const KEPT = 3;
+/** What a fetch that was killed left behind is removed after so long, in milliseconds: none takes that time. */
+const LEFTOVER_MS = 600_000;
+/** No name of a source begins with a dot, so these never meet one. */
+const FETCHING = '.fetch-';
+const GONE = '.gone-';
+const SUFFIX_BYTES = 8;
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/**
+ * The files of git sources: `<folder>/<source>/<commit>`, each made whole beside it and then renamed, and renamed away
+ * before it is removed. So a tree that has its name has all its files.
+ */
+export class SourceTrees {
+  readonly #folder: string;
+  readonly #clock: Clock;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  /** Hands an empty folder to `fill`, and gives the tree that it made the name of its commit. */
+  async place(source: string, fill: (into: string) => Promise<{ readonly commit: string; readonly tree: string }>): Promise<string> {
+    const ofSource = this.#ofSource(source);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#removeLeftovers();
+    const into = this.#beside(FETCHING);
+    await mkdir(into, { mode: 0o700 });
+    try {
+      const { commit, tree } = await fill(into);
+      if (!COMMIT.test(commit)) throw new Error(`${commit} is no commit`);
+      await this.#settle(tree, ofSource, commit);
+      await this.#removeOld(ofSource, commit);
+      return commit;
+    } finally {
+      await rm(into, { recursive: true, force: true });
+    }
+  }
+
+  /** Null when this machine does not have that commit. */
+  async find(source: string, commit: string): Promise<string | null> {
+    if (!COMMIT.test(commit)) return null;
+    const path = join(this.#ofSource(source), commit);
+    const stats = await lstat(path).catch(() => null);
+    return stats?.isDirectory() === true ? path : null;
+  }
+
+  /** Removes all of a source. They are out of the way at once; a process that ends meanwhile leaves the rest to the next fetch. */
+  async remove(source: string): Promise<void> {
+    const gone = this.#beside(GONE);
+    try {
+      renameSync(this.#ofSource(source), gone);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return;
+      throw error;
+    }
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  #ofSource(name: string): string {
+    if (!NAME.test(name)) throw new Error('this is no name of a source');
+    return join(this.#folder, name);
+  }
+
+  #beside(prefix: string): string {
+    return join(this.#folder, `${prefix}${randomBytes(SUFFIX_BYTES).toString('hex')}`);
+  }
+
+  /** What is there already has the same files, and somebody may be copying them: it stays. */
+  async #settle(tree: string, ofSource: string, commit: string): Promise<void> {
+    // Somebody may have removed the source meanwhile.
+    await mkdir(ofSource, { recursive: true, mode: 0o700 });
+    try {
+      await rename(tree, join(ofSource, commit));
+    } catch (error) {
+      const code = errorCode(error);
+      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    }
+    await syncFolder(ofSource);
+  }
+
+  async #discard(path: string): Promise<void> {
+    const gone = this.#beside(GONE);
+    try {
+      await rename(path, gone);
+    } catch (error) {
+      // Another process was faster.
+      if (errorCode(error) === 'ENOENT') return;
+      throw error;
+    }
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  async #removeOld(ofSource: string, newest: string): Promise<void> {
+    // The clock of the machine may be off; that of the directory entry decides, so the newest gets this moment.
+    const now = new Date(this.#clock.now());
+    await utimes(join(ofSource, newest), now, now);
+    const others = (await readdir(ofSource)).filter((name) => name !== newest);
+    const aged = await Promise.all(others.map(async (name) => ({ name, at: (await lstat(join(ofSource, name)).catch(() => null))?.mtimeMs ?? 0 })));
+    const old = aged.toSorted((a, b) => b.at - a.at).slice(KEPT - 1);
+    for (const { name } of old) await this.#discard(join(ofSource, name));
+  }
+
+  async #removeLeftovers(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (!name.startsWith(GONE) && !name.startsWith(FETCHING)) continue;
+      const path = join(this.#folder, name);
+      const stats = await lstat(path).catch(() => null);
+      const isOld = stats !== null && this.#clock.now() - stats.mtimeMs > LEFTOVER_MS;
+      if (name.startsWith(GONE) || isOld) await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
