@@ -13,6 +13,7 @@ import { newId } from '../lib/id.ts';
 import type { SealKeeper } from '../lib/seal.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
+import { holdsSealed } from '../store/seal.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
@@ -44,7 +45,7 @@ export async function openBase(settings: Settings): Promise<Base> {
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.tellAll());
   let key: Promise<Buffer> | null = null;
-  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0;
+  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
   return {
     seal: createSealKeeper(paths.sealKey, storeNeedsKey),
     sources: createSourceFetcher(paths.sources),

@@ -6,10 +6,12 @@ import { errorCode } from '../lib/error-code.ts';
 import { randomBytes } from '../lib/random.ts';
 import { createKeyring, type Keyring, type SealKeeper } from '../lib/seal.ts';
 import { PRIVATE_FILE_MODE } from './data-dir.ts';
-import { appendSealKey, loadOrCreateSealKeys, readSealKey, refusal, SEAL_KEYS_MAX, stampOf } from './seal-key.ts';
+import { appendSealKey, loadOrCreateSealKeys, readSealKey, refusal, SEAL_KEYS_MAX, type SealKeyState, stampOf } from './seal-key.ts';
 import { holdKeyFile } from './seal-lock.ts';
 
 const KEY_BYTES = 32;
+
+type Whole = Extract<SealKeyState, { readonly ok: true }>;
 
 /**
  * Keeps the key file at `path`. `storeNeedsKey` as for `loadOrCreateSealKey`: true when the store holds what only a
@@ -18,16 +20,22 @@ const KEY_BYTES = 32;
  */
 export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Promise<boolean>): SealKeeper {
   let cached: { readonly stamp: string; readonly ring: Keyring } | null = null;
-  const load = async (): Promise<Keyring> => {
-    const { stamp, keys } = await loadOrCreateSealKeys(path, storeNeedsKey);
+  const keep = ({ stamp, keys }: Whole): Keyring => {
     cached = { stamp, ring: createKeyring(keys) };
     return cached.ring;
   };
+  const load = async (): Promise<Keyring> => keep(await loadOrCreateSealKeys(path, storeNeedsKey));
   return {
     async keyring() {
       // Another process may have rotated: one look at the file costs less than what is done with the keys.
       if (cached !== null && cached.stamp === (await stampAt(path))) return cached.ring;
       return load();
+    },
+    async find() {
+      const state = await readSealKey(path);
+      if (state.ok) return keep(state);
+      if (state.fault === 'missing') return null;
+      throw refusal(path, state.reason);
     },
     async rotate() {
       await load();

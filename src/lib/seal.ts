@@ -31,6 +31,8 @@ export interface Keyring {
 export interface SealKeeper {
   /** Reads the file again where it has changed; makes it where there is none yet and the store needs none. Throws Failure. */
   keyring(): Promise<Keyring>;
+  /** As `keyring`, for who only looks: makes nothing, null where there is no file. Where it is not there, `keyring` has to do. */
+  find?(): Promise<Keyring | null>;
   /** Adds a new key, which seals from now on; the older ones still open. */
   rotate(): Promise<Keyring>;
 }
