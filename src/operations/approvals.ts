@@ -1,3 +1,208 @@
-import type { Operation } from './operation.ts';
+import { promisify } from 'node:util';
+import { zstdDecompress } from 'node:zlib';
+import { z } from 'zod';
+import { DECISIONS, REASON_MAX } from '../domain/approval.ts';
+import { Failure } from '../domain/failure.ts';
+import { DECIDERS, PLAN_READERS, READERS } from '../domain/scope.ts';
+import { pause, rfc3339 } from '../lib/clock.ts';
+import { SealBroken } from '../lib/seal.ts';
+import { findApproval, getApproval, listApprovals } from '../store/approvals.ts';
+import { findPlanView } from '../store/artifacts.ts';
+import type { Db } from '../store/schema.ts';
+import { isAsking } from './approval-links.ts';
+import { approvalDetail, approvalView } from './approval-view.ts';
+import { changeCounter } from './change-counter.ts';
+import { decide, refuseAsker, staleBlock } from './decide.ts';
+import * as field from './fields.ts';
+import { readOperation, writeOperation, type Context, type Operation } from './operation.ts';
+import { reply, replyEncoded, replyPages, replyStream, type Reply, type StreamEvent } from './reply.ts';
+import { VIEWS, type Projected, type ViewItem } from './views.ts';
 
-export const APPROVAL_OPERATIONS: readonly Operation[] = [];
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
+const PAGE = 500;
+/** How often the pending approvals are looked at for a follower, in milliseconds: the contract's number. */
+const LOOK_MS = 2_000;
+/** Streams of one process, which may all be of one identity: the contract caps only the process. */
+const STREAMS = 8;
+/** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
+const STREAM_LIFETIME_MS = 900_000;
+/** Of a decompressed plan view: some 20 times one of 5,000 resources. What was sealed here is never that long. */
+const VIEW_BYTES_MAX = 256 * 1024 * 1024;
+
+const decompress = promisify(zstdDecompress);
+const id = field.id('apr');
+
+const list = readOperation({
+  id: 'approval.list',
+  summary: 'List what waits for a decision, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals' },
+  cli: { verb: 'approval list', examples: ['svc approval list', 'svc approval list --all'] },
+  mcp: { tool: 'approval_list' },
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also what was decided or has expired'),
+  }),
+  answers: ['approval.list'],
+  failures: [],
+  async run({ store }, { all }) {
+    const first = await listApprovals(store.db, { all }, PAGE);
+    if (first.length < PAGE) return reply('approval.list', first.map(approvalView));
+    return replyPages('approval.list', approvalPages(store.db, all));
+  },
+});
+
+async function* approvalPages(db: Db, all: boolean): AsyncGenerator<ViewItem<'approval.list'>[]> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await listApprovals(db, { all, before }, PAGE);
+    if (rows.length > 0) yield rows.map(approvalView);
+    if (rows.length < PAGE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const get = readOperation({
+  id: 'approval.get',
+  summary: 'Show one approval: who asked, and whether its plan still holds',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals/{id}' },
+  cli: { verb: 'approval get', positionals: ['id'], examples: ['svc approval get apr_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'approval_get' },
+  input: z.strictObject({ id }),
+  answers: ['approval.get'],
+  failures: ['not_found'],
+  async run({ store }, { id }) {
+    const row = await getApproval(store.db, id);
+    // Of what is settled it says nothing any more: the plan itself moves the state when it is applied.
+    const stale = row.state === 'pending' ? await staleBlock(store.db, row) : null;
+    return reply('approval.get', approvalDetail(row, stale));
+  },
+});
+
+const plan = readOperation({
+  id: 'approval.plan',
+  summary: 'Show the plan that a decision is about: destroys first, secrets redacted',
+  effect: 'read',
+  scopes: PLAN_READERS,
+  http: { method: 'GET', path: '/approvals/{id}/plan' },
+  cli: { verb: 'approval plan', positionals: ['id'], examples: ['svc approval plan apr_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'approval_plan' },
+  input: z.strictObject({ id }),
+  answers: ['approval.plan'],
+  failures: ['not_found', 'conflict'],
+  async run(context, { id }) {
+    const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
+    if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
+    return openPlanView(context, id, artifactId);
+  },
+});
+
+/** The view as it was projected when the plan was made. It is not parsed: of 5,000 resources that would take longer than all else. */
+async function openPlanView({ store, services }: Context, id: string, artifactId: string): Promise<Reply> {
+  const kept = await findPlanView(store.db, artifactId);
+  if (kept === undefined) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
+  const keyring = await services.keyring();
+  let packed: Uint8Array;
+  try {
+    packed = keyring.open(['plan-view', artifactId, kept.workspace], kept.sealed_view);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw new Failure('conflict', `Integrity: the plan ${artifactId} can not be shown: ${error.message}. Do not approve it; run svc doctor.`);
+  }
+  return replyEncoded('approval.plan', (await decompress(packed, { maxOutputLength: VIEW_BYTES_MAX })).toString('utf8'));
+}
+
+const watch = readOperation({
+  id: 'approval.watch',
+  summary: 'Follow what waits for a decision',
+  effect: 'stream',
+  stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS },
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals/stream' },
+  cli: { verb: 'approval watch', examples: ['svc approval watch', 'svc approval watch --output json'] },
+  mcp: { none: 'A tool call answers once: use approval_list.' },
+  input: field.NO_INPUT,
+  answers: [],
+  failures: ['streams_over_cap'],
+  run: (context) => Promise.resolve(replyStream((signal) => followPending(context, signal))),
+});
+
+/** What is pending, at once and then after each change of what is shown of it. */
+async function* followPending({ store, services }: Context, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  let shown: string | undefined;
+  let seen: string | null = null;
+  while (!signal.aborted) {
+    // Asked before the rows are read: what is committed in between is seen at the next look.
+    const version = changeCounter(store);
+    if (shown === undefined || version === null || version !== seen) {
+      seen = version;
+      const data = await allPending(store.db);
+      const text = JSON.stringify(data);
+      if (text !== shown) {
+        shown = text;
+        yield { event: 'approvals', data };
+      }
+    }
+    if (!(await pause(services.clock, LOOK_MS, signal))) return;
+  }
+}
+
+async function allPending(db: Db): Promise<Projected<'approval.list'>> {
+  const rows: ViewItem<'approval.list'>[] = [];
+  for await (const page of approvalPages(db, false)) rows.push(...page);
+  return VIEWS['approval.list'].parse(rows);
+}
+
+const decision = writeOperation({
+  id: 'approval.decision',
+  summary: 'Approve or reject what another person asked for',
+  effect: 'write',
+  scopes: DECIDERS,
+  http: { method: 'POST', path: '/approvals/{id}/decision' },
+  cli: { none: 'Its verbs say which: svc approval approve, svc approval reject.' },
+  mcp: { tool: 'approval_decision' },
+  input: z.strictObject({
+    id,
+    decision: z.enum(DECISIONS, { error: `expected one of ${DECISIONS.join(', ')}` }).describe('What is decided'),
+    reason: z
+      .string()
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' })
+      .optional()
+      .describe('Why; shown with the decision'),
+  }),
+  answers: ['approval.decision'],
+  failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
+  audit: ({ id, decision }) => ({ target: id, detail: { decision } }),
+  async prepare({ store, services, caller }, { id, decision }) {
+    const approval = await findApproval(store.db, id);
+    if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
+    // A deadline that has passed is told first, by the decision itself.
+    if (approval.expires_at <= (await store.dialect.clock(store.db, services.clock.now()))) return;
+    // In a write of its own: that of the decision is undone when it is refused.
+    const { name: principal, owner, via } = caller;
+    await store.write(async (tx) => tx.record({ principal, owner, via, operation: 'approval.refused', target: id, detail: { decision } }));
+    refuseAsker(approval, owner);
+  },
+  async run({ store, services, tx, caller }, { id, decision, reason }) {
+    const { name, owner, via } = caller;
+    const request = { approvalId: id, decision, reason: reason === undefined || reason === '' ? null : reason, decider: { name, owner, via } };
+    const { approval, jobState } = await decide({ store, services }, tx, request);
+    return reply('approval.decision', {
+      approval_id: id,
+      job_id: approval.job_id,
+      decision,
+      state: approval.state,
+      job_state: jobState,
+      decided_at: rfc3339(approval.decided_at ?? tx.now),
+      decided_by: name,
+      decided_via: via,
+      reason: approval.reason,
+    });
+  },
+});
+
+export const APPROVAL_OPERATIONS: readonly Operation[] = [list, get, plan, watch, decision];

@@ -4,7 +4,12 @@ export const SCHEMA_VERSION = 1;
 
 /** The one serializer: compact JSON in declaration order, no HTML escaping, then one newline. */
 export function encode(kind: string, data: unknown): string {
-  return `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":${JSON.stringify(data)}}\n`;
+  return encodeRaw(kind, JSON.stringify(data));
+}
+
+/** The same bytes, for data that is JSON text already. */
+export function encodeRaw(kind: string, json: string): string {
+  return `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":${json}}\n`;
 }
 
 /** The same bytes, for a list that is sent while it is read. */

@@ -2,7 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { findAnswer, keepAnswer } from '../store/idempotency.ts';
 import type { Store } from '../store/store.ts';
-import { encode, encodePages } from './envelope.ts';
+import { encode, encodePages, encodeRaw } from './envelope.ts';
 import { takesKey, type Operation, type WriteOperation } from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
@@ -12,6 +12,7 @@ import type { z } from 'zod';
 
 /** What a face sends on, unchanged. */
 export type Answer =
+  /** `data` is undefined where the operation answered JSON text. */
   | { readonly shape: 'body'; readonly status: number; readonly kind: ViewName; readonly body: string; readonly data: unknown }
   | { readonly shape: 'pages'; readonly status: number; readonly kind: ViewName; readonly body: AsyncIterable<string> }
   | { readonly shape: 'stream'; readonly status: number; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
@@ -121,12 +122,19 @@ function present(operation: Operation, result: Reply): Answer {
       return { shape: 'text', status, contentType: result.contentType, body: result.text };
     case 'pages':
       return { shape: 'pages', status, kind: result.kind, body: encodePages(result.kind, projectPages(result.kind, result.pages)) };
+    case 'encoded':
+      requireAnswer(operation, result.kind);
+      return { shape: 'body', status, kind: result.kind, body: encodeRaw(result.kind, result.json), data: undefined };
     case 'one': {
-      if (!operation.answers.includes(result.kind)) throw new Error(`${operation.id} does not answer ${result.kind}`);
+      requireAnswer(operation, result.kind);
       const data = VIEWS[result.kind].parse(result.data);
       return { shape: 'body', status, kind: result.kind, body: encode(result.kind, data), data };
     }
   }
+}
+
+function requireAnswer(operation: Operation, kind: ViewName): void {
+  if (!operation.answers.includes(kind)) throw new Error(`${operation.id} does not answer ${kind}`);
 }
 
 async function* projectPages(kind: ViewName, pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {

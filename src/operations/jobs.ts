@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { isTerminal, JOB_STATES } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { newId } from '../lib/id.ts';
+import { rejectOfJob } from '../store/approvals.ts';
 import { appendState } from '../store/chunks.ts';
 import { cancelWaiting } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
@@ -126,9 +127,13 @@ const cancel = writeOperation({
 });
 
 /** False when the job is not in the state of `job` any more. Throws conflict for one that has ended. */
-async function cancelAsItIs({ tx, services }: WriteContext, job: JobRow): Promise<boolean> {
+async function cancelAsItIs({ tx, services, caller }: WriteContext, job: JobRow): Promise<boolean> {
   if (isTerminal(job.state)) throw new Failure('conflict', `Job ${job.id} is ${job.state} already.`);
   if (job.state === 'running') return job.cancel_requested_at !== null || requestCancel(tx, job.id);
+  if (job.state === 'awaiting_approval') {
+    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each other.
+    await rejectOfJob(tx, job.id, { by: caller.name, via: caller.via, reason: 'the job was cancelled' });
+  }
   if (!(await cancelWaiting(tx, job.id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) return false;
   await appendState(tx, job.id, 'cancelled', null);
   tx.afterCommit(() => services.announceJob(job.id));

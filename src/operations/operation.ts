@@ -47,6 +47,13 @@ export interface WriteContext extends Context {
   readonly tx: Tx;
 }
 
+export interface StreamBounds {
+  /** Of the places of the process, how many one identity may have. */
+  readonly perHolder?: number;
+  /** After this long the stream ends in good order, in milliseconds: its place goes to who asks next. */
+  readonly lifetimeMs?: number;
+}
+
 interface Row<I extends z.ZodObject> {
   /** Noun and verb with a dot: the name in the ledger, in OpenAPI and of the MCP tool. */
   readonly id: string;
@@ -68,6 +75,8 @@ export interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<
   readonly effect: 'read' | 'stream';
   /** The answer depends on the store and the input alone, so its bytes may be kept until the store changes. */
   readonly keep?: true;
+  /** Bounds of a stream that differ from those of all streams. */
+  readonly stream?: StreamBounds;
   run(context: Context, input: z.output<I>): Promise<Reply>;
 }
 

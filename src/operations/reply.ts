@@ -13,6 +13,8 @@ export type Reply =
   | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown }
   /** A list too long to hold: pages of items, sent as they are read. */
   | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
+  /** The JSON text of data that was projected when it was stored, and is sent without being read again. */
+  | { readonly shape: 'encoded'; readonly kind: ViewName; readonly json: string }
   | { readonly shape: 'stream'; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
   | { readonly shape: 'text'; readonly contentType: string; readonly text: string }
   | { readonly shape: 'none' };
@@ -23,6 +25,10 @@ export function reply<V extends ViewName>(kind: V, data: ViewData<V>): Reply {
 
 export function replyPages<V extends ViewName>(kind: V, pages: AsyncIterable<readonly ViewItem<V>[]>): Reply {
   return { shape: 'pages', kind, pages };
+}
+
+export function replyEncoded(kind: ViewName, json: string): Reply {
+  return { shape: 'encoded', kind, json };
 }
 
 export function replyStream(events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Reply {

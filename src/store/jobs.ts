@@ -223,6 +223,8 @@ export async function listRedrivable(db: Db, states: readonly JobState[]): Promi
     .where('trigger', '!=', 'workflow')
     // What waited for a person's yes is asked for anew, not run again past it.
     .where('initial_state', '=', 'queued')
+    // A saved plan runs once, also one that policy let through.
+    .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', '=', 'plan')]))
     .orderBy('id', 'desc')
     .limit(REDRIVE_MAX)
     .execute();

@@ -164,9 +164,9 @@ async function sendStream(route: Route, exchange: Exchange, caller: Caller, answ
     exchange.response.end();
     return;
   }
-  const release = streams.admit(operation.id, caller);
+  const release = streams.admit(operation, caller);
   try {
-    await streams.serve(exchange, caller, answer.events);
+    await streams.serve(exchange, caller, operation, answer.events);
   } finally {
     release();
   }

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { Slots } from '../../lib/slots.ts';
 import type { Authenticator } from '../../operations/authenticate.ts';
+import type { Operation, StreamBounds } from '../../operations/operation.ts';
 import type { StreamEvent } from '../../operations/reply.ts';
 import { STREAM_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
@@ -44,20 +45,21 @@ export class Streams {
   }
 
   /** Takes a place for the caller's owner. Throws streams_over_cap; the result gives the place back. */
-  admit(operationId: string, caller: Caller): () => void {
-    let slots = this.#slots.get(operationId);
+  admit(operation: Operation, caller: Caller): () => void {
+    const { all, perHolder: usual } = this.#parts.limits.streams;
+    const perHolder = boundsOf(operation).perHolder ?? usual;
+    let slots = this.#slots.get(operation.id);
     if (slots === undefined) {
-      slots = new Slots(this.#parts.limits.streams);
-      this.#slots.set(operationId, slots);
+      slots = new Slots({ all, perHolder });
+      this.#slots.set(operation.id, slots);
     }
     const release = slots.take(caller.owner);
     if (release !== null) return release;
-    const { all, perHolder } = this.#parts.limits.streams;
     throw new Failure('streams_over_cap', `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`);
   }
 
-  /** Sends events until they end, the client goes, the credential ends, or the listener stops. Never rejects. */
-  async serve(exchange: Exchange, caller: Caller, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
+  /** Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops. Never rejects. */
+  async serve(exchange: Exchange, caller: Caller, operation: Operation, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
     const { sender, clock, limits } = this.#parts;
     const { request, response } = exchange;
     const stop = new AbortController();
@@ -66,7 +68,9 @@ export class Streams {
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sender.begin(exchange, 200, STREAM_HEADERS);
     const writer = new PatientWriter(response, clock, limits, stop.signal);
+    const { lifetimeMs } = boundsOf(operation);
     const timers = [
+      ...(lifetimeMs === undefined ? [] : [pause(clock, lifetimeMs, stop.signal)]),
       every(clock, limits.heartbeatMs, stop.signal, () => writer.write(': still here\n\n')),
       every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
     ];
@@ -83,6 +87,10 @@ export class Streams {
       this.#open.delete(stop);
     }
   }
+}
+
+function boundsOf(operation: Operation): StreamBounds {
+  return 'stream' in operation ? (operation.stream ?? {}) : {};
 }
 
 /** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
