@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../config/settings.ts';
 import { type CliFace, isNone, type Operation, takesKey } from '../../operations/operation.ts';
-import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PROGRAM_VERBS } from './programs.ts';
-import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
+import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
+import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
 export function deriveTree(operations: readonly Operation[]): Tree {
-  const verbs = operations.flatMap((row) => (isNone(row.cli) ? [] : [operationVerb(row, row.cli)]));
+  const verbs = operations.flatMap((row) => [
+    ...(isNone(row.cli) ? [] : [operationVerb(row, row.cli)]),
+    ...PRESET_VERBS.filter(({ operation }) => operation === row.id).map((each) => presetVerb(row, each)),
+  ]);
   const programs = PROGRAM_VERBS.map((verb) => ({ ...verb, flags: [...verb.flags, ...settingFlags(verb.path)] }));
   const names = Object.keys(NOUNS);
   const rank = (verb: Verb): number => names.indexOf(nounOf(verb));
@@ -25,6 +28,11 @@ function otherVerb(verbs: readonly Verb[], { operation, until, ...own }: OtherVe
   const first = verbs.find(({ call }) => 'operation' in call && call.operation === operation);
   if (first === undefined || !('operation' in first.call)) throw new Error(`svc ${own.path}: there is no verb of ${operation}`);
   return { ...first, ...own, call: { ...first.call, until } };
+}
+
+function presetVerb(row: Operation, { preset, summary, ...face }: PresetVerb): Verb {
+  const verb = operationVerb(row, { ...face, omit: Object.keys(preset) });
+  return { ...verb, summary, call: { ...verb.call, preset } };
 }
 
 function nounOf(verb: Verb): string {
@@ -54,7 +62,7 @@ interface FieldSchema {
   readonly default?: unknown;
 }
 
-function operationVerb(row: Operation, face: CliFace): Verb {
+function operationVerb(row: Operation, face: CliFace): Verb & { readonly call: OperationCall } {
   const schema = z.toJSONSchema(row.input, { io: 'input', unrepresentable: 'any' });
   const fields = Object.entries((schema.properties ?? {}) as Record<string, FieldSchema>);
   const required = new Set(schema.required ?? []);

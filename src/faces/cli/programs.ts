@@ -1,3 +1,4 @@
+import type { CliFace } from '../../operations/operation.ts';
 import type { Flag, Verb } from './tree.ts';
 
 /** What each first word of a command is about, in the order of the help. */
@@ -48,6 +49,7 @@ export const IDEMPOTENCY_FLAG: Flag = {
 
 /** Flags that an operation has on the command line only, by its id. */
 export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
+  'secret.set': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the value from this file, not from standard input' }],
   'command.run': [{ name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' }],
 };
 
@@ -62,6 +64,31 @@ export const OTHER_VERBS: readonly OtherVerb[] = [
     until: 'ended',
   },
 ];
+
+/** Verbs of operations that have none of their own, because each says itself what a field of the input holds. */
+export const PRESET_VERBS: readonly PresetVerb[] = [
+  {
+    operation: 'approval.decision',
+    preset: { decision: 'approve' },
+    verb: 'approval approve',
+    summary: 'Let a job run that another person asked for',
+    positionals: ['id'],
+    examples: ['svc approval approve apr_01m7yd4zyke00anp2z332d2j5p', 'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p --reason "read it twice"'],
+  },
+  {
+    operation: 'approval.decision',
+    preset: { decision: 'reject' },
+    verb: 'approval reject',
+    summary: 'Refuse what another person asked for: its job is cancelled',
+    positionals: ['id'],
+    examples: ['svc approval reject apr_01m7yd4zyke00anp2z332d2j5p --reason "not on a Friday"'],
+  },
+];
+
+export interface PresetVerb extends Omit<CliFace, 'omit'>, Pick<Verb, 'summary'> {
+  readonly operation: string;
+  readonly preset: Readonly<Record<string, string>>;
+}
 
 export interface OtherVerb extends Pick<Verb, 'path' | 'summary' | 'examples' | 'flags'> {
   readonly operation: string;

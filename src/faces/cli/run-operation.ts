@@ -8,18 +8,20 @@ import { type OperationCall, operationVerb, TREE } from './tree.ts';
 
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(session: Session, call: OperationCall): Promise<number> {
-  const { flags, fields, client, options } = session;
+  const { flags, client, options } = session;
   await requireConfirmation(session, call.operation);
+  if (call.operation === 'approval.watch') return (await import('./watch.ts')).watchApprovals(session, call);
   if (call.effect === 'stream') return tail(session);
   if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
-  const called = await client.call(call, fields, flags['idempotency-key']);
+  const fields = call.operation === 'secret.set' ? await (await import('./value-input.ts')).withValue(session) : session.fields;
+  const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (flags['wait'] !== undefined) return wait(session, await readData(called));
   await show(session, called);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
 }
 
-/** The one stream so far is that of a job. Text mode tells how the job ended, but its exit code is not ours. */
+/** The stream of a job. Text mode tells how the job ended, but its exit code is not ours. */
 async function tail(session: Session): Promise<number> {
   const { fields, options, verb } = session;
   if (verb.path !== 'job tail') throw new Failure('not_implemented', `svc ${verb.path} can not be followed here.`);

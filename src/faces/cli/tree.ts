@@ -36,6 +36,8 @@ export interface OperationCall {
   readonly http: HttpFace | None;
   /** Called again and again until the job has ended. */
   readonly until?: 'ended';
+  /** Fields that the verb itself says. */
+  readonly preset?: Readonly<Record<string, string>>;
 }
 
 /** A verb that is a program of this machine: it is no row of the operation table and asks no server. */
