@@ -6,10 +6,21 @@ import { REDACTED } from './redaction.ts';
 
 const SECRET = 'pa$$ "w<ö>rd"/+1';
 
+function maskedResource(value: unknown): object {
+  return { change: { before: null, after: { v: value }, before_sensitive: false, after_sensitive: { v: true } } };
+}
+
 /** A plan that masks each value in a resource of its own. */
 function masking(...values: readonly unknown[]): Record<string, unknown> {
-  const change = (value: unknown): object => ({ change: { before: null, after: { v: value }, before_sensitive: false, after_sensitive: { v: true } } });
-  return { resource_changes: values.map(change) };
+  return { resource_changes: values.map(maskedResource) };
+}
+
+function stateWith(value: string): object {
+  return { resources: [{ values: { v: value }, sensitive_values: { v: true } }] };
+}
+
+function maskedOutput(before: string, after: string): object {
+  return { before, after, before_sensitive: true, after_sensitive: true };
 }
 
 void test('T55: a secret of the run is hidden in the plan as it is, within words and in every encoding', () => {
@@ -35,18 +46,16 @@ void test('T55: a variable that a secret of the run filled is hidden though the 
 });
 
 void test('T56: a value that is masked anywhere in the plan is hidden everywhere in it', () => {
-  const state = (value: string): object => ({ resources: [{ values: { v: value }, sensitive_values: { v: true } }] });
-  const change = (before: string, after: string): object => ({ before, after, before_sensitive: true, after_sensitive: true });
   const places: Record<string, Record<string, unknown>> = {
     'a resource': masking('canary-1'),
     'what was there before': { resource_changes: [{ change: { before: ['canary-1'], after: null, before_sensitive: [true], after_sensitive: false } }] },
     drift: { resource_drift: masking('canary-1')['resource_changes'] },
     'a change put off': { deferred_changes: [{ resource_change: (masking('canary-1')['resource_changes'] as unknown[])[0] }] },
-    'an output before': { output_changes: { o: change('canary-1', 'x') } },
-    'an output after': { output_changes: { o: change('x', 'canary-1') } },
+    'an output before': { output_changes: { o: maskedOutput('canary-1', 'x') } },
+    'an output after': { output_changes: { o: maskedOutput('x', 'canary-1') } },
     'planned outputs': { planned_values: { outputs: { o: { sensitive: true, value: 'canary-1' } } } },
-    'planned values': { planned_values: { root_module: state('canary-1') } },
-    'the state': { prior_state: { values: { root_module: { child_modules: [{ child_modules: [state('canary-1')] }] } } } },
+    'planned values': { planned_values: { root_module: stateWith('canary-1') } },
+    'the state': { prior_state: { values: { root_module: { child_modules: [{ child_modules: [stateWith('canary-1')] }] } } } },
     'a variable': { variables: { v: { value: { k: 'canary-1' } } }, configuration: { root_module: { variables: { v: { sensitive: true } } } } },
     'the default of a variable': { configuration: { root_module: { variables: { v: { sensitive: true, default: 'canary-1' } } } } },
     'a constant for a module': {

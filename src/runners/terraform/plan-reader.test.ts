@@ -197,13 +197,14 @@ describe('plans of the real terraform', { skip: LACKS_TERRAFORM }, () => {
   });
 });
 
+function created(i: number): object {
+  const change = { actions: ['create'], before: null, after: { text: 'some text '.repeat(100) }, after_unknown: {}, before_sensitive: false, after_sensitive: {} };
+  return { address: `x.a[${i}]`, mode: 'managed', type: 'x', name: 'a', change };
+}
+
 /** A plan that creates `count` resources of 1 kB. */
 function bigPlan(count: number): Buffer {
-  const resource = (i: number): object => ({
-    address: `x.a[${i}]`, mode: 'managed', type: 'x', name: 'a',
-    change: { actions: ['create'], before: null, after: { text: 'some text '.repeat(100) }, after_unknown: {}, before_sensitive: false, after_sensitive: {} },
-  });
-  return Buffer.from(JSON.stringify({ format_version: '1.2', resource_changes: Array.from({ length: count }, (_, i) => resource(i)) }));
+  return Buffer.from(JSON.stringify({ format_version: '1.2', resource_changes: Array.from({ length: count }, (_, i) => created(i)) }));
 }
 
 describe('long plans', () => {
