@@ -9,23 +9,8 @@ import { insertEvent } from '../../src/store/events.ts';
 import type { ApprovalRow, ArtifactRow, EventRow } from '../../src/store/schema.ts';
 import { hasState, keepState, listStates, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
 import type { Store } from '../../src/store/store.ts';
-import {
-  activeApply,
-  deleteWorkspace,
-  findLock,
-  findOpenJob,
-  findWorkspace,
-  getWorkspace,
-  insertWorkspace,
-  listWorkspaces,
-  lockedBy,
-  moveWorkspace,
-  type NewWorkspace,
-  recordApply,
-  recordDrift,
-  recordPlan,
-  updateWorkspace,
-} from '../../src/store/workspaces.ts';
+import { activeApply, deleteWorkspace, findLock, findOpenJob, findWorkspace, getWorkspace, insertWorkspace, listWorkspaces, lockedBy } from '../../src/store/workspaces.ts';
+import { moveWorkspace, type NewWorkspace, recordApply, recordDrift, recordPlan, updateWorkspace } from '../../src/store/workspaces.ts';
 import { claim, enqueue, ENGINES, type TestDatabase, wipe } from './kit.ts';
 
 const refusal = (code: FailureCode) => (error: unknown) => error instanceof Failure && error.code === code;
