@@ -32,11 +32,22 @@ async function keysIn(path: string): Promise<readonly string[]> {
   return state.keys.map(({ key }) => Buffer.from(key).toString('hex'));
 }
 
+function moduleUrl(name: string): string {
+  return JSON.stringify(new URL(name, import.meta.url).href);
+}
+
+async function assertTorn(path: string, content: string | Buffer, what: string): Promise<void> {
+  await writeFile(path, content, { mode: 0o600 });
+  const keeper = createSealKeeper(path, notNeeded);
+  await assert.rejects(keeper.keyring(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
+  await assert.rejects(keeper.rotate(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
+  assert.deepEqual(await readFile(path), Buffer.from(content), `${what}: it was changed`);
+}
+
 /** Starts a program on a key file; it begins when its standard input ends. */
 function startOn(path: string, body: string) {
-  const module = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
-  const program = `const { createSealKeeper } = await import(${module('seal-keeper.ts')});
-    const { holdKeyFile } = await import(${module('seal-lock.ts')});
+  const program = `const { createSealKeeper } = await import(${moduleUrl('seal-keeper.ts')});
+    const { holdKeyFile } = await import(${moduleUrl('seal-lock.ts')});
     const path = ${JSON.stringify(path)};
     process.stdout.write('.');
     for await (const _ of process.stdin);
@@ -129,14 +140,6 @@ describe('a key file that is not as it was written', () => {
   const added = [1_795_000_000_000, 1_795_000_000_001].map((createdAt, n) => ({ key: Buffer.alloc(32, n + 2), createdAt }));
   const whole = added.reduce(appendSealKey, formatSealKey(Buffer.alloc(32, 1)));
   const [first = '', second = '', third = ''] = whole.split('\n');
-
-  async function assertTorn(path: string, content: string | Buffer, what: string): Promise<void> {
-    await writeFile(path, content, { mode: 0o600 });
-    const keeper = createSealKeeper(path, notNeeded);
-    await assert.rejects(keeper.keyring(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
-    await assert.rejects(keeper.rotate(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
-    assert.deepEqual(await readFile(path), Buffer.from(content), `${what}: it was changed`);
-  }
 
   test('F09: torn anywhere it is refused, and never replaced', async () => {
     const path = await freshPath();
