@@ -86,7 +86,7 @@ export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner:
 
 function settledAlready({ id, state, decided_at: at, decided_by: by, decided_via: via }: ApprovalRow): Failure {
   const when = at === null ? '' : ` at ${rfc3339(at)}`;
-  const who = by === null || state === 'expired' ? '' : ` by ${by} via ${via}`;
+  const who = by === null ? '' : ` by ${by} via ${via ?? 'an unknown face'}`;
   return new Failure('conflict', `Approval ${id} is ${state} already${who}${when}. Nothing was changed.`);
 }
 

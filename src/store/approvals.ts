@@ -121,11 +121,11 @@ export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: nu
   return query.execute();
 }
 
-/** How a pending approval ends, and in whose name. */
+/** How a pending approval ends, and in whose name; nobody's where it expires. */
 export interface Settlement {
   readonly to: Exclude<ApprovalState, 'pending'>;
-  readonly by: string;
-  readonly via: string;
+  readonly by: string | null;
+  readonly via: string | null;
   readonly reason: string | null;
 }
 

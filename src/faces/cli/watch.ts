@@ -55,7 +55,7 @@ async function endOf({ client }: Session, { id, runbook }: Approval): Promise<st
   try {
     const { data } = await readData(await client.call(operationVerb(TREE, 'approval get').call, { id }));
     const { state, decided_by: by, decided_via: via, reason } = data as Approval;
-    const who = state === 'expired' || by === null ? '' : ` by ${by} via ${via ?? '?'}`;
+    const who = by === null ? '' : ` by ${by} via ${via ?? '?'}`;
     return `${state.padEnd(9)} ${id}  ${runbook}${who}${reason === null ? '' : `: ${reason}`}`;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
