@@ -168,7 +168,7 @@ export function cleaned(said: string): string {
     .split(/[\r\n]+/)
     .map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '').trim())
     .filter((line) => line !== '');
-  const text = lines.join('; ').replaceAll(/([A-Za-z][A-Za-z0-9+.-]*:\/\/)[^/\s]*@/g, '$1');
+  const text = lines.join('; ').replaceAll(/([A-Za-z][A-Za-z0-9+.-]{0,20}:\/\/)[^/\s]*@/g, '$1');
   if (text === '') return 'it gave no reason.';
   return text.length > SAID_SHOWN_CHARACTERS ? `${text.slice(0, SAID_SHOWN_CHARACTERS)} …` : text;
 }

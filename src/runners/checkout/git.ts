@@ -82,15 +82,20 @@ async function within(limitBytes: number, folder: string, clock: Clock, over: Ab
   const done = new AbortController();
   const watching = (async () => {
     while (await pause(clock, LOOK_EVERY_MS, done.signal)) {
-      if ((await sizeOf(folder)) > limitBytes) over.abort(new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`));
+      if ((await sizeOf(folder)) > limitBytes) over.abort(tooLarge(limitBytes));
     }
   })();
   try {
     await work();
+    if ((await sizeOf(folder)) > limitBytes) throw tooLarge(limitBytes);
   } finally {
     done.abort();
     await watching;
   }
+}
+
+function tooLarge(limitBytes: number): Failure {
+  return new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`);
 }
 
 /** Of the files below it, in bytes. What goes away meanwhile counts nothing. */
