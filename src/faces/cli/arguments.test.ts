@@ -28,6 +28,9 @@ const READS: readonly { words: string; verb: string; fields?: object; flags?: ob
   { words: 'token revoke -- -odd', verb: 'token revoke', fields: { token: '-odd' } },
   { words: 'serve --web-addr 127.0.0.1:0', verb: 'serve', flags: { 'web-addr': '127.0.0.1:0' } },
   { words: 'completion bash', verb: 'completion', fields: { shell: 'bash' } },
+  { words: 'workspace plan net --wait --run-secret TOKEN=net/token --run-secret=key=net/a=b', verb: 'workspace plan', fields: { name: 'net', run_secrets: { TOKEN: 'net/token', key: 'net/a=b' } }, flags: { wait: 'true' } },
+  { words: 'workspace apply net --run-secret constructor=net/c', verb: 'workspace apply', fields: { name: 'net', run_secrets: { constructor: 'net/c' } } },
+  { words: `approval approve apr_1 --reason ok`, verb: 'approval approve', fields: { id: 'apr_1', reason: 'ok' } },
   { words: `job wait ${ID} --timeout 5m`, verb: 'job wait', fields: { id: ID }, flags: { timeout: '5m' } },
 ];
 
@@ -77,6 +80,12 @@ const REFUSED: readonly [words: string, message: RegExp, hint: string][] = [
   ['completion', /^svc completion: expected one of bash, zsh, fish\.$/, 'svc completion --help'],
   ['token create --name a', /^--scope: this flag is required\. Expected one of readonly, operator, approve, host\.$/, 'svc token create --help'],
   ['command run --inventory localhost', /^svc command run: expected the words of the command, after --\.$/, 'svc command run --help'],
+  ['workspace plan net --run-secret', /^--run-secret: expected a value\.$/, 'svc workspace plan --help'],
+  ['workspace plan net --run-secret net/token', /^--run-secret: expected VAR=PROJECT\/SECRET\.$/, 'svc workspace plan --help'],
+  ['workspace plan net --run-secret =net/token', /^--run-secret: expected VAR=PROJECT\/SECRET\.$/, 'svc workspace plan --help'],
+  ['workspace plan net --run-secret TOKEN=', /^--run-secret: expected VAR=PROJECT\/SECRET\.$/, 'svc workspace plan --help'],
+  ['workspace plan net --run-secret T=net/a --run-secret T=net/b', /^--run-secret: T is given twice\.$/, 'svc workspace plan --help'],
+  ['workspace plan net --run-secret __proto__=net/a --run-secret __proto__=net/b', /^--run-secret: __proto__ is given twice\.$/, 'svc workspace plan --help'],
   ['command run --inventory localhost ls -la', /^Unknown flag "-la" of svc command run\. Words that begin with a dash stand after --\.$/, 'svc command run --help'],
 ];
 

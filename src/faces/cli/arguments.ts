@@ -98,10 +98,23 @@ class Reading {
 
   #give(flag: Flag, text: string, value: unknown): void {
     const { name, field } = flag;
+    if (flag.pairs === true && field !== undefined) return this.#givePair(flag, field, text);
     const before = field === undefined ? this.#flags[name] : this.#fields[field];
     if (before !== undefined && flag.repeat !== true) throw this.#usage(`--${name}: given twice.`);
     if (field === undefined) this.#flags[name] = text;
     else this.#fields[field] = flag.repeat === true ? [...((before as unknown[] | undefined) ?? []), value] : value;
+  }
+
+  /** `NAME=VALUE`, both of at least a character; a value may have more of the sign. */
+  #givePair({ name, placeholder = 'NAME=VALUE' }: Flag, field: string, text: string): void {
+    const at = text.indexOf('=');
+    const [key, value] = [text.slice(0, at), text.slice(at + 1)];
+    // What was given may be half of a secret that was meant for elsewhere: it is not repeated.
+    if (at < 1 || value === '') throw this.#usage(`--${name}: expected ${placeholder}.`);
+    const before = Object.entries(this.#fields[field] ?? {});
+    if (before.some(([held]) => held === key)) throw this.#usage(`--${name}: ${key} is given twice.`);
+    // Made from entries, so that no name means anything to the object itself.
+    this.#fields[field] = Object.fromEntries([...before, [key, value]]);
   }
 
   #givePositionals({ positionals, path }: Verb): void {

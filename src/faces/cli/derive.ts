@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../config/settings.ts';
 import { type CliFace, isNone, type Operation, takesKey } from '../../operations/operation.ts';
-import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
+import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PAIR_FLAGS, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
 import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
@@ -60,6 +60,8 @@ interface FieldSchema {
   readonly items?: FieldSchema;
   readonly description?: string;
   readonly default?: unknown;
+  /** Of an object whose names are free: what each value is. */
+  readonly additionalProperties?: FieldSchema | boolean;
 }
 
 function operationVerb(row: Operation, face: CliFace): Verb & { readonly call: OperationCall } {
@@ -95,9 +97,9 @@ function positional(field: string, schema: FieldSchema, required: boolean): Posi
 }
 
 function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag {
+  if (typeof schema.additionalProperties === 'object') return pairsFlag(field, required);
   const { element, repeat } = elementOf(schema);
-  // `egress_ports` is given as `--egress-port 443 --egress-port 8443`.
-  const name = kebab(repeat ? field.replace(/s$/, '') : field);
+  const name = kebab(repeat ? singular(field) : field);
   const type = valueType(element);
   return {
     name,
@@ -109,6 +111,18 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     ...(required ? { required: true } : {}),
     ...(element.enum === undefined ? {} : { values: element.enum }),
   };
+}
+
+/** An object with free names, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names. */
+function pairsFlag(field: string, required: boolean): Flag {
+  const words = PAIR_FLAGS[field];
+  if (words === undefined) throw new Error(`the field ${field} has no line in PAIR_FLAGS (programs.ts)`);
+  return { name: kebab(singular(field)), field, type: 'string', ...words, repeat: true, pairs: true, ...(required ? { required: true } : {}) };
+}
+
+/** `egress_ports` is given as `--egress-port 443 --egress-port 8443`. */
+function singular(field: string): string {
+  return field.replace(/s$/, '');
 }
 
 function elementOf(schema: FieldSchema): { element: FieldSchema; repeat: boolean } {

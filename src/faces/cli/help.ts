@@ -13,9 +13,12 @@ export function help(tree: Tree, topic: string): string | null {
 
 const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
 
+/** What is about svc itself shares a line. */
+const ABOUT_ITSELF: readonly string[] = ['commands', 'completion', 'version'];
+
 /** At most 24 lines, so that the first screen holds it; what every flag means is a page of its own. */
 function overview(tree: Tree): string {
-  const commands = tree.nouns.map(({ name, summary }) => [name, summary] as const);
+  const commands = tree.nouns.filter(({ name }) => !ABOUT_ITSELF.includes(name)).map(({ name, summary }) => [name, summary] as const);
   return [
     'Gatehouse queues and runs jobs, and holds risky ones until another person says yes.',
     '',
@@ -23,7 +26,7 @@ function overview(tree: Tree): string {
     '',
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
-    columns(commands).trimEnd(),
+    columns(commands) + `  ${ABOUT_ITSELF.join(', ')}`,
     '',
     'More: svc COMMAND --help, and svc help flags for what every command takes.',
     '',

@@ -47,8 +47,19 @@ export const IDEMPOTENCY_FLAG: Flag = {
   help: 'A repeat with this key answers as the first did and does nothing',
 };
 
+/** How a field is told whose value is an object with free names: as NAME=VALUE, which the schema can't say. */
+export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
+  run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'A secret that the run gets as the input variable VAR; may be given often' },
+};
+
+const WAIT_RUN: Flag = { name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the job' };
+
 /** Flags that an operation has on the command line only, by its id. */
 export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
+  'workspace.plan': [WAIT_RUN],
+  'workspace.apply': [WAIT_RUN],
+  'workspace.destroy': [WAIT_RUN],
+  'workspace.drift': [WAIT_RUN],
   'secret.set': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the value from this file, not from standard input' }],
   'command.run': [{ name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' }],
 };

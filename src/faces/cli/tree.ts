@@ -12,6 +12,8 @@ export interface Flag {
   readonly placeholder?: string;
   /** May be given often; its values make a list. */
   readonly repeat?: true;
+  /** With `repeat`: each value is `NAME=VALUE`, and together they make an object. */
+  readonly pairs?: true;
   readonly required?: true;
   readonly values?: readonly string[];
   /** Its twin in the environment, where it has one. */
