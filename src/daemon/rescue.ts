@@ -1,8 +1,9 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTerminal, STOP_GRACE_MS } from '../domain/job.ts';
+import { isTerminal, LEADER_FIRST, STOP_GRACE_MS } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
+import { toldDirOf } from '../runners/process/told.ts';
 import { removeRunDir } from '../runners/run-dir.ts';
 import { fenceOf } from '../store/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
@@ -44,11 +45,12 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
 async function sweepRunDirs(deps: RescueDeps): Promise<void> {
   const { store, runsDir } = deps;
   for (const name of readdirSync(runsDir)) {
-    const job = await findJob(store.db, name);
+    // What was told to end is noted beside the directory of the run.
+    const job = await findJob(store.db, name.replace(/\.told$/, ''));
     if (job === undefined || !isTerminal(job.state)) continue;
     const found = await findState(deps, job);
     if (found !== null) await store.write((tx) => keepFound(tx, job, found));
-    await removeRunDir(join(runsDir, name));
+    await removeRunDir(join(runsDir, job.id));
   }
 }
 
@@ -87,6 +89,7 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   // A program starts only after its leader is recorded: without one, there is nothing to look for.
   if (job.leader_pid === null || job.leader_start === null) return [];
   const leader = { pid: job.leader_pid, startTicks: job.leader_start };
-  const { left } = await deps.endTree({ jobId: job.id, leader, graceMs: STOP_GRACE_MS, clock: deps.clock, signal });
+  const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: LEADER_FIRST.has(job.kind) };
+  const { left } = await deps.endTree({ jobId: job.id, leader, graceMs: STOP_GRACE_MS, clock: deps.clock, signal, ...stop });
   return left;
 }

@@ -68,7 +68,7 @@ function runKit(runsDir: string, programs: Scene['programs']): RunKit {
     const { promise: exited, resolve } = Promise.withResolvers<Exit>();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const leader = { pid: NO_PID, startTicks: 1 };
-    await request.beforeStart?.(leader);
+    await request.beforeStart?.({ ...leader, output: null });
     const exit = (end: Exit): void => {
       stdout.end();
       stderr.end();

@@ -46,6 +46,11 @@ export function canMove(from: JobState, to: JobState): boolean {
 export const JOB_TIMEOUT_DEFAULT_MS = 3_600_000;
 export const JOB_TIMEOUT_MAX_MS = 7 * 86_400_000;
 export const STOP_GRACE_MS = 10_000;
+/**
+ * Kinds whose first process is told to stop before its helpers are: a tool that loses its helpers first can't say what
+ * they were in the middle of making.
+ */
+export const LEADER_FIRST: ReadonlySet<JobKind> = new Set<JobKind>(['plan', 'apply', 'destroy', 'drift']);
 
 export interface JobProgress {
   readonly play: string;

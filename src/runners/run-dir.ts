@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toldDirOf } from './process/told.ts';
 
 /** The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. */
 
@@ -14,6 +15,7 @@ export async function makeRunDir(runsDir: string, jobId: string): Promise<string
  * or a file belongs to somebody else. Not synchronous: a job may leave a hundred thousand files.
  */
 export async function removeRunDir(runDir: string): Promise<boolean> {
+  await removed(toldDirOf(runDir));
   if (await removed(runDir)) return true;
   await openFolders(runDir);
   return removed(runDir);

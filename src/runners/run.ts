@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
+import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
+import { toldDirOf } from './process/told.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { makeRunDir, removeRunDir } from './run-dir.ts';
@@ -82,6 +83,7 @@ async function execute(
   reports: RunReports,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
+  const stop = { toldDir: toldDirOf(runDir), leaderFirst: LEADER_FIRST.has(job.kind) };
   const cwd = join(runDir, order.folder ?? '');
   try {
     await kit.guard.ready();
@@ -92,14 +94,15 @@ async function execute(
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({ jobId: job.id, ...leader });
-        await reports.leader(leader);
+        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null });
+        await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
     });
     const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
     if (captured === null) recorder.attach(launched.stdout, 'stdout');
     recorder.attach(launched.stderr, 'stderr');
     const end = await supervise(launched, {
+      ...stop,
       jobId: job.id,
       timeoutMs: Math.max(0, limits.deadline - kit.clock.monotonic()),
       graceMs: STOP_GRACE_MS,

@@ -3,6 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { giveBackText, startLean } from '../sandbox/lean.ts';
 import { openSystemCalls } from '../sandbox/system-call.ts';
 import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
+import { HeldOutput } from './held-output.ts';
 import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 
 /**
@@ -12,11 +13,12 @@ import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 
 const clock = systemClock;
 const jobs = new Map<string, Watched>();
+const output = new HeldOutput(clock);
 let lease: { readonly killAt: number; readonly cancel: () => void; overdue: boolean } | null = null;
 
 /** Ends one tree by the given time. A job stays listed until nothing of it is left. */
 async function end(job: Watched, graceMs: number): Promise<void> {
-  const { left } = await endTree({ jobId: job.jobId, leader: job, graceMs, clock });
+  const { left } = await endTree({ ...job, leader: job, graceMs, clock });
   if (left.length === 0 && jobs.get(job.jobId) === job) jobs.delete(job.jobId);
 }
 
@@ -39,14 +41,21 @@ function renew({ untilTermMs, untilKillMs }: LeaseLimits): void {
 
 function obey(message: GuardMessage): void {
   if ('renew' in message) return renew(message.renew);
-  if ('unwatch' in message) return void jobs.delete(message.unwatch);
+  if ('unwatch' in message) return forget(message.unwatch);
   if ('stop' in message) process.exit(0);
   jobs.set(message.watch.jobId, message.watch);
+  output.hold(message.watch);
   // A job of a daemon that has lost its lease may not go on, also when it was told about too late.
   if (lease?.overdue === true) void end(message.watch, Math.max(0, lease.killAt - clock.monotonic()));
 }
 
+function forget(jobId: string): void {
+  jobs.delete(jobId);
+  output.release(jobId);
+}
+
 async function daemonDied(): Promise<never> {
+  output.drain();
   lease?.cancel();
   lease = null;
   await endAll(GRACE_DEFAULT_MS);

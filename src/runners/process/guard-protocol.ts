@@ -4,6 +4,15 @@ export interface Watched {
   readonly jobId: string;
   readonly pid: number;
   readonly startTicks: number;
+  /** See EndTreeOptions. */
+  readonly toldDir: string | null;
+  readonly leaderFirst: boolean;
+  /**
+   * The read ends of the output, as descriptors of the process before it becomes the tool. The guard holds them too, and
+   * reads on when the daemon is gone: a tool that loses the reader of its output dies of that, before it has stopped in
+   * order. Null where that is what the kind of job is used to.
+   */
+  readonly output: { readonly stdout: number; readonly stderr: number } | null;
 }
 
 /** Counted from the moment when it is received, in milliseconds of the monotonic clock. */

@@ -12,6 +12,9 @@ export interface SuperviseOptions {
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs: number;
   readonly clock: Clock;
+  /** See EndTreeOptions. */
+  readonly toldDir?: string | null;
+  readonly leaderFirst?: boolean;
   /** Aborted to cancel the run. */
   readonly signal?: AbortSignal;
 }
@@ -39,10 +42,10 @@ const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
  * stopped before.
  */
 export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
-  const { jobId, graceMs, clock } = options;
+  const { jobId, graceMs, clock, toldDir = null, leaderFirst = false } = options;
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
-  const { left } = await endTree({ jobId, leader, graceMs, clock });
+  const { left } = await endTree({ jobId, leader, graceMs, clock, toldDir, leaderFirst });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
   await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
   if (reason === 'exited') await launched.started;

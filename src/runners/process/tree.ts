@@ -1,5 +1,6 @@
 import { pause, type Clock } from '../../lib/clock.ts';
 import { JOB_ID_VARIABLE } from './environment.ts';
+import { Told } from './told.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 
 /** The first process of a job, as it was recorded when it started. */
@@ -16,6 +17,13 @@ export interface EndTreeOptions {
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs?: number;
   readonly clock: Clock;
+  /** Where it is noted which processes were told: shared by all that may end this tree. */
+  readonly toldDir?: string | null;
+  /**
+   * The leader is told first and ended last: it stops in order, and hears how its helpers ended, before it has to go.
+   * The others are told after half of the grace and killed after four fifths of it.
+   */
+  readonly leaderFirst?: boolean;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
   readonly signal?: AbortSignal;
 }
@@ -95,15 +103,18 @@ function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]
 export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
   if (process.platform !== 'linux') return endGroup(options);
   const { jobId, leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
-  const killAt = clock.monotonic() + graceMs;
-  const told = new Set<string>();
+  const startedAt = clock.monotonic();
+  const killAt = startedAt + graceMs;
+  const told = new Told(options.toldDir ?? null);
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
     const survivors = await findSurvivors(jobId, leader);
     const now = clock.monotonic();
     const left = survivors.map((entry) => entry.pid);
     if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
     if (now >= killAt) kill(survivors, leader);
-    else terminate(survivors, told);
+    else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
+      terminateLeaderFirst(survivors, leader, told, (now - startedAt) / graceMs);
+    } else terminate(survivors, told);
     if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal))) return { left };
   }
 }
@@ -122,12 +133,25 @@ async function endGroup({ leader, graceMs = GRACE_DEFAULT_MS, clock, signal }: E
   return { left: [] };
 }
 
-/** Tells each once: a second SIGTERM makes many tools give up their orderly end. */
-function terminate(survivors: readonly ProcessEntry[], told: Set<string>): void {
+/** Shares of the grace, see `leaderFirst`. */
+const REST_TOLD_AT = 0.5;
+const REST_KILLED_AT = 0.8;
+
+function terminateLeaderFirst(survivors: readonly ProcessEntry[], leader: Leader, told: Told, passed: number): void {
+  const rest = survivors.filter((entry) => !isProcess(leader)(entry));
+  terminate(survivors.filter(isProcess(leader)), told);
+  if (passed >= REST_KILLED_AT) for (const entry of rest) send(entry, 'SIGKILL');
+  else if (passed >= REST_TOLD_AT) terminate(rest, told);
+}
+
+function isProcess({ pid, startTicks }: Leader): (entry: ProcessEntry) => boolean {
+  return (entry) => entry.pid === pid && entry.startTicks === startTicks;
+}
+
+/** Tells each once, see Told. */
+function terminate(survivors: readonly ProcessEntry[], told: Told): void {
   for (const entry of survivors) {
-    const name = `${entry.pid}:${entry.startTicks}`;
-    if (told.has(name)) continue;
-    told.add(name);
+    if (!told.claim(entry.pid, entry.startTicks)) continue;
     send(entry, 'SIGTERM');
     // A stopped process takes the signal only when it goes on.
     send(entry, 'SIGCONT');

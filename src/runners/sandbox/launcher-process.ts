@@ -15,6 +15,12 @@ export interface Leader {
   readonly startTicks: number;
 }
 
+/** A launcher that waits to become the tool. */
+export interface Waiting extends Leader {
+  /** The read ends of the tool's output, as descriptors of this process, until it is the tool; null where there are none of its own. */
+  readonly output: LauncherReady['output'];
+}
+
 export interface Exit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -109,7 +115,7 @@ export class LauncherProcess {
    * Gives the order. `beforeStart` runs while the launcher still waits; when it rejects, the tool never starts.
    * Rejects, with the launcher ended, when the order can't be given.
    */
-  async give(order: LaunchOrder, beforeStart: (leader: Leader) => Promise<void>): Promise<Launched> {
+  async give(order: LaunchOrder, beforeStart: (leader: Waiting) => Promise<void>): Promise<Launched> {
     let opened: Output | null = null;
     this.#awaited = true;
     this.#keepAlive(true);
@@ -119,7 +125,7 @@ export class LauncherProcess {
       const pid = this.#child?.pid;
       if (pid === undefined || this.#control === null) throw new SandboxRefused('The launcher has no process.');
       opened = this.#openOutput(pid, output);
-      await beforeStart({ pid, startTicks });
+      await beforeStart({ pid, startTicks, output });
       this.#control.write(text);
       const started = this.#awaitStart();
       started.catch(() => {});

@@ -87,9 +87,9 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
       const marker = join(dir, 'started');
       let seen: unknown;
       const launched = await pool.launch(order(['touch', marker], {
-        beforeStart: async (leader) => {
+        beforeStart: async ({ pid, startTicks }) => {
           await new Promise((resolve) => setTimeout(resolve, 50));
-          seen = { ...leader, started: existsSync(marker) };
+          seen = { pid, startTicks, started: existsSync(marker) };
         },
       }));
       await launched.exited;

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { ownCompileCacheDir } from './compile-cache.ts';
 import { SandboxRefused } from './errors.ts';
-import { LauncherProcess, type Launched, type LauncherOptions, type Leader } from './launcher-process.ts';
+import { LauncherProcess, type Launched, type LauncherOptions, type Waiting } from './launcher-process.ts';
 import type { LaunchOrder } from './protocol.ts';
 
-export type { Exit, Launched, Leader } from './launcher-process.ts';
+export type { Exit, Launched, Leader, Waiting } from './launcher-process.ts';
 export type { LaunchOrder } from './protocol.ts';
 
 export interface LaunchRequest extends LaunchOrder {
   /** Runs while the launcher still waits: what it records is recorded before the tool does anything. May reject. */
-  readonly beforeStart?: (leader: Leader) => void | Promise<void>;
+  readonly beforeStart?: (leader: Waiting) => void | Promise<void>;
 }
 
 /** Whether sandboxed jobs can run here, for the doctor. */

@@ -2,6 +2,7 @@ import { lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceMaterials } from '../../domain/workspace.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
+import { findHooksFile } from '../checkout/hooks-file.ts';
 import { readWhole, STATE_FILE } from './state-file.ts';
 
 /** The copy of the tree, below the run directory. */
@@ -22,11 +23,18 @@ export async function makeRoot(runDir: string, materials: WorkspaceMaterials): P
   const tree = join(runDir, TREE);
   await mkdir(tree, { mode: 0o700 });
   const { digest } = await copyTree(materials.tree, tree, COPY_LIMITS);
+  await refuseHooks(tree, materials);
   const folder = materials.root === '' ? TREE : `${TREE}/${materials.root}`;
   const path = join(runDir, folder);
   await refuseElsewhere(runDir, path, materials.root);
   if (materials.state !== null) await writeFile(join(path, STATE_FILE), materials.state, { mode: 0o600 });
   return { folder, path, treeDigest: digest };
+}
+
+/** Looked for in the very files that would run: a source may have got its hooks after the run was asked for. */
+async function refuseHooks(tree: string, { fromSource }: WorkspaceMaterials): Promise<void> {
+  const file = fromSource ? await findHooksFile(tree) : null;
+  if (file !== null) throw new Error(`The source declares lifecycle hooks (${file}), which are not run here: a run without them is refused.`);
 }
 
 async function refuseElsewhere(runDir: string, path: string, root: string): Promise<void> {
