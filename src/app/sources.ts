@@ -15,7 +15,7 @@ export function createSourceFetcher(sourcesDir: string): SourceFetcher {
     async fetch(source) {
       if (source.kind === 'dir') {
         await checkDirectory(source.location, dirname(sourcesDir));
-        return { commit: null, hooksFile: await findHooksFile(source.location) };
+        return { commit: null, hooksFile: await findHooksFile(source.location).catch(refuseUnreadable) };
       }
       const searchPath = processEnvironment()['PATH'];
       const how = { url: source.location, ref: source.ref, ...(searchPath === undefined ? {} : { searchPath }) };
@@ -50,6 +50,10 @@ async function checkDirectory(directory: string, dataDir: string): Promise<void>
   if (isWithin(real, data) || isWithin(data, real)) {
     throw new Failure('invalid_argument', 'dir: the data directory of the service and what is in it or around it can not be a source.');
   }
+}
+
+function refuseUnreadable(): never {
+  throw new Failure('invalid_argument', 'dir: the service can not list what is in this directory.');
 }
 
 function isWithin(inner: string, outer: string): boolean {
