@@ -1,10 +1,31 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Projected } from '../../operations/views.ts';
+import { readData } from './client.ts';
 import type { Session } from './session.ts';
 import type { Fields } from './arguments.ts';
+import { inline } from './text/safe.ts';
+import { type OperationCall, operationVerb, TREE } from './tree.ts';
 import { UsageFailure } from './usage.ts';
 
-/** Operations that a person has to confirm, and what they are asked; null where nothing happens that needs it. */
-const QUESTIONS: Readonly<Record<string, (fields: Fields) => string | null>> = {
-  'job.redrive': (fields) => (fields['dry_run'] === true ? null : `Queue every ${states(fields)} job again?`),
+/** What a person is asked, and whether an answer lets it go on. */
+interface Question {
+  readonly text: string;
+  isYes(answer: string): boolean;
+}
+
+/**
+ * What has to be confirmed. Where nobody is there to ask, `refuse` wants --yes, and `go on` takes the command itself
+ * as the answer. The question is null where nothing happens that needs one.
+ */
+interface Confirmation {
+  readonly unattended: 'refuse' | 'go on';
+  ask(session: Session): Promise<Question | null> | Question | null;
+}
+
+const REDRIVE: Confirmation = {
+  unattended: 'refuse',
+  ask: ({ fields }) =>
+    fields['dry_run'] === true ? null : { text: `Queue every ${states(fields)} job again? [y/N] `, isYes: (answer) => /^y(es)?$/i.test(answer) },
 };
 
 function states(fields: Fields): string {
@@ -12,18 +33,55 @@ function states(fields: Fields): string {
   return Array.isArray(given) ? given.join(' or ') : 'interrupted';
 }
 
-/** Resolves once it may go on. Throws UsageFailure that names --yes where nobody is there to ask, or said no. */
-export async function requireConfirmation({ terminal, options, fields, verb }: Session, operation: string): Promise<void> {
-  const question = QUESTIONS[operation]?.(fields) ?? null;
-  if (question === null || options.yes) return;
+/**
+ * Who approves a plan that destroys something types the name of the workspace, as a yes is typed too easily. To
+ * approve is itself the answer that was waited for, so a script is not asked for a second one.
+ */
+const APPROVE: Confirmation = {
+  unattended: 'go on',
+  async ask(session) {
+    const approval = await read<'approval.get'>(session, 'approval get');
+    // What can't be decided any more, the decision itself refuses and says why.
+    if (approval === null || approval.state !== 'pending' || approval.stale !== undefined || approval.plan_artifact_id === null) return null;
+    const count = (await read<'approval.plan'>(session, 'approval plan'))?.destroys.length;
+    const name = approval.workspace ?? approval.id;
+    if (count === undefined || count === 0) return null;
+    const text = `This destroys ${count} ${count === 1 ? 'resource' : 'resources'} in ${inline(name)}. Type ${inline(name)} to approve: `;
+    return { text, isYes: (answer) => answer === name };
+  },
+};
+
+/** Null where there is no such thing or the token may not see it. */
+async function read<V extends 'approval.get' | 'approval.plan'>({ client, fields }: Session, verb: string): Promise<Projected<V> | null> {
+  try {
+    return (await readData(await client.call(operationVerb(TREE, verb).call, { id: fields['id'] }))).data as Projected<V>;
+  } catch (error) {
+    if (error instanceof Failure && (error.code === 'not_found' || error.code === 'forbidden')) return null;
+    throw error;
+  }
+}
+
+function confirmationOf({ operation, preset }: OperationCall): Confirmation | null {
+  if (operation === 'job.redrive') return REDRIVE;
+  return operation === 'approval.decision' && preset?.['decision'] === 'approve' ? APPROVE : null;
+}
+
+/** Resolves once it may go on. Throws UsageFailure where somebody said no, or nobody is there to ask and --yes is needed. */
+export async function requireConfirmation(session: Session, call: OperationCall): Promise<void> {
+  const { terminal, options, verb } = session;
+  const confirmation = confirmationOf(call);
+  if (confirmation === null || options.yes) return;
+  if (options.noInput && confirmation.unattended === 'go on') return;
+  const question = await confirmation.ask(session);
+  if (question === null) return;
   const hint = verb.flags.some((flag) => flag.name === 'dry-run') ? `svc ${verb.path} --dry-run` : `svc ${verb.path} --help`;
   if (options.noInput) throw new UsageFailure(`svc ${verb.path}: this needs a confirmation; give --yes.`, hint);
   const { createInterface } = await import('node:readline');
   const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
   const answer = await new Promise<string>((resolve) => {
     reader.once('close', () => resolve(''));
-    reader.question(`${question} [y/N] `, resolve);
+    reader.question(question.text, resolve);
   });
   reader.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageFailure(`svc ${verb.path}: not confirmed, nothing was done.`, hint);
+  if (!question.isYes(answer.trim())) throw new UsageFailure(`svc ${verb.path}: not confirmed, nothing was done.`, hint);
 }

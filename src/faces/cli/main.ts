@@ -11,14 +11,15 @@ import { UsageFailure } from './usage.ts';
 /** Carries out one command line. Resolves to the exit code; whatever goes wrong was told by then. Never throws. */
 export async function main(terminal: Terminal): Promise<number> {
   let output = guessOutput(terminal.argv, terminal.env);
+  let request: Request | null = null;
   try {
-    const request = readArguments(TREE, terminal.argv);
+    request = readArguments(TREE, terminal.argv);
     if (request.ask === 'help') return await showHelp(terminal, request.topic);
     const options = readOptions(request.flags, terminal);
     output = options.output;
     return await run(terminal, request, options);
   } catch (error) {
-    return tell(terminal, output, error);
+    return tell(terminal, output, error, request);
   }
 }
 
@@ -56,7 +57,7 @@ async function openClient(terminal: Terminal, flags: Session['flags'], { remote:
 }
 
 /** Tells a failure: its envelope on standard output in JSON mode, else words and a hint on standard error. */
-async function tell(terminal: Terminal, output: Output, error: unknown): Promise<number> {
+async function tell(terminal: Terminal, output: Output, error: unknown, request: Request | null): Promise<number> {
   // A mistake of ours: nobody else will see where it was.
   if (!(error instanceof Failure)) terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   const failure = asFailure(error);
@@ -64,8 +65,9 @@ async function tell(terminal: Terminal, output: Output, error: unknown): Promise
     const { encodeFailure } = await import('../../operations/envelope.ts');
     await write(terminal.stdout, failure instanceof ToldFailure ? failure.body : encodeFailure(failure));
   } else {
-    const { line } = await import('./text/safe.ts');
-    await write(terminal.stderr, line(`Error: ${failure.message}`) + line(`Hint: ${hintOf(failure)}`));
+    const [{ line }, { staleHint }] = await Promise.all([import('./text/safe.ts'), import('./stale-hint.ts')]);
+    const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure);
+    await write(terminal.stderr, line(`Error: ${failure.message}`) + line(`Hint: ${hint}`));
   }
   return exitCodeOf(failure);
 }

@@ -1,21 +1,20 @@
 import { Failure } from '../../domain/failure.ts';
 import { readData } from './client.ts';
 import { requireConfirmation } from './confirm.ts';
-import { EXIT_INTERRUPTED, exitCodeOfJob, follow, jsonSink, textSink } from './follow.ts';
-import { type Session, show, showData } from './session.ts';
-import { write } from './terminal.ts';
-import { type OperationCall, operationVerb, TREE } from './tree.ts';
+import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow.ts';
+import { type Session, show } from './session.ts';
+import type { OperationCall } from './tree.ts';
 
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(session: Session, call: OperationCall): Promise<number> {
   const { flags, client, options } = session;
-  await requireConfirmation(session, call.operation);
+  await requireConfirmation(session, call);
   if (call.operation === 'approval.watch') return (await import('./watch.ts')).watchApprovals(session, call);
   if (call.effect === 'stream') return tail(session);
   if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
   const fields = call.operation === 'secret.set' ? await (await import('./value-input.ts')).withValue(session) : session.fields;
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
-  if (flags['wait'] !== undefined) return wait(session, await readData(called));
+  if (flags['wait'] !== undefined) return (await import('./run-wait.ts')).waitForRun(session, call, await readData(called));
   await show(session, called);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
@@ -29,24 +28,4 @@ async function tail(session: Session): Promise<number> {
   // What is no number is still text here, and the schema refuses it.
   const end = await follow(session, String(fields['id']), (fields['since'] as number | undefined) ?? 0, sink);
   return end === null ? EXIT_INTERRUPTED : 0;
-}
-
-/**
- * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
- * standard output has one envelope, the result, and what the job prints goes to standard error meanwhile.
- */
-async function wait(session: Session, queued: { kind: string; data: unknown; text: string }): Promise<number> {
-  const { terminal, options, client } = session;
-  if (queued.kind !== 'job.enqueued') {
-    // An approval is pending: the request is in, which is a success, and there is nothing to follow yet.
-    if (options.output === 'json') await write(terminal.stdout, queued.text);
-    else await showData(session, queued);
-    return 0;
-  }
-  const { job_id: id } = queued.data as { job_id: string };
-  terminal.stderr.write(`Queued job ${id}.\n`);
-  const end = await follow(session, id, 0, textSink(session, options.output === 'json' ? 'stderr' : 'own'));
-  if (end === null) return EXIT_INTERRUPTED;
-  if (options.output === 'json') await show(session, await client.call(operationVerb(TREE, 'job result').call, { id }));
-  return exitCodeOfJob(end);
 }

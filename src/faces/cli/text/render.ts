@@ -1,9 +1,14 @@
 import type { Projected, ViewName } from '../../../operations/views.ts';
+import { approval, approvals, decision, link, pending } from './approvals.ts';
 import { generic } from './generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './jobs.ts';
 import type { Page } from './page.ts';
+import { plan } from './plan.ts';
 import { block } from './safe.ts';
+import { seal, secret, secrets } from './secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './service.ts';
+import { hooks, source, sources } from './sources.ts';
+import { states, workspace, workspaces } from './workspaces.ts';
 
 /** Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the verb. */
 const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) => string } = {
@@ -15,6 +20,21 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'job.enqueued': enqueued,
   'job.redrive': redrive,
   'command.result': result,
+  'source.list': sources,
+  'source.get': source,
+  'hooks.show': hooks,
+  'workspace.list': workspaces,
+  'workspace.get': workspace,
+  'workspace.state': states,
+  'approval.pending': pending,
+  'approval.list': approvals,
+  'approval.get': approval,
+  'approval.plan': plan,
+  'approval.decision': decision,
+  'approval.link': link,
+  'secret.list': secrets,
+  'secret.get': secret,
+  'seal.status': seal,
   'token.list': tokens,
   'token.get': token,
   'token.created': tokenCreated,

@@ -14,6 +14,7 @@ export function inline(text: string): string {
 
 /** A block of text that keeps its lines and tabs. */
 export function block(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replaceAll(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : escape(character)));
 }
 

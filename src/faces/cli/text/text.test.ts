@@ -32,13 +32,44 @@ function payloads(): string[] {
   return [...parts, ...Array.from({ length: 200 - parts.length }, () => next() + next() + next())];
 }
 
+/** The views of sources, workspaces, approvals, secrets and the seal. */
+function hostileInfrastructure(text: string) {
+  const source = { name: text, kind: text, ref: text, commit: text, synced_at: text };
+  const drift = { drift: text, drift_checked_at: text };
+  const workspace = { name: text, source: text, path: text, serial: 1, ...drift, last_plan_job_id: text, last_apply_job_id: text, locked_by: text };
+  const policy = { approve_when: text, deny_when: text, require_saved_plan: true, protect_destroy: false };
+  const ends = { created_at: text, expires_at: text, decided_at: text, decided_by: text, decided_via: text, reason: text };
+  const approval = { id: text, job_id: text, kind: text, state: text, policy: text, workspace: text, runbook: text, plan_artifact_id: text, requested_by: text, ...ends };
+  const stale = { plan_serial: 1, current_serial: 2, moved_by_job: text, moved_via: text, moved_at: text };
+  const entry = { address: text, type: text, name: text, action: text, attributes: [{ name: text, before: text, after: text }] };
+  const secret = { project: text, name: text, version: 1, created_at: text, updated_at: text };
+  return {
+    'source.list': [source],
+    'source.get': source,
+    'hooks.show': { source: text, file: text, hooks: [text, text] },
+    'workspace.list': [workspace],
+    'workspace.get': { ...workspace, policy },
+    'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
+    'approval.pending': { approval_id: text, job_id: text, state: text, expires_at: text, ttl_seconds: 1, policy: text, plan_artifact_id: text },
+    'approval.list': [approval, { ...approval, state: 'pending' }],
+    'approval.get': { ...approval, state: 'pending', stale, provenance: { origin: 'alert', alert: text, rule: text, matched_at: text } },
+    'approval.plan': { destroys: [entry], changes: [entry], creates: [entry], summary: text, line_count: 3, artifact_id: text },
+    'approval.decision': { approval_id: text, job_id: text, decision: text, state: text, job_state: text, decided_at: text, decided_by: text, decided_via: text, reason: text },
+    'approval.link': { approval_id: text, recipient: text, approve: text, reject: text, expires_at: text },
+    'secret.list': [secret],
+    'secret.get': secret,
+    'seal.status': { key_id: text, algorithm: text, created_at: text, sealed_items: 1, state: text },
+  };
+}
+
 /** Data of each view with `text` wherever text may stand. */
-function hostile(text: string): Partial<Record<ViewName, unknown>> {
+function hostile(text: string): Record<ViewName, unknown> {
   const job = { id: text, kind: text, state: text, runbook: text, source: text, trigger: text, workspace: text, concurrency_key: text, privileged: true };
   const times = { created_at: text, started_at: text, finished_at: text, expires_at: text };
   const whole = { ...job, ...times, progress: { play: text, task: text }, exit_code: 1, requested_by: text, redrive_of: text, plan_artifact_id: text };
   const token = { id: text, name: text, owner: text, scope: text, created_at: text, expires_at: text, revoked_at: text };
   return {
+    ...hostileInfrastructure(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],
     'job.get': whole,
@@ -60,10 +91,10 @@ function hostile(text: string): Partial<Record<ViewName, unknown>> {
 
 test('T44: text output of any view has nothing in it that a terminal obeys or nobody sees', () => {
   for (const text of payloads()) {
-    const data: Partial<Record<string, unknown>> = hostile(text);
+    const data = hostile(text);
     for (const kind of Object.keys(VIEWS) as ViewName[]) {
       for (const key of [kind, 'no rendering of its own']) {
-        const shown = render(key, data[kind] ?? [{ [text]: text }], PAGE);
+        const shown = render(key, data[kind], PAGE);
         assert.ok(!FORBIDDEN.test(shown), `${kind} as ${key} shows ${JSON.stringify(text)} as ${JSON.stringify(shown)}`);
         assert.ok(shown.endsWith('\n') && shown.isWellFormed());
       }
@@ -114,7 +145,7 @@ test('colour stands only where it was asked for, and the words are the same with
 });
 
 test('an empty list says so', () => {
-  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
 });
 
 test('every state of a job is shown by its name', () => {

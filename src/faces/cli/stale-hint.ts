@@ -1,0 +1,28 @@
+import type { Failure } from '../../domain/failure.ts';
+import type { Projected } from '../../operations/views.ts';
+import type { Request } from './arguments.ts';
+import { ToldFailure } from './client.ts';
+import { placeFlags } from './session.ts';
+import { movedBy } from './text/stale.ts';
+
+type Stale = NonNullable<Projected<'approval.get'>['stale']>;
+
+/** Who moved the state that a plan was made from, and what to do now; null for a failure that is of something else. */
+export function staleHint(failure: Failure, request: Request | null, nowMs: number): string | null {
+  if (failure.code !== 'stale_plan') return null;
+  const stale = staleOf(failure);
+  const run = request?.ask === 'run' ? request : null;
+  const name = run?.verb.path.startsWith('workspace ') === true ? run.fields['name'] : undefined;
+  const again = `Make a new plan: svc workspace plan ${typeof name === 'string' ? name : 'NAME'}${run === null ? '' : placeFlags(run)}`;
+  return stale === null ? null : `${movedBy(stale, nowMs)} ${again}`;
+}
+
+function staleOf(failure: Failure): Stale | null {
+  const stale = failure instanceof ToldFailure ? toldStale(failure.body) : failure.extra['stale'];
+  return typeof stale === 'object' && stale !== null ? (stale as Stale) : null;
+}
+
+/** The client has read the body as an error envelope already. */
+function toldStale(body: string): unknown {
+  return (JSON.parse(body) as { error?: { stale?: unknown } }).error?.stale;
+}

@@ -1,0 +1,105 @@
+import type { Projected } from '../../../operations/views.ts';
+import { type Page, type Paint, paint } from './page.ts';
+import { inline } from './safe.ts';
+import { movedBy } from './stale.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+type Approval = Projected<'approval.list'>[number];
+
+const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = { pending: 'magenta', approved: 'green', rejected: 'red', expired: 'dim' };
+
+export function approvals(data: Projected<'approval.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
+      { title: 'ID', cell: (each) => each.id },
+      { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
+      { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
+      { title: 'END', cell: (each) => end(each, page) },
+    ],
+    'Nothing waits for a decision.',
+  );
+}
+
+export function approval(data: Projected<'approval.get'>, page: Page): string {
+  const { stale, provenance } = data;
+  const shown = sheet(page, [
+    ['Approval', data.id],
+    ['State', data.state],
+    ['What', data.runbook],
+    ...optional('Workspace', data.workspace),
+    ...optional('Plan', data.plan_artifact_id),
+    ['Job', data.job_id],
+    ['Why asked', data.policy],
+    ['Asked by', data.requested_by],
+    ['Came from', cameFrom(provenance, page)],
+    ['Created', absolute(data.created_at, page.nowMs)],
+    ['Expires', absolute(data.expires_at, page.nowMs)],
+    ...optional('Decided', data.decided_at === null ? null : `${absolute(data.decided_at, page.nowMs)}${by(data)}`),
+    ...optional('Reason', data.reason),
+    ...optional('Stale', stale === undefined ? null : movedBy(stale, page.nowMs)),
+  ]);
+  return shown + next(data);
+}
+
+/** What a person at the prompt can do about it. */
+function next({ id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>): string {
+  if (state !== 'pending') return '';
+  if (stale !== undefined) return inline(`It can not be approved any more. Make a new plan: svc workspace plan ${workspace ?? 'NAME'}`) + '\n';
+  const see = plan === null ? '' : `${inline(`See its plan: svc approval plan ${id}`)}\n`;
+  return `${see}${inline(`Decide: svc approval approve ${id}, or svc approval reject ${id}`)}\n`;
+}
+
+function optional(name: string, value: string | null): (readonly [string, string])[] {
+  return value === null || value === '' ? [] : [[name, value]];
+}
+
+function by({ decided_by: who, decided_via: via }: Approval): string {
+  return who === null ? '' : `, by ${who}${via === null ? '' : ` via ${via}`}`;
+}
+
+function end(each: Approval, page: Page): string {
+  if (each.state === 'pending') return `expires ${relative(each.expires_at, page.nowMs)}`;
+  return `${relative(each.decided_at ?? each.expires_at, page.nowMs)}${by(each)}`;
+}
+
+function cameFrom({ origin, alert, rule, matched_at: at }: Projected<'approval.get'>['provenance'], page: Page): string {
+  if (origin !== 'alert') return origin === 'manual' ? 'a person or a program that asked for it' : origin;
+  const event = alert === undefined ? 'an alert' : `alert ${alert}`;
+  return [event, ...(rule === undefined ? [] : [`matched by rule ${rule}`]), ...(at === undefined ? [] : [relative(at, page.nowMs)])].join(', ');
+}
+
+export function pending(data: Projected<'approval.pending'>, page: Page): string {
+  const head = paint(page, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
+  return [
+    head + inline(` (policy ${data.policy}), until ${absolute(data.expires_at, page.nowMs)}. Exit 0: the request is in.`),
+    '  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.',
+    ...(data.plan_artifact_id === null ? [] : [inline(`  See it:  svc approval plan ${data.approval_id}`)]),
+    '  Watch:   svc approval watch',
+    inline(`  Then:    svc job tail ${data.job_id}`),
+    '',
+  ].join('\n');
+}
+
+export function decision(data: Projected<'approval.decision'>, page: Page): string {
+  const { approval_id: id, job_id: job, state, job_state: jobState } = data;
+  const word = paint(page, STATE_PAINT[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
+  const head = `${word}${inline(`: ${id}. Job ${job} is ${jobState}.`)}\n`;
+  return state === 'approved' ? `${head}${inline(`Follow it with: svc job tail ${job}`)}\n` : head;
+}
+
+/** The only time that the links themselves are seen. */
+export function link(data: Projected<'approval.link'>, page: Page): string {
+  const lines = [
+    `Links with which ${data.recipient} decides ${data.approval_id}, until ${absolute(data.expires_at, page.nowMs)}.`,
+    'Whoever has them can use them, once; they are shown this once.',
+    '',
+    `Approve: ${data.approve}`,
+    `Reject:  ${data.reject}`,
+  ];
+  return lines.map((each) => `${inline(each)}\n`).join('');
+}

@@ -1,0 +1,41 @@
+import type { Projected } from '../../../operations/views.ts';
+import { type Page, type Paint, paint } from './page.ts';
+import { inline } from './safe.ts';
+
+type Plan = Projected<'approval.plan'>;
+type Entry = Plan['destroys'][number];
+
+interface Sign {
+  readonly sign: string;
+  readonly paint: Paint;
+}
+
+const SIGNS: Readonly<Record<Entry['action'], Sign>> = {
+  destroy: { sign: '−', paint: 'red' },
+  replace: { sign: '−/+', paint: 'red' },
+  update: { sign: '~', paint: 'yellow' },
+  create: { sign: '+', paint: 'green' },
+};
+/** Of an action that this build does not know. */
+const STRANGE: Sign = { sign: '?', paint: 'red' };
+
+/** A plan, destroys first. Its summary stands first and last: the last line of a plan is the one that people read. */
+export function plan(data: Plan, page: Page): string {
+  const summary = data.summary.replace(/\.$/, '');
+  const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, page));
+  const last = paint(page, 'bold', inline(`Plan: ${summary}.`));
+  return [paint(page, 'bold', inline(`Plan ${data.artifact_id}: ${summary}.`)), '', ...entries, ...(entries.length === 0 ? [] : ['']), last, ''].join('\n');
+}
+
+function entryText({ address, action, attributes }: Entry, page: Page): string {
+  const { sign, paint: format } = SIGNS[action] ?? STRANGE;
+  const head = paint(page, format, inline(`${sign} ${address} (${action})`));
+  return [head, ...attributes.map(({ name, before, after }) => `    ${inline(name)}: ${changeText(action, inline(before), inline(after))}`)].join('\n');
+}
+
+/** What is created has no value before, and what is destroyed none after. The values are safe to show already. */
+function changeText(action: Entry['action'], before: string, after: string): string {
+  if (action === 'create' && before === '') return after;
+  if (action === 'destroy' && after === '') return before;
+  return `${before === '' ? '(empty)' : before} → ${after === '' ? '(empty)' : after}`;
+}

@@ -1,0 +1,44 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+export function secrets(data: Projected<'secret.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
+      { title: 'VERSION', cell: (each) => String(each.version) },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
+      { title: 'UPDATED', cell: (each) => relative(each.updated_at, page.nowMs) },
+    ],
+    'No secrets. Set one with: svc secret set PROJECT/NAME < FILE',
+  );
+}
+
+export function secret(data: Projected<'secret.get'>, page: Page): string {
+  return sheet(page, [
+    ['Secret', `${data.project}/${data.name}`],
+    ['Version', String(data.version)],
+    ['Created', absolute(data.created_at, page.nowMs)],
+    ['Updated', absolute(data.updated_at, page.nowMs)],
+  ]);
+}
+
+const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> = {
+  ok: 'ok, everything is under this key',
+  rotating: 'rotating: something is still under an older key; svc seal rotate finishes it',
+  missing: 'missing: there is no key file; svc seal init makes one, a backup of the lost one opens what is sealed',
+  foreign: 'foreign: something is sealed with a key that is not in the key file',
+};
+
+export function seal(data: Projected<'seal.status'>, page: Page): string {
+  return sheet(page, [
+    ['Key', data.key_id ?? '-'],
+    ['Algorithm', data.algorithm],
+    ['Since', absolute(data.created_at, page.nowMs)],
+    ['Sealed things', String(data.sealed_items)],
+    ['State', SEAL_STATES[data.state] ?? data.state],
+  ]);
+}

@@ -1,0 +1,39 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { inline } from './safe.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+/** As much of a commit as git itself shows where it is short. */
+const COMMIT_LETTERS = 12;
+
+export function sources(data: Projected<'source.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'NAME', cell: (each) => each.name },
+      { title: 'KIND', cell: (each) => each.kind },
+      { title: 'REF', cell: (each) => each.ref ?? '-', mayCut: true },
+      { title: 'COMMIT', cell: (each) => each.commit?.slice(0, COMMIT_LETTERS) ?? '-' },
+      { title: 'SYNCED', cell: (each) => relative(each.synced_at, page.nowMs) },
+    ],
+    'No sources. Add one with: svc source add NAME --git URL',
+  );
+}
+
+export function source(data: Projected<'source.get'>, page: Page): string {
+  return sheet(page, [
+    ['Source', data.name],
+    ['Kind', data.kind === 'git' ? 'git repository' : 'directory of this machine'],
+    ...(data.kind === 'git' ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const] : []),
+    ['Synced', absolute(data.synced_at, page.nowMs)],
+  ]);
+}
+
+export function hooks(data: Projected<'hooks.show'>): string {
+  const { source: name, file, hooks: steps } = data;
+  if (file === null) return `Source ${inline(name)} declares no lifecycle hooks.\n`;
+  const head = inline(`Source ${name} declares lifecycle hooks in ${file}. They are not run, and nothing is run from it.`);
+  return [head, ...steps.map((step) => `  ${inline(step)}`), ''].join('\n');
+}

@@ -1,0 +1,70 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page, Paint } from './page.ts';
+import { sheet, table } from './table.ts';
+import { relative } from './time.ts';
+
+type Workspace = Projected<'workspace.list'>[number];
+
+const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = { unknown: 'dim', clean: 'green', drifted: 'yellow' };
+
+export function workspaces(data: Projected<'workspace.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'NAME', cell: (each) => each.name },
+      { title: 'SERIAL', cell: (each) => serial(each) },
+      { title: 'DRIFT', cell: (each) => drift(each, page), paint: (each) => DRIFT_PAINT[each.drift] },
+      { title: 'HELD BY', cell: (each) => each.locked_by ?? '-' },
+      { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-' },
+      { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-' },
+      { title: 'FILES', cell: files, mayCut: true },
+    ],
+    'No workspaces. Add one with: svc workspace add NAME --dir DIR',
+  );
+}
+
+export function workspace(data: Projected<'workspace.get'>, page: Page): string {
+  const { policy } = data;
+  return sheet(page, [
+    ['Workspace', data.name],
+    ['Files', files(data)],
+    ['Serial', serial(data)],
+    ['Drift', drift(data, page)],
+    ['Last plan', data.last_plan_job_id ?? '-'],
+    ['Last apply', data.last_apply_job_id ?? '-'],
+    ['Held by', data.locked_by ?? 'nobody'],
+    ['Asks when', policy.approve_when ?? 'anything is destroyed or replaced (the default)'],
+    ['Denies when', policy.deny_when ?? 'never'],
+    ['Apply without plan', policy.require_saved_plan ? 'refused' : 'taken, and marked ungated'],
+    ['Destroy', policy.protect_destroy ? 'refused' : 'taken, and marked ungated'],
+  ]);
+}
+
+export function states(data: Projected<'workspace.state'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'VERSION', cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)), paint: (each) => (each.version < 0 ? 'yellow' : undefined) },
+      { title: 'SERIAL', cell: (each) => String(each.serial) },
+      { title: 'RESOURCES', cell: (each) => String(each.resources) },
+      { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
+    ],
+    'The service keeps no state of it: nothing was applied yet, or the root has a backend of its own.',
+  );
+}
+
+function serial({ serial: value }: Pick<Workspace, 'serial'>): string {
+  return value === null ? '-' : String(value);
+}
+
+function drift({ drift: state, drift_checked_at: at }: Workspace, page: Page): string {
+  return at === null ? state : `${state}, ${relative(at, page.nowMs)}`;
+}
+
+function files({ source, path }: Workspace): string {
+  if (source === null) return path;
+  return path === '' ? `source ${source}` : `source ${source}, ${path}`;
+}
