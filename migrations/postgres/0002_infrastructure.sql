@@ -41,6 +41,8 @@ create table states (
   primary key (workspace, version)
 );
 
+create index states_by_key on states (key_id);
+
 create table artifacts (
   id text collate "C" not null primary key,
   workspace text collate "C" not null,
@@ -64,6 +66,7 @@ create table artifacts (
   consumed_by text
 );
 create index artifacts_by_workspace on artifacts (workspace, id);
+create index artifacts_by_key on artifacts (key_id);
 
 create table approvals (
   id text collate "C" not null primary key,

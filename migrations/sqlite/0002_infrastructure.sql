@@ -41,6 +41,8 @@ create table states (
   primary key (workspace, version)
 ) strict;
 
+create index states_by_key on states (key_id);
+
 create table artifacts (
   id text not null primary key,
   workspace text not null,
@@ -64,6 +66,7 @@ create table artifacts (
   consumed_by text
 ) strict;
 create index artifacts_by_workspace on artifacts (workspace, id);
+create index artifacts_by_key on artifacts (key_id);
 
 create table approvals (
   id text not null primary key,

@@ -10,10 +10,10 @@ import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/followers.ts';
 import { newId } from '../lib/id.ts';
-import type { SealKeeper } from '../lib/seal.ts';
+import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
-import { holdsSealed } from '../store/seal.ts';
+import { assertSameKey, holdsSealed } from '../store/seal.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
@@ -116,7 +116,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       cancel();
     },
     doctor: atMostATenth(clock, doctor),
-    keyring: () => base.seal.keyring(),
+    keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
     approvalTtlMs: base.settings.approvalTtlMs,
@@ -124,6 +124,13 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
   };
+}
+
+/** The key, once it is known to be that of the store: another one would seal what nobody else can open. */
+export async function sameKey({ seal, store }: Pick<Base, 'seal' | 'store'>): Promise<Keyring> {
+  const ring = await seal.keyring();
+  await assertSameKey(store, ring);
+  return ring;
 }
 
 /** A report is shown again for this many times as long as it took to make. */

@@ -23,7 +23,7 @@ import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createServices, openBase, type Base, type ServiceParts } from './base.ts';
+import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
@@ -88,6 +88,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   const log = createLog();
   const base = await openBase(settings);
   teardown.add(() => base.close());
+  await sameKey(base);
   await refuseExposed(base);
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
@@ -111,7 +112,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   const env = processEnvironment();
   daemon = await startDaemon({
     store: base.store,
-    keyring: () => base.seal.keyring(),
+    keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
     kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
@@ -133,6 +134,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   const log = createLog();
   const base = await openBase(settings);
   teardown.add(() => base.close());
+  await sameKey(base);
   const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
   const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', { ...WITHOUT_QUEUE, sandbox: sandboxSupport });

@@ -7,12 +7,12 @@ import type { SourceFetcher } from '../operations/services.ts';
 import { findApprovalOfJob } from '../store/approvals.ts';
 import { consume, getArtifact } from '../store/artifacts.ts';
 import type { JobRow, WorkspaceRow } from '../store/schema.ts';
+import { planLabel, stateLabel } from '../store/seal.ts';
 import { readSecrets } from '../store/secrets.ts';
 import { findSource } from '../store/sources.ts';
 import { newestState } from '../store/states.ts';
 import type { Store } from '../store/store.ts';
 import { getWorkspace } from '../store/workspaces.ts';
-import { stateLabel } from './states.ts';
 
 /** What gathers the inputs of a run. */
 export interface InputDeps {
@@ -67,12 +67,7 @@ async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow): P
 async function openState(store: Store, ring: Keyring, workspace: string): Promise<Uint8Array | null> {
   const row = await newestState(store.db, workspace);
   if (row === undefined) return null;
-  const label = stateLabel(workspace, row.version, row.serial, row.lineage);
-  return opened(ring, label, row.sealed, `version ${row.version} of the state of ${workspace}`);
-}
-
-export function planLabel(artifactId: string, workspace: string, serial: number, jobId: string): string[] {
-  return ['plan', artifactId, workspace, String(serial), jobId];
+  return opened(ring, stateLabel(row), row.sealed, `version ${row.version} of the state of ${workspace}`);
 }
 
 /** The content, or a Failure that says that it is not what was sealed. */
@@ -85,25 +80,34 @@ function opened(ring: Keyring, label: readonly string[], sealed: Uint8Array, wha
   }
 }
 
+/** Looks that a plan that was being sealed anew at the first one is not taken for an altered one. */
+const LOOKS = 2;
+
+/** The plan as it was sealed, and asked about where somebody was. */
+async function readUnaltered(store: Store, jobId: string, id: string): Promise<Awaited<ReturnType<typeof getArtifact>>> {
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const artifact = await getArtifact(store.db, id);
+    const asked = await findApprovalOfJob(store.db, jobId);
+    const digest = hash('sha256', artifact.sealed);
+    if (digest === artifact.digest && (asked === undefined || asked.plan_digest === digest)) return artifact;
+  }
+  throw new Failure('conflict', `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`);
+}
+
 /**
  * Opens a saved plan for the one run that may carry it out: it is marked as used before anything runs, and has to be
  * what was asked about, unaltered, and made from the state that is still the newest.
  */
 async function openPlan({ store }: InputDeps, ring: Keyring, job: JobRow, id: string, workspace: WorkspaceRow): Promise<SavedPlan> {
-  const artifact = await getArtifact(store.db, id);
+  const artifact = await readUnaltered(store, job.id, id);
   const { serial, lineage } = artifact;
   if (artifact.workspace !== workspace.name) throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
   if (!(await store.write((tx) => consume(tx, id, job.id)))) throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
-  const asked = await findApprovalOfJob(store.db, job.id);
-  const digest = hash('sha256', artifact.sealed);
-  if (digest !== artifact.digest || (asked !== undefined && asked.plan_digest !== digest)) {
-    throw new Failure('conflict', `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`);
-  }
   if (workspace.serial !== null && (workspace.serial !== serial || workspace.lineage !== lineage)) {
     throw new Failure('stale_plan', `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`);
   }
   return {
-    file: opened(ring, planLabel(id, workspace.name, serial, artifact.job_id), artifact.sealed, `plan ${id}`),
+    file: opened(ring, planLabel(artifact), artifact.sealed, `plan ${id}`),
     treeDigest: artifact.tree_digest,
     needsInit: artifact.needs_init === 1,
     ownBackend: artifact.own_backend === 1,

@@ -11,9 +11,10 @@ import { recordArtifact } from '../store/claims.ts';
 import { insertEvent } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
 import type { ArtifactRow, JobRow } from '../store/schema.ts';
+import { planLabel, planViewLabel } from '../store/seal.ts';
 import { getWorkspace, moveWorkspace, recordApply, recordDrift, recordPlan } from '../store/workspaces.ts';
 import type { Store } from '../store/store.ts';
-import { planLabel, type RunInputs } from './run-inputs.ts';
+import type { RunInputs } from './run-inputs.ts';
 
 /** Level 3 takes 14 MB of text to 1 MB in 40 ms. */
 const VIEW_LEVEL = 3;
@@ -57,7 +58,7 @@ async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, 
   const workspace = await getWorkspace(store.db, job.workspace ?? '');
   const { planned, summary, view } = made.plan;
   const { verdict, reason } = await judge({ approveWhen: workspace.approve_when, denyWhen: workspace.deny_when }, planned);
-  const sealed = ring.seal(planLabel(id, workspace.name, made.before.serial, job.id), made.file);
+  const sealed = ring.seal(planLabel({ id, workspace: workspace.name, serial: made.before.serial, job_id: job.id }), made.file);
   const compressed = zstdCompressSync(view, { params: { [constants.ZSTD_c_compressionLevel]: VIEW_LEVEL } });
   return {
     id,
@@ -76,7 +77,7 @@ async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, 
     summary,
     sealed,
     digest: hash('sha256', sealed),
-    sealed_view: ring.seal(['plan-view', id, workspace.name], compressed),
+    sealed_view: ring.seal(planViewLabel({ id, workspace: workspace.name }), compressed),
     key_id: ring.activeId,
   };
 }

@@ -7,16 +7,12 @@ import { isOwned } from '../store/chunks.ts';
 import type { Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import type { JobRow } from '../store/schema.ts';
+import { stateLabel } from '../store/seal.ts';
 import { hasState, keepState, newestState } from '../store/states.ts';
 import type { Store } from '../store/store.ts';
 import { findWorkspace, moveWorkspace } from '../store/workspaces.ts';
 
 /** The states of roots without a backend of their own: what a run made is never forgotten. */
-
-/** Names what is sealed as this version. */
-export function stateLabel(workspace: string, version: number, serial: number, lineage: string): string[] {
-  return ['state', workspace, String(version), String(serial), lineage];
-}
 
 /** A state and what to seal it with. */
 export interface SealedState {
@@ -62,7 +58,7 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
     jobId: job.id,
     keyId: ring.activeId,
     aside,
-    seal: (version) => ring.seal(stateLabel(workspace, version, serial, lineage), bytes),
+    seal: (version) => ring.seal(stateLabel({ workspace, version, serial, lineage }), bytes),
   });
   if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
 }
