@@ -6,10 +6,12 @@ import { promisify } from 'node:util';
 import { errorCode } from '../../lib/error-code.ts';
 import { type TreeEntry, whereLinkLeads } from './link.ts';
 
-// What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening. The
-// rest is done at once, which is several times faster (ten files of 2 KiB in two folders: 1.6 ms in place of 4.3 ms).
+// What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
+// listing a folder, which may have millions of names. The rest is done at once: ten files of 2 KiB in two folders took
+// 1.6 ms in place of 4.3 ms with a promise per call, where bare synchronous calls took 1.2 ms.
 const open = promisify(fs.open);
 const stat = promisify(fs.stat);
+const readdir = promisify(fs.readdir);
 const readlink = promisify(fs.readlink);
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
@@ -91,7 +93,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
   const folder = await reading(path, () => open(at, O_RDONLY | O_DIRECTORY | (path === '' ? 0 : O_NOFOLLOW)));
   try {
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
-    const found = await reading(path, () => fs.readdirSync(here, { withFileTypes: true, encoding: 'buffer' }));
+    const found = await reading(path, () => readdir(here, { withFileTypes: true, encoding: 'buffer' }));
     const files: Place[] = [];
     const folders: Place[] = [];
     for (const entry of found) {

@@ -32,7 +32,7 @@ export const SOURCE_SCENARIOS: readonly Scenario[] = [
       kind: 'source.list',
       text: new RegExp(`"data":\\[\\{"name":"net","kind":"dir","ref":null,"commit":null,"synced_at":null\\},\\{"name":"ops","kind":"git","ref":"main","commit":"${COMMIT}","synced_at":"2026-01-02T00:00:00.000Z"\\}\\]`),
     },
-    expectNot: ['canary', 'git.example.org', 'location'],
+    expectNot: ['canary', 'git.example.org', '"location"'],
   },
   {
     operation: 'source.list',
