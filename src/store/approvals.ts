@@ -26,6 +26,7 @@ export interface NewApproval
 
 /**
  * Asks for a decision; answers the row. Its times are by the store's clock: give `expires_at` to the job as it is.
+ * Who calls this wakes the daemons after the commit (`tx.afterCommit`), because they have a new deadline to keep.
  * The unique index refuses a second pending approval for one artifact.
  */
 export async function insertApproval(tx: Tx, asked: NewApproval): Promise<ApprovalRow> {

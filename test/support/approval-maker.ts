@@ -32,7 +32,11 @@ export interface Gated {
 
 /** A job that waits and its approval, by one write. The plan's view is sealed where there is a keyring. */
 export async function gate(store: Store, some: MadeApproval = {}, keyring?: Keyring): Promise<Gated> {
-  return store.write((tx) => insertGated(tx, some, keyring));
+  return store.write((tx) => {
+    // As the operation that asks does: the daemons hear of the commit, and so of the deadline.
+    tx.afterCommit(() => undefined);
+    return insertGated(tx, some, keyring);
+  });
 }
 
 export async function insertGated(tx: Tx, some: MadeApproval, keyring?: Keyring): Promise<Gated> {
