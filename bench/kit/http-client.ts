@@ -34,7 +34,10 @@ export function requestBytes({ method, url, headers = {}, body }: HttpRequest): 
 export class HttpConnection {
   readonly #socket: Socket;
   #waiting: PromiseWithResolvers<HttpResponse> | null = null;
-  #received: Buffer = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** Bytes that the answer has in all, once its head says so. */
+  #wanted = 0;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -68,30 +71,41 @@ export class HttpConnection {
   }
 
   #read(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const headEnd = this.#received.indexOf(HEAD_END);
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    // A long answer comes in a hundred pieces: joining them at each would cost more than reading them.
+    if (this.#size < this.#wanted) return;
+    const received = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    this.#keep(received);
+    const headEnd = received.indexOf(HEAD_END);
     if (headEnd < 0) return;
-    const head = this.#received.toString('latin1', 0, headEnd).toLowerCase();
+    const head = received.toString('latin1', 0, headEnd).toLowerCase();
     const start = headEnd + HEAD_END.length;
-    const bodyEnd = this.#bodyEnd(head, start);
+    const bodyEnd = this.#bodyEnd(received, head, start);
     if (bodyEnd < 0) return;
-    const response = { status: Number(head.slice(9, 12)), head, body: this.#received.subarray(start, bodyEnd) };
-    this.#received = this.#received.subarray(bodyEnd);
+    const response = { status: Number(head.slice(9, 12)), head, body: received.subarray(start, bodyEnd) };
+    this.#wanted = 0;
+    this.#keep(received.subarray(bodyEnd));
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.resolve(response);
   }
 
+  #keep(rest: Buffer): void {
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#size = rest.length;
+  }
+
   /** Where the body ends, or -1 while it has not all come. Chunks are left as they are: nobody looks into them. */
-  #bodyEnd(head: string, start: number): number {
+  #bodyEnd(received: Buffer, head: string, start: number): number {
     const at = head.indexOf('\r\ncontent-length:');
     if (at >= 0) {
       const stop = head.indexOf('\r\n', at + 2);
-      const length = Number(head.slice(at + 17, stop < 0 ? undefined : stop));
-      return this.#received.length - start >= length ? start + length : -1;
+      this.#wanted = start + Number(head.slice(at + 17, stop < 0 ? undefined : stop));
+      return received.length >= this.#wanted ? this.#wanted : -1;
     }
     if (!head.includes('\r\ntransfer-encoding: chunked')) return start;
-    return this.#received.subarray(-CHUNKS_END.length).equals(CHUNKS_END) ? this.#received.length : -1;
+    return received.subarray(-CHUNKS_END.length).equals(CHUNKS_END) ? received.length : -1;
   }
 
   #fail(error: Error): void {
