@@ -1,0 +1,27 @@
+/** A daemon whose wall clock a story moves while it runs: libfaketime, which leaves the monotonic clock alone. */
+import { globSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SiteFlags } from './site.ts';
+
+const LIBRARY = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
+/** In CI it is installed, and there a missing one is a failure. */
+export const LACKS_FAKETIME = LIBRARY === undefined && process.env['CI'] === undefined ? 'faketime is not installed' : false;
+
+export interface MovedClock {
+  readonly env: NonNullable<SiteFlags['env']>;
+  /** From now on the wall clock of who has this environment is so many seconds off the true one. */
+  set(offsetSeconds: number): void;
+}
+
+/** `dir` is the site's. */
+export function movedClock(dir: string): MovedClock {
+  const file = join(dir, 'faketime');
+  const set = (offsetSeconds: number): void => {
+    // It is read at each look at the clock: never half of it.
+    writeFileSync(`${file}.new`, `${offsetSeconds < 0 ? '' : '+'}${offsetSeconds}s\n`);
+    renameSync(`${file}.new`, file);
+  };
+  set(0);
+  const env = { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+  return { env, set };
+}
