@@ -69,7 +69,7 @@ test('a stale plan says who moved the state and which plan to make, and in JSON 
   const server = await standIn(t, (_, response) => sendJson(response, 409, body));
   const argv = ['workspace', 'apply', 'net', '--plan', PLAN, '--remote', server.url];
   const text = await svc(argv, { env: TOKEN });
-  const moved = `The plan was made from serial 1; the state was moved to serial 2 10 min ago, by job ${ID} via api.`;
+  const moved = `The plan was made from serial 1; the state was moved to serial 2 by job ${ID} via api (10 min ago).`;
   const again = `Make a new plan: svc workspace plan net --remote ${server.url}`;
   assert.deepEqual(text, { exitCode: 5, stdout: '', stderr: `Error: The workspace moved on.\nHint: ${moved} ${again}\n` });
   assert.deepEqual(await svc([...argv, '--output', 'json'], { env: TOKEN }), { exitCode: 5, stdout: body, stderr: '' });

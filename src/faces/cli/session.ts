@@ -25,10 +25,11 @@ export async function show(session: Session, called: Called): Promise<void> {
 }
 
 /** Shows the data of an answer as text for people. */
-export async function showData({ terminal, options }: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
+export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
   const { render } = await import('./text/render.ts');
-  const { stdout, clock } = terminal;
-  const page = { nowMs: clock.now(), color: options.color, width: stdout.isTTY === true ? (stdout.columns ?? null) : null };
+  const { stdout, clock } = session.terminal;
+  const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
+  const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session) };
   await write(stdout, render(kind, data, page));
 }
 

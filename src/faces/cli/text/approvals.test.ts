@@ -40,6 +40,12 @@ test('a request that waits says until when, who can decide, and how to see, watc
   );
 });
 
+test('commands that are proposed ask the same place', () => {
+  const page = { ...PAGE, place: ' --remote http://h' };
+  assert.ok(render('approval.get', PENDING, page).includes(`svc approval approve ${APPROVAL} --remote http://h, or `));
+  assert.ok(render('job.enqueued', { job_id: JOB, state: 'queued' }, page).endsWith(`svc job tail ${JOB} --remote http://h\n`));
+});
+
 test('a pending approval says how to see its plan and how to decide', () => {
   const text = render('approval.get', PENDING, PAGE);
   assert.match(text, /^State +pending$/m);
@@ -50,11 +56,11 @@ test('a pending approval says how to see its plan and how to decide', () => {
 test('a stale approval says in words who moved the state and what to do, and does not propose to approve', () => {
   const stale = { plan_serial: 42, current_serial: 43, moved_by_job: JOB, moved_via: 'api', moved_at: '2026-11-21T11:50:00.000Z' };
   const text = render('approval.get', { ...PENDING, stale }, PAGE);
-  assert.match(text, new RegExp(`^Stale +The plan was made from serial 42; the state was moved to serial 43 10 min ago, by job ${JOB} via api\\.$`, 'm'));
+  assert.match(text, new RegExp(`^Stale +The plan was made from serial 42; the state was moved to serial 43 by job ${JOB} via api \\(10 min ago\\)\\.$`, 'm'));
   assert.match(text, /\nIt can not be approved any more\. Make a new plan: svc workspace plan net\n$/);
   assert.doesNotMatch(text, /svc approval approve/);
   const outside = render('approval.get', { ...PENDING, stale: { plan_serial: 42, current_serial: 43 } }, PAGE);
-  assert.match(outside, /moved to serial 43, from outside of this service\.$/m);
+  assert.match(outside, /moved to serial 43 from outside of this service\.$/m);
 });
 
 test('a settled approval says who decided, from where and why', () => {

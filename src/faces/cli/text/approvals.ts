@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views.ts';
-import { type Page, type Paint, paint } from './page.ts';
+import { command, type Page, type Paint, paint } from './page.ts';
 import { inline } from './safe.ts';
 import { movedBy } from './stale.ts';
 import { sheet, table } from './table.ts';
@@ -43,15 +43,15 @@ export function approval(data: Projected<'approval.get'>, page: Page): string {
     ...optional('Reason', data.reason),
     ...optional('Stale', stale === undefined ? null : movedBy(stale, page.nowMs)),
   ]);
-  return shown + next(data);
+  return shown + next(data, page);
 }
 
 /** What a person at the prompt can do about it. */
-function next({ id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>): string {
+function next({ id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>, page: Page): string {
   if (state !== 'pending') return '';
-  if (stale !== undefined) return inline(`It can not be approved any more. Make a new plan: svc workspace plan ${workspace ?? 'NAME'}`) + '\n';
-  const see = plan === null ? '' : `${inline(`See its plan: svc approval plan ${id}`)}\n`;
-  return `${see}${inline(`Decide: svc approval approve ${id}, or svc approval reject ${id}`)}\n`;
+  if (stale !== undefined) return `${inline(`It can not be approved any more. Make a new plan: ${command(page, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
+  const see = plan === null ? '' : `${inline(`See its plan: ${command(page, `approval plan ${id}`)}`)}\n`;
+  return `${see}${inline(`Decide: ${command(page, `approval approve ${id}`)}, or ${command(page, `approval reject ${id}`)}`)}\n`;
 }
 
 function optional(name: string, value: string | null): (readonly [string, string])[] {
@@ -68,7 +68,7 @@ function end(each: Approval, page: Page): string {
 }
 
 function cameFrom({ origin, alert, rule, matched_at: at }: Projected<'approval.get'>['provenance'], page: Page): string {
-  if (origin !== 'alert') return origin === 'manual' ? 'a person or a program that asked for it' : origin;
+  if (origin !== 'alert') return origin;
   const event = alert === undefined ? 'an alert' : `alert ${alert}`;
   return [event, ...(rule === undefined ? [] : [`matched by rule ${rule}`]), ...(at === undefined ? [] : [relative(at, page.nowMs)])].join(', ');
 }
@@ -78,9 +78,9 @@ export function pending(data: Projected<'approval.pending'>, page: Page): string
   return [
     head + inline(` (policy ${data.policy}), until ${absolute(data.expires_at, page.nowMs)}. Exit 0: the request is in.`),
     '  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.',
-    ...(data.plan_artifact_id === null ? [] : [inline(`  See it:  svc approval plan ${data.approval_id}`)]),
-    '  Watch:   svc approval watch',
-    inline(`  Then:    svc job tail ${data.job_id}`),
+    ...(data.plan_artifact_id === null ? [] : [inline(`  See it:  ${command(page, `approval plan ${data.approval_id}`)}`)]),
+    inline(`  Watch:   ${command(page, 'approval watch')}`),
+    inline(`  Then:    ${command(page, `job tail ${data.job_id}`)}`),
     '',
   ].join('\n');
 }
@@ -89,7 +89,7 @@ export function decision(data: Projected<'approval.decision'>, page: Page): stri
   const { approval_id: id, job_id: job, state, job_state: jobState } = data;
   const word = paint(page, STATE_PAINT[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
   const head = `${word}${inline(`: ${id}. Job ${job} is ${jobState}.`)}\n`;
-  return state === 'approved' ? `${head}${inline(`Follow it with: svc job tail ${job}`)}\n` : head;
+  return state === 'approved' ? `${head}${inline(`Follow it with: ${command(page, `job tail ${job}`)}`)}\n` : head;
 }
 
 /** The only time that the links themselves are seen. */

@@ -2,7 +2,8 @@ import type { JobState } from '../../../domain/job.ts';
 import type { Projected } from '../../../operations/views.ts';
 import { eventText } from './job-event.ts';
 import type { Page, Paint } from './page.ts';
-import { paint } from './page.ts';
+import { command, paint } from './page.ts';
+import { inline } from './safe.ts';
 import { sheet, table } from './table.ts';
 import { absolute, relative, took } from './time.ts';
 
@@ -87,8 +88,8 @@ export function redrive(data: Projected<'job.redrive'>, page: Page): string {
   );
 }
 
-export function enqueued(data: Projected<'job.enqueued'>): string {
-  return `Job ${data.job_id} is ${data.state}.\nFollow it with: svc job tail ${data.job_id}\n`;
+export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, page: Page): string {
+  return `${inline(`Job ${id} is ${state}.`)}\n${inline(`Follow it with: ${command(page, `job tail ${id}`)}`)}\n`;
 }
 
 export function result(data: Projected<'command.result'>, page: Page): string {

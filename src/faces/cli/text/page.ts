@@ -7,9 +7,16 @@ export interface Page {
   readonly color: boolean;
   /** Columns of the terminal; null where there is none, and then nothing is cut. */
   readonly width: number | null;
+  /** The flags that lead to the same place, for the commands that are proposed: ` --remote URL`. */
+  readonly place?: string;
 }
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
+
+/** A command to copy that asks the same place. */
+export function command({ place = '' }: Page, words: string): string {
+  return `svc ${words}${place}`;
+}
 
 /** Colours text that is safe already. Colour is never the only carrier: without it the words say the same. */
 export function paint(page: Page, format: Paint | undefined, text: string): string {
