@@ -117,5 +117,9 @@ async function writeDrift(tx: Tx, name: string, drift: NonNullable<WorkspaceResu
     job_id: null,
     approval_id: null,
     received_at: tx.now,
+    annotations: '{}',
+    check_observations: null,
+    trace: '[]',
+    depth: 0,
   });
 }

@@ -9,6 +9,7 @@ import { cancelWaiting } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
 import type { Db, JobRow } from '../store/schema.ts';
+import { findWorkspace } from '../store/workspaces.ts';
 import * as field from './fields.ts';
 import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
@@ -166,6 +167,7 @@ const redrive = writeOperation({
     await tx.dialect.lockKey(tx.db, 'redrive');
     const pairs: ViewItem<'job.redrive'>[] = [];
     for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
+      if (await isProtected(tx.db, old)) continue;
       const made = await findRedrive(tx.db, old.id);
       pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
     }
@@ -173,6 +175,14 @@ const redrive = writeOperation({
     return reply('job.redrive', pairs);
   },
 });
+
+/** A workspace that refuses such a run when it is asked for refuses it again (T29), and one that is gone has none. */
+async function isProtected(db: Db, { kind, workspace: name }: JobRow): Promise<boolean> {
+  if (name === null) return false;
+  const workspace = await findWorkspace(db, name);
+  if (workspace === undefined) return true;
+  return (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1);
+}
 
 async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
   const id = newId('job', tx.now);

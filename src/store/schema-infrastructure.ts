@@ -140,21 +140,3 @@ export interface SealRow {
   key_id: string;
   created_at: number;
 }
-
-export interface EventRow {
-  id: string;
-  source: string;
-  name: string | null;
-  status: string | null;
-  netgroup: string | null;
-  severity: string | null;
-  fingerprint: string | null;
-  /** JSON. */
-  labels: string;
-  outcome: string;
-  reason: string;
-  rule: string | null;
-  job_id: string | null;
-  approval_id: string | null;
-  received_at: number;
-}

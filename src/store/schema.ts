@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../domain/job.ts';
 import type { Scope } from '../domain/scope.ts';
 import type * as infrastructure from './schema-infrastructure.ts';
+import type * as reaction from './schema-reaction.ts';
 
 /**
  * The tables, one type each. Ids are text made by us, times are integers in milliseconds, JSON is text and a
@@ -25,11 +26,19 @@ export interface Schema {
   decision_links: infrastructure.DecisionLinkRow;
   secrets: infrastructure.SecretRow;
   seal: infrastructure.SealRow;
-  events: infrastructure.EventRow;
+  events: reaction.EventRow;
+  event_counts: reaction.EventCountRow;
+  webhooks: reaction.WebhookRow;
+  rules: reaction.RuleRow;
+  rule_fires: reaction.RuleFireRow;
+  silences: reaction.SilenceRow;
+  mutes: reaction.MuteRow;
+  schedules: reaction.ScheduleRow;
   schema_migrations: MigrationRow;
 }
 
 export type * from './schema-infrastructure.ts';
+export type * from './schema-reaction.ts';
 
 export type Db = Kysely<Schema>;
 

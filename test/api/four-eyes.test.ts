@@ -163,3 +163,25 @@ test('T28: A saved plan that was let through and interrupted is not run again by
   const made = await getJob(program.store.db, told[0]?.new_job_id ?? '');
   assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
 });
+
+test('T29: A redrive goes around no switch: a fresh apply or a destroy that its workspace refuses by now stays ended', async (t) => {
+  const { program } = await sceneOf(t, { workspace: 'net' });
+  const [row] = await program.store.db.selectFrom('jobs').selectAll().execute();
+  assert.ok(row !== undefined);
+  const ended = { ...row, state: 'interrupted', initial_state: 'queued', concurrency_key: null, plan_artifact_id: null } as const;
+  await program.store.write(async ({ db }) => {
+    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000001', kind: 'apply' }).execute();
+    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' }).execute();
+  });
+  const redriven = async (): Promise<string[]> =>
+    (JSON.parse(await locally(program, 'zoe', 'job.redrive', { dry_run: true })) as { old_job_id: string }[]).map((pair) => pair.old_job_id);
+  assert.equal((await redriven()).length, 2);
+  const switches = (require_saved_plan: 0 | 1, protect_destroy: 0 | 1): Promise<unknown> =>
+    program.store.write(({ db }) => db.updateTable('workspaces').set({ require_saved_plan, protect_destroy }).where('name', '=', 'net').execute());
+  await switches(1, 0);
+  assert.deepEqual(await redriven(), ['job_00000000000000000000000002']);
+  await switches(0, 1);
+  assert.deepEqual(await redriven(), ['job_00000000000000000000000001']);
+  await switches(1, 1);
+  assert.deepEqual(await redriven(), []);
+});

@@ -285,6 +285,10 @@ for (const engine of ENGINES) {
         job_id: null,
         approval_id: null,
         received_at: 1_700_000_000_000,
+        annotations: '{}',
+        check_observations: null,
+        trace: '[]',
+        depth: 0,
       };
       await store.write((tx) => insertEvent(tx, row));
       assert.deepEqual({ ...(await store.db.selectFrom('events').selectAll().executeTakeFirst()) }, row);

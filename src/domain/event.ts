@@ -1,0 +1,62 @@
+/** Words of events: what came in, and what became of it. */
+
+/** What an event led to. `received` is no outcome: it is the sum of all. */
+export const EVENT_OUTCOMES = ['ignored', 'matched', 'suppressed', 'gated', 'fired', 'error'] as const;
+export type EventOutcome = (typeof EVENT_OUTCOMES)[number];
+
+/** Who sends to a webhook: each has a normaliser of its own. */
+export const WEBHOOK_SOURCES = ['generic', 'alertmanager', 'grafana', 'uptime-kuma', 'gatus', 'healthchecks'] as const;
+export type WebhookSource = (typeof WEBHOOK_SOURCES)[number];
+
+/** What makes events inside of the service. */
+export const INNER_SOURCES = ['host', 'job-outcome', 'check', 'drift', 'mute', 'silence'] as const;
+
+export const EVENT_SOURCES = [...WEBHOOK_SOURCES, ...INNER_SOURCES] as const;
+export type EventSource = (typeof EVENT_SOURCES)[number];
+
+export const EVENT_STATUSES = ['firing', 'resolved'] as const;
+export type EventStatus = (typeof EVENT_STATUSES)[number];
+
+/** One thing that happened, in one form whoever told it. */
+export interface NormalEvent {
+  readonly source: EventSource;
+  /** Empty where the sender gave none. */
+  readonly name: string;
+  readonly status: EventStatus | null;
+  readonly severity: string | null;
+  /** What tells this thing from others, over its firing and its end. */
+  readonly fingerprint: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** What a rule's expression sees as `event`. */
+export interface EventFacts extends NormalEvent {
+  readonly netgroup: string | null;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** A chain job → its outcome's event → rule → job may be so long. */
+export const CHAIN_MAX = 3;
+
+/** Bounds of one event: labels and annotations beyond them are cut, and an annotation says so. */
+export const EVENT_LIMITS = {
+  labels: 64,
+  nameCharacters: 200,
+  keyCharacters: 100,
+  valueCharacters: 2_000,
+} as const;
+
+/** The group of addresses that an address belongs to, while none is defined: it is away from all of them. */
+export const AWAY = 'away';
+
+/** One step of an evaluation, in the order in which it was made. */
+export interface TraceStep {
+  readonly step: 'rule' | 'silence' | 'cooldown' | 'duplicate' | 'cordon' | 'loop' | 'gate' | 'fire';
+  /** The rule that the step belongs to; null for what concerns them all. */
+  readonly rule: string | null;
+  readonly result: 'passed' | 'stopped' | 'not reached' | 'error';
+  /** A sentence, values-free but for names and labels' names. */
+  readonly why: string;
+}
