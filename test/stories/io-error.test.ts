@@ -1,11 +1,11 @@
 /** The disk answers EIO at one call among many, or to all from one on: what is refused is refused, what is done is there. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { checkAfterFault } from '../support/fault-check.ts';
+import { LACKS_STRACE } from '../support/io-faults.ts';
 import { runWriter, type Wrote } from '../support/run-writer.ts';
 
 const CALLS = 'fsync,fdatasync,pwrite64,ftruncate,rename';
@@ -35,13 +35,7 @@ const POINTS: readonly Point[] = [
   ...points(CALLS, [1, 2, 4, 8, 30, 120], true),
 ];
 
-/** Where a process may not trace another one there is nothing to inject with. In CI that is a failure. */
-function lacksStrace(): string | false {
-  const found = spawnSync('strace', ['-f', '-e', 'inject=fsync:error=EIO:when=99', process.execPath, '--version'], { stdio: 'ignore' });
-  return found.status === 0 || process.env['CI'] !== undefined ? false : 'strace is missing, or may not trace here';
-}
-
-describe('An I/O error of the disk', { skip: lacksStrace() }, () => {
+describe('An I/O error of the disk', { skip: LACKS_STRACE }, () => {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-io-'));
   const template = join(root, 'template');
   const cacheDir = join(root, 'cache');

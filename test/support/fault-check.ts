@@ -45,17 +45,18 @@ function integrity(file: string): string[] {
   }
 }
 
+function closed(what: string, open: () => boolean): string[] {
+  try {
+    return open() ? [] : [`${what} is not what its row says`];
+  } catch (error) {
+    return [`${what}: ${String(error)}`];
+  }
+}
+
 /** Everything sealed opens, and is what its row says. */
 async function unopened({ db }: Store, ring: Keyring): Promise<string[]> {
   const artifacts = await db.selectFrom('artifacts').selectAll().execute();
   const states = await db.selectFrom('states').selectAll().execute();
-  const closed = (what: string, open: () => boolean): string[] => {
-    try {
-      return open() ? [] : [`${what} is not what its row says`];
-    } catch (error) {
-      return [`${what}: ${String(error)}`];
-    }
-  };
   return [
     ...artifacts.flatMap((row) =>
       closed(row.id, () => {
@@ -112,7 +113,7 @@ async function lost({ db }: Store, ring: Keyring, facts: readonly Fact[]): Promi
     if (fact.of === 'job') return isOnItsWay(fact.state, jobs.get(fact.id));
     if (fact.of === 'approval') return fact.state === 'pending' ? approvals.has(fact.id) : approvals.get(fact.id) === fact.state;
     if (fact.of === 'artifact') return artifacts.get(fact.id) === fact.digest;
-    if (fact.of === 'output') return Number(printed.get(fact.id) ?? 0) >= fact.lastSeq;
+    if (fact.of === 'output') return (printed.get(fact.id) ?? 0) >= fact.lastSeq;
     const row = states.get(fact.workspace);
     if (row === undefined || row.serial !== fact.serial) return row !== undefined && row.serial > fact.serial;
     return hash('sha256', ring.open(stateLabel(row), row.sealed)) === fact.digest;

@@ -167,7 +167,7 @@ async function attempt(what: () => Promise<void>): Promise<boolean> {
 
 /** For the proof that the test bites: what node:sqlite does of itself, a commit that waits for no disk. */
 function withoutSync(): void {
-  const exec = DatabaseSync.prototype.exec;
+  const exec = Reflect.get(DatabaseSync.prototype, 'exec');
   DatabaseSync.prototype.exec = function (sql: string): void {
     exec.call(this, sql === 'pragma synchronous = full' ? 'pragma synchronous = normal' : sql);
   };
