@@ -13,6 +13,7 @@ import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
+import { RuleBook } from '../reaction/rule-book.ts';
 import { assertSameKey, holdsSealed } from '../store/seal.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
@@ -119,9 +120,11 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
+    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store) },
     approvalTtlMs: base.settings.approvalTtlMs,
     decisionUrl: (approvalId, decision, token) =>
       `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,
+    hookUrl: (token) => `${base.settings.publicUrl ?? parts.ingressUrl()}/hook/${token}`,
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
   };
 }

@@ -60,8 +60,10 @@ function brokenHome(settings: Settings, reason: unknown): Home {
     keyring: refuse,
     seal: { keyring: refuse, rotate: refuse },
     sources: { fetch: refuse, treeOf: refuse, remove: refuse, hooksFile: refuse, hookNames: refuse },
+    reaction: new Proxy({} as Services['reaction'], { get: refuse }),
     approvalTtlMs: settings.approvalTtlMs,
     decisionUrl: refuse,
+    hookUrl: refuse,
     doctor: doctorOf(settings, {
       clock: systemClock,
       paths: pathsOf(settings),

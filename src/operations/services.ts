@@ -3,6 +3,7 @@ import type { Decision } from '../domain/approval.ts';
 import type { FetchedTree } from '../domain/source.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
+import type { ReactionDeps } from '../reaction/receive.ts';
 import type { SourceRow } from '../store/schema.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
@@ -25,10 +26,13 @@ export interface Services {
   /** The key file itself, for who rotates or examines it. */
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
+  readonly reaction: ReactionDeps;
   /** How long a request for approval waits where nobody says otherwise, in milliseconds. */
   readonly approvalTtlMs: number;
   /** The absolute URL of a decision link: `--public-url`, else the ingress listener's. */
   decisionUrl(approvalId: string, decision: Decision, token: string): string;
+  /** The absolute URL that a sender posts to. */
+  hookUrl(token: string): string;
 }
 
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */

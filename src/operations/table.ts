@@ -1,15 +1,24 @@
 import { APPROVAL_LINK_OPERATIONS } from './approval-links.ts';
 import { APPROVAL_OPERATIONS } from './approvals.ts';
 import { COMMAND_OPERATIONS } from './commands.ts';
+import { DEADMAN_OPERATIONS } from './deadman.ts';
+import { EVENT_OPERATIONS } from './events.ts';
+import { HOST_REQUEST_OPERATIONS } from './host-requests.ts';
 import { JOB_OPERATIONS } from './jobs.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance.ts';
+import { MUTE_OPERATIONS } from './mutes.ts';
+import { NOTIFY_OPERATIONS } from './notify.ts';
 import { openapiOperation } from './openapi.ts';
 import type { Operation } from './operation.ts';
+import { RULE_OPERATIONS } from './rules.ts';
+import { SCHEDULE_OPERATIONS } from './schedules.ts';
 import { SEAL_OPERATIONS } from './seal.ts';
 import { SECRET_OPERATIONS } from './secrets.ts';
 import { SERVICE_OPERATIONS } from './service.ts';
+import { SILENCE_OPERATIONS } from './silences.ts';
 import { SOURCE_OPERATIONS } from './sources.ts';
 import { TOKEN_OPERATIONS } from './tokens.ts';
+import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 import { WORKSPACE_RUN_OPERATIONS } from './workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces.ts';
 
@@ -27,6 +36,15 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...COMMAND_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...RULE_OPERATIONS,
+  ...SILENCE_OPERATIONS,
+  ...MUTE_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
+  ...SCHEDULE_OPERATIONS,
+  ...HOST_REQUEST_OPERATIONS,
+  ...NOTIFY_OPERATIONS,
+  ...DEADMAN_OPERATIONS,
   ...SECRET_OPERATIONS,
   ...SEAL_OPERATIONS,
   ...MAINTENANCE_OPERATIONS,

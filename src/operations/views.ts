@@ -5,9 +5,13 @@ import { PLAN_ACTIONS } from '../domain/plan.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { DRIFT_STATES, SOURCE_KINDS } from '../domain/workspace.ts';
 import { CHUNK_STREAMS } from '../lib/chunk.ts';
-
-const time = z.iso.datetime({ precision: 3 });
-const count = z.int().nonnegative();
+import { EVENT_VIEWS } from './views-events.ts';
+import { HOST_VIEWS } from './views-host.ts';
+import { NOTIFY_VIEWS } from './views-notify.ts';
+import { RULE_VIEWS } from './views-rules.ts';
+import { SCHEDULE_VIEWS } from './views-schedules.ts';
+import { count, time } from './views-shared.ts';
+import { WEBHOOK_VIEWS } from './views-webhooks.ts';
 
 const job = {
   id: z.string(),
@@ -226,6 +230,12 @@ export const VIEWS = {
   }),
   'token.list': z.array(token),
   'token.get': token,
+  ...EVENT_VIEWS,
+  ...RULE_VIEWS,
+  ...HOST_VIEWS,
+  ...SCHEDULE_VIEWS,
+  ...NOTIFY_VIEWS,
+  ...WEBHOOK_VIEWS,
 } as const satisfies Record<string, z.ZodType>;
 
 export type ViewName = keyof typeof VIEWS;

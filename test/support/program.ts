@@ -18,6 +18,7 @@ import { randomBytes } from '../../src/lib/random.ts';
 import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
 import { type Authenticator, createAuthenticator } from '../../src/operations/authenticate.ts';
 import type { Services } from '../../src/operations/services.ts';
+import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { insertChunk, lastSeq } from '../../src/store/chunks.ts';
 import { claimJobs, fenceOf, finishJob } from '../../src/store/claims.ts';
 import { getJob, insertJob } from '../../src/store/jobs.ts';
@@ -122,7 +123,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
   hashed ??= authenticator.hashToken(SECRET, SALT);
   const hash = await hashed;
   let wakes = 0;
-  const services = fakeServices(base.followers, clock, authenticator, options.hasQueue ?? true, () => (wakes += 1));
+  const services = fakeServices(store, base.followers, clock, authenticator, options.hasQueue ?? true, () => (wakes += 1));
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({
     home: { store, services },
@@ -183,7 +184,7 @@ function memorySealKeeper(clock: Clock): SealKeeper {
   };
 }
 
-function fakeServices(followers: Followers, clock: Clock, authenticator: Authenticator, hasQueue: boolean, wake: () => void): Services {
+function fakeServices(store: Store, followers: Followers, clock: Clock, authenticator: Authenticator, hasQueue: boolean, wake: () => void): Services {
   const seal = memorySealKeeper(clock);
   return {
     clock,
@@ -203,7 +204,9 @@ function fakeServices(followers: Followers, clock: Clock, authenticator: Authent
       hooksFile: () => Promise.resolve(null),
       hookNames: () => Promise.resolve([]),
     },
+    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new RuleBook(store) },
     approvalTtlMs: 3_600_000,
+    hookUrl: (secret) => `http://127.0.0.1:8421/hook/${secret}`,
     decisionUrl: (id, decision, secret) => `http://127.0.0.1:8421/approval/${id}/${decision}?token=${secret}`,
   };
 }

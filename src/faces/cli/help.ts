@@ -1,4 +1,5 @@
 import { FLAGS_TOPIC } from './arguments.ts';
+import { NOUN_GROUPS } from './programs.ts';
 import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './tree.ts';
 
 /** Help for the whole, a noun, or a verb. Ends with a line end; null where there is no such topic. */
@@ -13,12 +14,10 @@ export function help(tree: Tree, topic: string): string | null {
 
 const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
 
-/** What is about svc itself shares a line. */
-const ABOUT_ITSELF: readonly string[] = ['commands', 'completion', 'version'];
-
 /** At most 24 lines, so that the first screen holds it; what every flag means is a page of its own. */
 function overview(tree: Tree): string {
-  const commands = tree.nouns.filter(({ name }) => !ABOUT_ITSELF.includes(name)).map(({ name, summary }) => [name, summary] as const);
+  const known = new Set(tree.nouns.map(({ name }) => name));
+  const groups = NOUN_GROUPS.map(({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const);
   return [
     'Gatehouse queues and runs jobs, and holds risky ones until another person says yes.',
     '',
@@ -26,8 +25,7 @@ function overview(tree: Tree): string {
     '',
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
-    columns(commands) + `  ${ABOUT_ITSELF.join(', ')}`,
-    '',
+    columns(groups),
     'More: svc COMMAND --help, and svc help flags for what every command takes.',
     '',
   ].join('\n');

@@ -12,6 +12,14 @@ export const NOUNS: Readonly<Record<string, string>> = {
   command: 'Run an ad-hoc command as a job',
   job: 'List, show, follow, cancel and redrive jobs',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
+  event: 'What came in, and what became of it',
+  rule: 'What is done about an event',
+  silence: 'Stop a rule for a while',
+  mute: 'Hold announcements for a while; jobs go on',
+  webhook: 'Where alerts come in',
+  schedule: 'Run something at its time',
+  notify: 'Who is told, and how',
+  deadman: 'Tell when nothing is heard any more',
   source: 'Git repositories and directories that runs take their files from',
   hooks: 'Show the lifecycle hooks that a source declares',
   secret: 'Keep values that runs need; they are never shown again',
@@ -21,6 +29,18 @@ export const NOUNS: Readonly<Record<string, string>> = {
   completion: 'Print a completion script for a shell',
   version: 'Show the version',
 };
+
+/** How the first page of the help puts the nouns together: each stands in one group. */
+export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
+  { nouns: ['serve', 'web'], about: 'Run the daemon, or API and pages without jobs' },
+  { nouns: ['doctor', 'whoami'], about: 'Check the installation; who is calling' },
+  { nouns: ['job', 'command', 'approval', 'maintenance'], about: 'Queue, follow and decide; prepare a reboot' },
+  { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
+  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'React to what comes in, and to the clock' },
+  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Who is told of what, and when not' },
+  { nouns: ['secret', 'seal', 'token'], about: 'Keep values, their key, and who may ask' },
+  { nouns: ['commands', 'completion', 'version'], about: 'About svc itself' },
+];
 
 /** Flags of every verb beside the settings that every program takes. Their twins are read in `options.ts`. */
 export const GLOBAL_FLAGS: readonly Flag[] = [

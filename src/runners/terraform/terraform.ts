@@ -120,9 +120,9 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   await must(run, ['plan', ...COMMON, `-out=${file}`]);
   const shown = await must(run, ['show', '-json', '-no-color', file], PLAN_JSON_MAX_BYTES);
   const read = await readPlan(shown.stdout, { artifactId: materials.artifactId, secrets: [...job.secrets.values()], secretVariables: [...job.secrets.keys()] });
+  tools.say(kind === 'plan' ? `Planned: ${read.summary}` : read.hasChanges ? `Drifted: ${read.summary}` : 'No drift: what is there is what the configuration says.');
   const about = { position: before.lineage === '' ? null : before, ownBackend };
   if (kind === 'drift') {
-    tools.say(read.hasChanges ? `Drifted: ${read.summary}` : 'No drift: what is there is what the configuration says.');
     return { state: 'succeeded', exitCode: 0, workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' } };
   }
   const made = {

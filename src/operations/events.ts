@@ -1,0 +1,3 @@
+import type { Operation } from './operation.ts';
+
+export const EVENT_OPERATIONS: readonly Operation[] = [];

@@ -1,0 +1,3 @@
+import type { Operation } from './operation.ts';
+
+export const SCHEDULE_OPERATIONS: readonly Operation[] = [];

@@ -1,0 +1,3 @@
+import type { z } from 'zod';
+
+export const HOST_VIEWS = {} as const satisfies Record<string, z.ZodType>;
