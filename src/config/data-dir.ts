@@ -64,7 +64,7 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     const resolved = await realpath(dir);
     await takeOver(resolved, dir);
     const paths = dataDirPaths(resolved);
-    for (const folder of [paths.runs, paths.instances]) {
+    for (const folder of [paths.runs, paths.instances, paths.sources]) {
       await mkdir(folder, { recursive: true, mode: PRIVATE_DIR_MODE });
       await tighten(folder, await ownDirectory(folder));
     }

@@ -10,7 +10,7 @@ import { createDoctor } from './doctor.ts';
 import type { DoctorEntry } from './entry.ts';
 import { install, type Installation, queueJobs } from './facts-for-tests.ts';
 
-const JOBS = 300;
+const JOBS = 600;
 const PAGE_BYTES = 4_096;
 const FLIPS = 20;
 
@@ -77,7 +77,7 @@ describe('damage of the store', () => {
   const DAMAGES: readonly [file: string, finding: RegExp][] = [
     ['alter.sql', /^chain main: row 7 was altered\.$/],
     ['delete.sql', /^chain main: row 7 is missing\.$/],
-    ['delete-last.sql', /^chain main: row 300 is missing\.$/],
+    ['delete-last.sql', /^chain main: row 600 is missing\.$/],
     ['reorder.sql', /^chain main: row 7 does not follow the row before it\.$/],
     ['insert.sql', /^chain main: row 7 does not follow the row before it\.$/],
   ];

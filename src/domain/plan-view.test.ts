@@ -38,7 +38,7 @@ function lines(json: unknown, secrets: readonly Buffer[] = []): string[] {
   return [...destroys, ...changes, ...creates].flatMap(({ attributes }) => attributes.map(({ name, before, after }) => `${name}: ${before} -> ${after}`));
 }
 
-void test('destroys and replacements stand first, in the order of terraform; no-ops, reads and data sources stand nowhere', () => {
+void test('destroys stand first, then replacements, each in the order of terraform; no-ops, reads and data sources stand nowhere', () => {
   const json = plan([
     resource('c', ['create'], { after: { a: 1 } }),
     resource('u', ['update'], { before: { a: 1 }, after: { a: 2 } }),
@@ -49,7 +49,7 @@ void test('destroys and replacements stand first, in the order of terraform; no-
     resource('q', ['read'], { after: { a: 1 } }, { mode: 'data' }),
   ]);
   const { planned, hasChanges, summary } = viewOf(json, OPTIONS);
-  assert.deepEqual(planned.destroys.map(({ name, action }) => [name, action]), [['r1', 'replace'], ['d', 'destroy'], ['r2', 'replace']]);
+  assert.deepEqual(planned.destroys.map(({ name, action }) => [name, action]), [['d', 'destroy'], ['r1', 'replace'], ['r2', 'replace']]);
   assert.deepEqual(planned.changes, [{ address: 'x.u', type: 'x', name: 'u', action: 'update' }]);
   assert.deepEqual(planned.creates.map(({ name }) => name), ['c']);
   assert.equal(summary, '3 to destroy, 1 to change, 1 to create');

@@ -16,12 +16,12 @@ export interface PlanViewOptions {
 /**
  * Turns what `terraform show -json` printed of a plan, parsed, into what is kept of it.
  *
- * Entries stand in terraform's order. An entry has the attributes that differ, in the order of their names; what is
- * known only after the apply is shown but is no change of its own: an update stands here because terraform says update.
- * Attributes in parentheses are facts that no attribute tells: `(address)` of a resource that also moves, `(import)`,
- * `(state)` of one that is forgotten, `(action)` of an action that is not known here. A resource that only moves, or is
- * imported as it is, is a no-op and no entry; the summary counts it. `line_count` is the lines of a rendering: one for
- * each entry and each attribute.
+ * Entries stand in terraform's order, replacements behind what is destroyed for good. An entry has the attributes that
+ * differ, in the order of their names; what is known only after the apply is shown but is no change of its own: an update
+ * stands here because terraform says update. Attributes in parentheses are facts that no attribute tells: `(address)` of
+ * a resource that also moves, `(import)`, `(state)` of one that is forgotten, `(action)` of an action that is not known
+ * here. A resource that only moves, or is imported as it is, is a no-op and no entry; the summary counts it. `line_count`
+ * is the lines of a rendering: one for each entry and each attribute.
  *
  * `planned` is for policy only and has the addresses as they are: a rule about an address must not miss it because a
  * part of it is hidden from people. Throws an Error that quotes no value where the shape is not that of a plan.
@@ -31,12 +31,14 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
   const format = json['format_version'];
   if (typeof format !== 'string' || !/^1\.\d+$/.test(format)) throw malformed('its format_version is not 1.x');
   const hides = findSecrets(json, secrets, secretVariables);
-  const lists = { destroys: emptyList(), changes: emptyList(), creates: emptyList() };
+  const lists = { destroys: emptyList(), replaces: emptyList(), changes: emptyList(), creates: emptyList() };
   const noted = { outputs: countOutputs(json), moved: 0, imported: 0, deferred: listOf(json['deferred_changes'], 'deferred_changes').length };
   let attributeCount = 0;
   const list = (to: keyof PlannedChanges, entry: PlanEntry, address: string, attributes: readonly Attribute[]): void => {
-    lists[to].entries.push(entry);
-    lists[to].texts.push(JSON.stringify({ ...entry, address, attributes }));
+    // What goes for good stands before what comes back.
+    const into = lists[entry.action === 'replace' ? 'replaces' : to];
+    into.entries.push(entry);
+    into.texts.push(JSON.stringify({ ...entry, address, attributes }));
     attributeCount += attributes.length;
   };
   for (const [i, item] of listOf(json['resource_changes'], 'resource_changes').entries()) {
@@ -56,11 +58,12 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
     const { address, type, name } = namesOf(item, `action_invocations[${i}]`);
     list('changes', { address, type, name, action: 'update' }, shownAddress(address, hides), [{ name: '(action)', before: '', after: 'invoked' }]);
   }
-  const planned = { destroys: lists.destroys.entries, changes: lists.changes.entries, creates: lists.creates.entries };
+  const destroyed = [...lists.destroys.texts, ...lists.replaces.texts];
+  const planned = { destroys: [...lists.destroys.entries, ...lists.replaces.entries], changes: lists.changes.entries, creates: lists.creates.entries };
   const entryCount = planned.destroys.length + planned.changes.length + planned.creates.length;
   const summary = summaryOf(planned, noted);
   const view =
-    `{"destroys":[${lists.destroys.texts.join(',')}],"changes":[${lists.changes.texts.join(',')}],"creates":[${lists.creates.texts.join(',')}],` +
+    `{"destroys":[${destroyed.join(',')}],"changes":[${lists.changes.texts.join(',')}],"creates":[${lists.creates.texts.join(',')}],` +
     `"summary":${JSON.stringify(summary)},"line_count":${entryCount + attributeCount},"artifact_id":${JSON.stringify(artifactId)}}`;
   const { applyable } = json;
   return { planned, hasChanges: typeof applyable === 'boolean' ? applyable : entryCount + noted.outputs + noted.moved + noted.imported > 0, summary, view };

@@ -134,10 +134,10 @@ describe('plans of the real terraform', { skip: LACKS_TERRAFORM }, () => {
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  it('destroys and replacements in either order stand first; what stays, is read or only moves stands nowhere', () => {
+  it('destroys stand first, then replacements in either order; what stays, is read or only moves stands nowhere', () => {
     const standing = Object.fromEntries(Object.entries(lists).map(([list, entries]) => [list, entries.map(({ action, address }) => `${action} ${address}`)]));
     assert.deepEqual(standing, {
-      destroys: ['replace terraform_data.clear', 'replace terraform_data.encoded', 'destroy terraform_data.gone'],
+      destroys: ['destroy terraform_data.gone', 'replace terraform_data.clear', 'replace terraform_data.encoded'],
       changes: [
         'update terraform_data.forgotten', 'update terraform_data.listed', 'update terraform_data.mapped', 'update terraform_data.run',
         'update terraform_data.scalar', 'update terraform_data.to',
