@@ -84,3 +84,17 @@ test('a plan that can not be shown, as one that was altered, is not approved at 
   assert.equal(ran.exitCode, 5);
   assert.equal(decisions(server), 0);
 });
+
+test('to destroy a workspace at a terminal one types its name; scripts, --yes and --no-input just do it', async (t) => {
+  const server = await standIn(t, (_request, response) => sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })));
+  const argv = ['workspace', 'destroy', 'net', '--remote', server.url];
+  const refused = await svc(argv, { env: TOKEN, typed: 'y\n' });
+  assert.deepEqual([refused.exitCode, server.seen.length], [1, 0]);
+  assert.match(refused.stderr, /^This destroys everything in net, without a second person\. Type net to go on: /);
+  assert.equal((await svc(argv, { env: TOKEN, typed: 'net\n' })).exitCode, 0);
+  for (const more of [['--yes'], ['--no-input'], []]) {
+    const typed = more.length === 0 ? {} : { typed: 'n\n' };
+    assert.equal((await svc([...argv, ...more], { env: TOKEN, ...typed })).exitCode, 0, more.join(' '));
+  }
+  assert.equal(server.seen.length, 4);
+});

@@ -51,6 +51,20 @@ const APPROVE: Confirmation = {
   },
 };
 
+/** What takes everything of a workspace away is never gated: whoever sits at a terminal types its name. */
+const DESTROY: Confirmation = byName((name) => `This destroys everything in ${name}, without a second person. Type ${name} to go on: `);
+const FORGET: Confirmation = byName((name) => `This forgets ${name} and its state, also of resources that are still there. Type ${name} to go on: `);
+
+function byName(text: (name: string) => string): Confirmation {
+  return {
+    unattended: 'go on',
+    ask({ fields }) {
+      const name = String(fields['name']);
+      return { text: text(inline(name)), isYes: (answer) => answer === name };
+    },
+  };
+}
+
 /** Null where there is no such thing or the token may not see it. */
 async function read<V extends 'approval.get' | 'approval.plan'>({ client, fields }: Session, verb: string): Promise<Projected<V> | null> {
   try {
@@ -61,15 +75,17 @@ async function read<V extends 'approval.get' | 'approval.plan'>({ client, fields
   }
 }
 
-function confirmationOf({ operation, preset }: OperationCall): Confirmation | null {
+function confirmationOf({ operation, preset }: OperationCall, fields: Fields): Confirmation | null {
   if (operation === 'job.redrive') return REDRIVE;
+  if (operation === 'workspace.destroy') return DESTROY;
+  if (operation === 'workspace.remove' && fields['force'] === true) return FORGET;
   return operation === 'approval.decision' && preset?.['decision'] === 'approve' ? APPROVE : null;
 }
 
 /** Resolves once it may go on. Throws UsageFailure where somebody said no, or nobody is there to ask and --yes is needed. */
 export async function requireConfirmation(session: Session, call: OperationCall): Promise<void> {
   const { terminal, options, verb } = session;
-  const confirmation = confirmationOf(call);
+  const confirmation = confirmationOf(call, session.fields);
   if (confirmation === null || options.yes) return;
   if (options.noInput && confirmation.unattended === 'go on') return;
   const question = await confirmation.ask(session);
