@@ -99,8 +99,8 @@ async function execute(
       },
     });
     const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
-    if (captured === null) recorder.attach(launched.stdout, 'stdout');
-    recorder.attach(launched.stderr, 'stderr');
+    if (captured === null) recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
+    recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
     const end = await supervise(launched, {
       ...stop,
       jobId: job.id,

@@ -26,8 +26,18 @@ export interface ProgramOrder {
   readonly environment?: Readonly<Record<string, string>>;
   /** Where it works, below the run directory; the run directory itself by default. */
   readonly folder?: string;
+  /** Take out of the output what must not be recorded. */
+  readonly sifts?: { readonly stdout: OutputSift; readonly stderr: OutputSift };
   /** Standard output is handed over, up to this many bytes, in place of being recorded. More ends as `refused`. */
   readonly captureBytes?: number;
+}
+
+/** Sees what a program prints before anybody else, and answers what of it may be recorded. */
+export interface OutputSift {
+  /** The memory of `chunk` is taken back afterwards. */
+  push(chunk: Buffer): Buffer;
+  /** What was held back and may be recorded after all. */
+  end(): Buffer;
 }
 
 export interface ProgramEnd {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { JobProgress } from '../../domain/job.ts';
 import { compileSecrets, createRedactor, redactText, type Redactor, type SecretPatterns } from '../../domain/redaction.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
 import { LineSplitter } from './lines.ts';
 
@@ -51,8 +52,8 @@ export interface RecorderOptions {
 
 /** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
 export interface Recorder {
-  /** Reads the stream to its end. Several may be attached, also one after another. */
-  attach(stream: Readable, name: 'stdout' | 'stderr'): void;
+  /** Reads the stream to its end. Several may be attached, also one after another. Only what `sift` lets through is recorded. */
+  attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void;
   /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
   system(text: string): void;
   event(progress: JobProgress): void;
@@ -71,6 +72,7 @@ interface Source {
   readonly stream: Readable;
   readonly redactor: Redactor;
   readonly splitter: LineSplitter;
+  readonly sift: OutputSift | undefined;
 }
 
 class OutputRecorder implements Recorder {
@@ -107,9 +109,9 @@ class OutputRecorder implements Recorder {
     });
   }
 
-  attach(stream: Readable, name: 'stdout' | 'stderr'): void {
+  attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void {
     const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
-    const source: Source = { stream, splitter, redactor: createRedactor(this.#secrets) };
+    const source: Source = { stream, splitter, sift, redactor: createRedactor(this.#secrets) };
     this.#sources.add(source);
     stream.on('data', (chunk: Buffer | string) => this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
     stream.once('end', () => this.#ended(source));
@@ -156,7 +158,9 @@ class OutputRecorder implements Recorder {
   #read(source: Source, chunk: Buffer): void {
     this.#reads += 1;
     this.#turnBytes += chunk.length;
-    if (!this.#dropping) source.splitter.push(source.redactor.push(chunk));
+    // It sees also what is not kept: it may look for something of its own.
+    const shown = source.sift?.push(chunk) ?? chunk;
+    if (!this.#dropping) source.splitter.push(source.redactor.push(shown));
     if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);
     this.#endTurn();
     this.#flow();
@@ -212,6 +216,7 @@ class OutputRecorder implements Recorder {
   /** Takes what the redactor and the splitter still hold. False when the source had ended before. */
   #ended(source: Source): boolean {
     if (!this.#sources.delete(source)) return false;
+    if (source.sift !== undefined) source.splitter.push(source.redactor.push(source.sift.end()));
     source.splitter.push(source.redactor.end());
     source.splitter.end();
     if (this.#sources.size === 0) {

@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/job.ts';
 import type { SavedPlan, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
-import { outcomeOf, type ProgramEnd, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
+import { PrintedState } from './printed-state.ts';
 import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_MAX_BYTES, type State, watchState } from './state-file.ts';
 import { findTool, type Tool } from './tool.ts';
@@ -65,7 +66,7 @@ function step(run: Run): Promise<RunOutcome> {
 }
 
 /** Runs the tool in the root. */
-function exec({ job, tools, tool, root }: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
+function exec({ job, tools, tool, root }: Run, words: readonly string[], more: Pick<ProgramOrder, 'captureBytes' | 'sifts'> = {}): Promise<ProgramEnd> {
   const secrets = [...job.secrets].map(([name, value]) => [`TF_VAR_${name}`, value.toString('utf8')]);
   return tools.exec({
     argv: [tool.path, ...words],
@@ -73,13 +74,13 @@ function exec({ job, tools, tool, root }: Run, words: readonly string[], capture
     connectPorts: 'any',
     environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
     folder: root.folder,
-    ...(captureBytes === undefined ? {} : { captureBytes }),
+    ...more,
   });
 }
 
 /** The same for a step without which the run can't go on. */
 async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
-  const end = await exec(run, words, captureBytes);
+  const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
   if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
   return end;
 }
@@ -167,20 +168,27 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
   const done = new AbortController();
   const place = { within: tools.runDir, folder: root.path };
   const watching = ownBackend ? null : await watchState(place, tools.clock, ({ bytes }) => tools.keepState(bytes), done.signal);
+  // Terraform prints it to standard error; what another version does must not matter.
+  const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
   let end: ProgramEnd;
   try {
-    end = await exec(run, words);
+    end = await exec(run, words, { sifts });
   } finally {
     done.abort();
     await watching?.ended;
   }
-  const workspace = ownBackend ? await foundInBackend(run, end) : await foundInFolder(run, before);
+  const printed = sifts.stderr.state ?? sifts.stdout.state;
+  const workspace = ownBackend ? await foundInBackend(run, end, printed) : await foundInFolder(run, before, printed);
   return { ...outcomeOf(end), workspace };
 }
 
 /** The last word on the state is kept before the directory of the run goes. */
-async function foundInFolder(run: Run, before: State | null): Promise<WorkspaceResult> {
-  const after = await kept(run);
+async function foundInFolder(run: Run, before: State | null, printed: State | null): Promise<WorkspaceResult> {
+  const { tools, root } = run;
+  // Either is there only where the file that it belongs in could not be written, and has what that lacks.
+  const rescued = printed ?? (await readState(tools.runDir, root.path, ERRORED_STATE_FILE));
+  if (rescued !== null) tools.say('The state could not be written where terraform works, as on a full disk. What it left or printed instead is kept as the newest version.');
+  const after = rescued ?? (await kept(run));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
   if (moved) await run.tools.keepState(after.bytes);
   if (after === null && before !== null) run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
@@ -188,9 +196,9 @@ async function foundInFolder(run: Run, before: State | null): Promise<WorkspaceR
 }
 
 /** Where the backend is now. What could not be written there is kept here. */
-async function foundInBackend(run: Run, end: ProgramEnd): Promise<WorkspaceResult> {
+async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null): Promise<WorkspaceResult> {
   const { tools, root } = run;
-  const errored = await readState(tools.runDir, root.path, ERRORED_STATE_FILE);
+  const errored = printed ?? (await readState(tools.runDir, root.path, ERRORED_STATE_FILE));
   if (errored !== null) {
     tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
     await tools.setStateAside(errored.bytes);
