@@ -19,6 +19,7 @@ import { SILENCE_OPERATIONS } from './silences.ts';
 import { SOURCE_OPERATIONS } from './sources.ts';
 import { TOKEN_OPERATIONS } from './tokens.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
+import { WORKSPACE_EXPORT_OPERATIONS } from './workspace-export.ts';
 import { WORKSPACE_RUN_OPERATIONS } from './workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces.ts';
 
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...APPROVAL_OPERATIONS,
   ...APPROVAL_LINK_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
+  ...WORKSPACE_EXPORT_OPERATIONS,
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...COMMAND_OPERATIONS,

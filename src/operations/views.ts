@@ -178,6 +178,7 @@ export const VIEWS = {
   'workspace.state': z.array(
     z.object({ version: z.int(), serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),
   ),
+  'workspace.exported': z.object({ name: z.string(), version: z.int(), serial: count, file: z.string() }),
   'approval.pending': z.object({
     approval_id: z.string(),
     job_id: z.string(),

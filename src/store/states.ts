@@ -14,6 +14,11 @@ export function newestState(db: Db, workspace: string): Promise<StateRow | undef
   return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('version', '>', 0).orderBy('version', 'desc').limit(1).executeTakeFirst();
 }
 
+/** One version; undefined where it is not kept. */
+export function findState(db: Db, workspace: string, version: number): Promise<StateRow | undefined> {
+  return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('version', '=', version).executeTakeFirst();
+}
+
 /** Whether a state of this position is kept, as whichever version. */
 export async function hasState(db: Db, workspace: string, { serial, lineage }: Pick<StateRow, 'serial' | 'lineage'>): Promise<boolean> {
   const row = await db

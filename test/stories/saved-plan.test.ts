@@ -85,6 +85,12 @@ describe('A saved plan', () => {
     const seen = await site.call<{ serial: number; last_apply_job_id: string }>('workspace.get', { name: 'two' });
     assert.ok(seen.serial > 0);
     assert.equal(seen.last_apply_job_id, job.id);
+    const to = join(site.dir, 'two.tfstate');
+    await site.call('workspace.export', { name: 'two', to });
+    assert.equal(statSync(to).mode & 0o777, 0o600);
+    assert.equal((JSON.parse(readFileSync(to, 'utf8')) as { serial: number }).serial, seen.serial);
+    await assert.rejects(site.call('workspace.export', { name: 'two', to }), (error) => error instanceof Failure && error.code === 'duplicate');
+    await assert.rejects(site.call('workspace.export', { name: 'two', version: 9, to: `${to}.9` }), (error) => error instanceof Failure && error.code === 'not_found');
     await assert.rejects(site.call('workspace.apply', { name: 'two', plan }), (error) => error instanceof Failure && error.code === 'conflict');
   });
 

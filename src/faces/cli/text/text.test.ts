@@ -50,6 +50,7 @@ function hostileInfrastructure(text: string) {
     'workspace.list': [workspace],
     'workspace.get': { ...workspace, policy },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
+    'workspace.exported': { name: text, version: 1, serial: 1, file: text },
     'approval.pending': { approval_id: text, job_id: text, state: text, expires_at: text, ttl_seconds: 1, policy: text, plan_artifact_id: text },
     'approval.list': [approval, { ...approval, state: 'pending' }],
     'approval.get': { ...approval, state: 'pending', stale, provenance: { origin: 'alert', alert: text, rule: text, matched_at: text } },
