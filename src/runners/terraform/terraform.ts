@@ -202,7 +202,8 @@ async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null):
   if (errored !== null) {
     tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
     await tools.setStateAside(errored.bytes);
-    return found(errored, true);
+    // Where the backend is now, the next run asks it.
+    return found(null, true);
   }
   // A run that was stopped is not asked for more.
   return found(end.reason === 'exited' ? await pull(run).catch(() => null) : null, true);
