@@ -1,6 +1,6 @@
 import { rfc3339 } from '../lib/clock.ts';
+import type { StaleBlock } from '../reaction/stale.ts';
 import type { ApprovalRow } from '../store/schema.ts';
-import type { StaleBlock } from './decide.ts';
 import type { ViewData, ViewItem } from './views.ts';
 
 /** An approval row as lists show it. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST, type CommandSpec } from '../domain/command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST } from '../domain/command.ts';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
-import { newId } from '../lib/id.ts';
-import { getJob, insertJob } from '../store/jobs.ts';
+import { queueCommand } from '../reaction/queue.ts';
+import { getJob } from '../store/jobs.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import * as field from './fields.ts';
 import { readPages } from './job-events.ts';
@@ -52,36 +52,10 @@ const run = writeOperation({
   }),
   async run({ tx, caller, services }, input) {
     const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
-    if (input.inventory !== LOCALHOST) throw field.notFound(`inventory ${input.inventory}`);
-    if (input.limit !== undefined && input.limit !== LOCALHOST && input.limit !== 'all') {
-      throw new Failure('invalid_argument', `limit: no host of the inventory ${input.inventory} is called that; it has ${LOCALHOST}.`);
-    }
-    const spec: CommandSpec = {
-      inventory: input.inventory,
-      limit: input.limit ?? null,
-      command: input.command,
-      egressPorts: input.egress_ports,
-    };
-    const id = newId('job', tx.now);
-    await insertJob(tx, {
-      id,
-      kind: 'command',
-      state: 'queued',
-      runbook: `command:${input.inventory}`,
-      source: null,
-      trigger: caller.via,
-      workspace: null,
-      concurrencyKey: null,
-      privileged: input.privileged,
-      createdAt: tx.now,
-      requestedBy: caller.name,
-      owners: [caller.owner],
-      redriveOf: null,
-      spec: JSON.stringify(spec),
-      timeoutMs,
-    });
-    tx.afterCommit(() => services.wake());
-    return reply('job.enqueued', { job_id: id, state: 'queued' });
+    const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
+    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] };
+    const queued = await queueCommand(tx, services, asker, { inventory, limit, command, egressPorts, privileged, timeoutMs }, null);
+    return reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
   },
 });
 

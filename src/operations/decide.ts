@@ -2,6 +2,7 @@ import { DECISIONS, type Decision } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobState } from '../domain/job.ts';
 import { rfc3339 } from '../lib/clock.ts';
+import { staleBlock, type StaleBlock } from '../reaction/stale.ts';
 import { getApproval, holdApproval, settle } from '../store/approvals.ts';
 import { findArtifact } from '../store/artifacts.ts';
 import { appendState } from '../store/chunks.ts';
@@ -9,10 +10,8 @@ import { cancelWaiting, queueApproved } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import type { ApprovalRow, Db } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
-import { findWorkspace } from '../store/workspaces.ts';
 import { isAsking } from './approval-links.ts';
 import type { Services } from './services.ts';
-import type { Projected } from './views.ts';
 
 export interface Decider {
   readonly name: string;
@@ -33,11 +32,6 @@ export interface Decided {
   readonly approval: ApprovalRow;
   readonly jobState: Extract<JobState, 'queued' | 'cancelled'>;
 }
-
-export type StaleBlock = NonNullable<Projected<'approval.get'>['stale']>;
-
-/** What a plan is compared by: an approval, or the artifact that somebody wants to ask about. */
-export type PlanPosition = Pick<ApprovalRow, 'workspace' | 'plan_artifact_id' | 'plan_serial'>;
 
 interface DecideHome {
   readonly store: Pick<Store, 'dialect'>;
@@ -113,22 +107,4 @@ async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
   throw new Failure('stale_plan', `The plan is not the one that ${approval.id} asked about. Nothing was decided.`, {
     stale: { plan_serial: serial, current_serial: serial } satisfies StaleBlock,
   });
-}
-
-/**
- * Where the state is and who moved it there, when it moved after the plan was made; null while the plan holds. Also
- * another lineage is a move: it is another state, whatever its serial says. Who moved it is left out when that was
- * somebody outside of the service.
- */
-export async function staleBlock(db: Db, plan: PlanPosition): Promise<StaleBlock | null> {
-  if (plan.workspace === null || plan.plan_serial === null) return null;
-  const workspace = await findWorkspace(db, plan.workspace);
-  if (workspace === undefined || workspace.serial === null) return null;
-  if (workspace.serial === plan.plan_serial) {
-    const artifact = plan.plan_artifact_id === null ? undefined : await findArtifact(db, plan.plan_artifact_id);
-    if (artifact === undefined || artifact.lineage === workspace.lineage) return null;
-  }
-  const { moved_by_job: byJob, moved_via: via, moved_at: at } = workspace;
-  const mover = byJob === null ? {} : { moved_by_job: byJob, ...(via === null ? {} : { moved_via: via }), ...(at === null ? {} : { moved_at: rfc3339(at) }) };
-  return { plan_serial: plan.plan_serial, current_serial: workspace.serial, ...mover };
 }

@@ -8,12 +8,13 @@ import { Failure } from '../domain/failure.ts';
 import type { JobKind } from '../domain/job.ts';
 import type { PlanAction } from '../domain/plan.ts';
 import { SealBroken } from '../lib/seal.ts';
+import { staleBlock } from '../reaction/stale.ts';
 import { getApproval } from '../store/approvals.ts';
 import { findArtifact, findPlanView, type ArtifactFacts } from '../store/artifacts.ts';
 import { findLink, linkHash } from '../store/decision-links.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../store/schema.ts';
 import { isAsking } from './approval-links.ts';
-import { decide, staleBlock } from './decide.ts';
+import { decide } from './decide.ts';
 import type { Home } from './invoke.ts';
 import { parseInput } from './parse.ts';
 

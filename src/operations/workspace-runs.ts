@@ -1,18 +1,12 @@
 import { z } from 'zod';
-import { decideApply, type SavedPlanFacts } from '../domain/apply.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../domain/job.ts';
 import { OPERATORS } from '../domain/scope.ts';
-import { workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspace.ts';
+import type { WorkspaceKind } from '../domain/workspace.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { newId } from '../lib/id.ts';
-import { insertApproval, pendingForArtifact } from '../store/approvals.ts';
-import { type ArtifactFacts, findArtifact } from '../store/artifacts.ts';
-import { insertJob, type NewJob } from '../store/jobs.ts';
-import type { Db, WorkspaceRow } from '../store/schema.ts';
+import { enterWorkspace, queueWorkspaceRun } from '../reaction/queue.ts';
 import { findSource } from '../store/sources.ts';
-import { activeApply, getWorkspace } from '../store/workspaces.ts';
-import { staleBlock } from './decide.ts';
+import { getWorkspace } from '../store/workspaces.ts';
 import * as field from './fields.ts';
 import { type Context, writeOperation, type WriteContext } from './operation.ts';
 import { reply, type Reply } from './reply.ts';
@@ -53,111 +47,30 @@ async function refuseHooks({ store, services }: Context, { name }: RunInput): Pr
   throw new Failure('not_implemented', `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run from it.`);
 }
 
-/** Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. */
-async function enter({ tx }: WriteContext, input: RunInput): Promise<WorkspaceRow> {
-  await tx.dialect.lockKey(tx.db, workspaceKey(input.name));
-  const workspace = await getWorkspace(tx.db, input.name);
+/** Queues a run in the name of the caller, or asks about it; `plan` is the saved plan that an apply carries out. */
+async function queue({ tx, caller, services }: WriteContext, kind: WorkspaceKind, input: RunInput, plan: string | null): Promise<Reply> {
+  const workspace = await enterWorkspace(tx, input.name);
   await requireSecrets(tx.db, input.run_secrets);
-  return workspace;
-}
-
-function newRun({ tx, caller }: WriteContext, kind: WorkspaceKind, workspace: WorkspaceRow, input: RunInput, plan: string | null): NewJob {
-  const detailed = input.detailed_exitcode === true ? { detailedExitcode: true } : {};
-  const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets: input.run_secrets, ...detailed };
-  return {
-    id: newId('job', tx.now),
+  const queued = await queueWorkspaceRun(tx, services, { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] }, {
     kind,
-    state: 'queued',
-    runbook: `${kind}:${workspace.name}`,
-    source: workspace.source,
-    trigger: caller.via,
     workspace: workspace.name,
-    concurrencyKey: workspaceKey(workspace.name),
-    privileged: false,
-    createdAt: tx.now,
-    requestedBy: caller.name,
-    owners: [caller.owner],
-    redriveOf: null,
-    spec: JSON.stringify(spec),
+    plan,
+    runSecrets: input.run_secrets,
+    detailedExitcode: input.detailed_exitcode === true,
     timeoutMs: field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS),
-    ...(plan === null ? {} : { planArtifactId: plan }),
-  };
-}
-
-async function queue({ tx, services }: WriteContext, job: NewJob, ungated = false): Promise<Reply> {
-  await insertJob(tx, job);
-  tx.afterCommit(() => services.wake());
+  }, null);
   // `ungated` is for the audit row; the view does not show it.
-  return reply('job.enqueued', { job_id: job.id, state: 'queued', ...(ungated ? { ungated: true } : {}) });
-}
-
-/** The job waits, and with it an approval that names exactly the plan that was made: its digest and its serial. */
-async function ask({ tx, caller, services }: WriteContext, job: NewJob, artifact: ArtifactFacts): Promise<Reply> {
-  const ttlMs = services.approvalTtlMs;
-  const { id, expires_at: expiresAt } = await insertApproval(tx, {
-    jobId: job.id,
-    kind: job.kind,
-    policy: 'require_approval',
-    workspace: artifact.workspace,
-    runbook: job.runbook,
-    planArtifactId: artifact.id,
-    planDigest: artifact.digest,
-    planSerial: artifact.serial,
-    requestedBy: caller.name,
-    owners: job.owners,
-    origin: 'manual',
-    ttlMs,
-  });
-  await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt });
-  // The daemon has a new deadline to keep.
-  tx.afterCommit(() => services.wake());
+  if (queued.state === 'queued') return reply('job.enqueued', { job_id: queued.jobId, state: 'queued', ...(queued.ungated ? { ungated: true } : {}) });
+  const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
   return reply('approval.pending', {
     approval_id: id,
-    job_id: job.id,
+    job_id: queued.jobId,
     state: 'awaiting_approval',
     expires_at: rfc3339(expiresAt),
-    ttl_seconds: Math.round(ttlMs / 1000),
-    policy: 'require_approval',
-    plan_artifact_id: artifact.id,
+    ttl_seconds: Math.round((expiresAt - createdAt) / 1000),
+    policy,
+    plan_artifact_id: artifact,
   });
-}
-
-/** Decides by the table of moves and carries the decision out. Throws what it refuses. */
-async function decideAndQueue(context: WriteContext, kind: 'apply' | 'destroy', input: RunInput, planId: string | null): Promise<Reply> {
-  const { db } = context.tx;
-  const workspace = await enter(context, input);
-  const artifact = planId === null ? null : await planOf(db, workspace, planId);
-  const stale = artifact === null ? null : await staleBlock(db, { workspace: workspace.name, plan_artifact_id: artifact.id, plan_serial: artifact.serial });
-  const decision = decideApply({
-    kind,
-    plan: artifact === null ? null : await savedPlanFacts(db, artifact, stale !== null),
-    requireSavedPlan: workspace.require_saved_plan === 1,
-    protectDestroy: workspace.protect_destroy === 1,
-    holder: (await activeApply(db, workspace.name))?.id ?? null,
-  });
-  if (decision.move === 'refuse') throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
-  const job = newRun(context, kind, workspace, input, planId);
-  if (decision.move === 'queue') return queue(context, job, decision.ungated);
-  if (artifact === null) throw new Error('only a saved plan can be asked about');
-  return ask(context, job, artifact);
-}
-
-/** A plan of another workspace is not there for this one. */
-async function planOf(db: Db, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
-  const artifact = await findArtifact(db, id);
-  if (artifact === undefined || artifact.workspace !== workspace.name) throw field.notFound(`saved plan ${id} of the workspace ${workspace.name}`);
-  return artifact;
-}
-
-async function savedPlanFacts(db: Db, artifact: ArtifactFacts, stale: boolean): Promise<SavedPlanFacts> {
-  return {
-    id: artifact.id,
-    consumedBy: artifact.consumed_by,
-    verdict: artifact.verdict,
-    verdictReason: artifact.verdict_reason,
-    stale,
-    pendingApprovalId: await pendingForArtifact(db, artifact.id),
-  };
 }
 
 const plan = writeOperation({
@@ -176,7 +89,7 @@ const plan = writeOperation({
   failures: ['not_found', 'not_implemented'],
   audit,
   prepare: refuseHooks,
-  run: async (context, input) => queue(context, newRun(context, 'plan', await enter(context, input), input, null)),
+  run: (context, input) => queue(context, 'plan', input, null),
 });
 
 const apply = writeOperation({
@@ -196,7 +109,7 @@ const apply = writeOperation({
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
   audit,
   prepare: refuseHooks,
-  run: (context, input) => decideAndQueue(context, 'apply', input, input.plan ?? null),
+  run: (context, input) => queue(context, 'apply', input, input.plan ?? null),
 });
 
 const destroy = writeOperation({
@@ -212,7 +125,7 @@ const destroy = writeOperation({
   failures: ['not_found', 'conflict', 'not_implemented'],
   audit,
   prepare: refuseHooks,
-  run: (context, input) => decideAndQueue(context, 'destroy', input, null),
+  run: (context, input) => queue(context, 'destroy', input, null),
 });
 
 const drift = writeOperation({
@@ -228,7 +141,7 @@ const drift = writeOperation({
   failures: ['not_found', 'not_implemented'],
   audit,
   prepare: refuseHooks,
-  run: async (context, input) => queue(context, newRun(context, 'drift', await enter(context, input), input, null)),
+  run: (context, input) => queue(context, 'drift', input, null),
 });
 
 export const WORKSPACE_RUN_OPERATIONS = [plan, apply, destroy, drift];
