@@ -1,0 +1,136 @@
+import { Resolver } from 'node:dns/promises';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { classifyAddress } from '../domain/address.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { hostOf } from './endpoint-url.ts';
+
+/** Why a send came to nothing. The text is ours: no URL and no text of the other side is in it. */
+export class SendFailed extends Error {
+  /** In how many milliseconds the other side wants to be asked again, where it said so. */
+  readonly retryAfterMs: number | null;
+  /** `gone`: never again to this target. `refused`: the same message would be refused again. */
+  readonly kind: 'transient' | 'refused' | 'gone';
+
+  constructor(message: string, kind: SendFailed['kind'] = 'transient', retryAfterMs: number | null = null) {
+    super(message);
+    this.name = 'SendFailed';
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Every address of a name, of both families. Rejects where there is none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** A question to the resolver, in milliseconds, and how often it is asked. */
+const RESOLVE_TIMEOUT_MS = 2_000;
+const RESOLVE_TRIES = 2;
+
+/** Asks the name servers themselves: the file of hosts and its search list are no part of the public name space. */
+export const resolvePublic: Resolve = async (name) => {
+  const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const addresses = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (addresses.length > 0) return addresses;
+  const failed = found.find((each) => each.status === 'rejected');
+  throw failed?.reason ?? new Error('no address');
+};
+
+/**
+ * The addresses of a URL's host, when all of them are public; one that is not refuses them all, because the next
+ * answer of the same name server may put it first. Throws SendFailed that names the class, not the address.
+ */
+export async function publicAddresses(url: URL, resolve: Resolve): Promise<readonly string[]> {
+  const host = hostOf(url);
+  const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
+  for (const address of addresses) {
+    const kind = classifyAddress(address);
+    if (kind !== 'public') throw new SendFailed(`the host resolves to a ${kind ?? 'malformed'} address; only public ones are dialled`);
+  }
+  return addresses;
+}
+
+async function resolved(host: string, resolve: Resolve): Promise<readonly string[]> {
+  let addresses: readonly string[];
+  try {
+    addresses = await resolve(host);
+  } catch (error) {
+    throw new SendFailed(`the host can not be resolved (${errorCode(error) ?? 'no answer'})`);
+  }
+  if (addresses.length === 0) throw new SendFailed('the host has no address');
+  return addresses;
+}
+
+/** Opens a connection to the host of a URL. It ends when `signal` aborts, also later. */
+export type Dial = (url: URL, signal: AbortSignal) => Promise<Socket>;
+
+export interface GuardOptions {
+  readonly resolve: Resolve;
+  /** Certificate authorities of a test. */
+  readonly tls?: SecureContextOptions;
+  /** What a test puts in place of the network: opens a socket to a literal. */
+  readonly open?: (address: string, port: number) => Socket;
+}
+
+/**
+ * Dials registered endpoints: resolves, refuses unless all addresses are public, dials one of these literals, and
+ * looks at the address that was really reached before a byte is sent. TLS is always verified, by the name in the URL.
+ */
+export function guardedDial({ resolve, tls = {}, open = (host, port) => connectTcp({ host, port, autoSelectFamily: false }) }: GuardOptions): Dial {
+  return async (url, signal) => {
+    const [address] = await publicAddresses(url, resolve);
+    if (address === undefined) throw new SendFailed('the host has no address');
+    signal.throwIfAborted();
+    const socket = endedBy(signal, open(address, portOf(url)));
+    await event(socket, 'connect');
+    const reached = classifyAddress(socket.remoteAddress ?? '');
+    if (reached !== 'public') {
+      socket.destroy();
+      throw new SendFailed(`the connection reached a ${reached ?? 'malformed'} address; only public ones are dialled`);
+    }
+    return secured(url, socket, tls, signal);
+  };
+}
+
+/** Dials targets that the operator named: any address, and TLS where the URL says so. */
+export function openDial(tls: SecureContextOptions = {}): Dial {
+  return async (url, signal) => {
+    signal.throwIfAborted();
+    const socket = endedBy(signal, connectTcp({ host: hostOf(url), port: portOf(url) }));
+    await event(socket, 'connect');
+    return url.protocol === 'https:' ? secured(url, socket, tls, signal) : socket;
+  };
+}
+
+async function secured(url: URL, socket: Socket, tls: SecureContextOptions, signal: AbortSignal): Promise<Socket> {
+  const host = hostOf(url);
+  const name = isIP(host) === 0 ? { servername: host } : { host };
+  const secure = endedBy(signal, connectTls({ ...tls, ...name, socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }));
+  await event(secure, 'secureConnect');
+  return secure;
+}
+
+function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+}
+
+function endedBy(signal: AbortSignal, socket: Socket): Socket {
+  const end = (): void => void socket.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  socket.once('close', () => signal.removeEventListener('abort', end));
+  // Whoever uses the socket hears of its errors; between two users nobody listens.
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+function event(socket: Socket, name: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once(name, () => resolve());
+    socket.once('error', (error) => {
+      socket.destroy();
+      reject(error);
+    });
+    socket.once('close', () => reject(new SendFailed('the connection was closed before it was ready')));
+  });
+}

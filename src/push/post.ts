@@ -1,0 +1,141 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { type Dial, SendFailed } from './dial-guard.ts';
+
+/** Until the connection is there, TLS included. */
+const CONNECT_MS = 3_000;
+/** From then to the head of the answer. */
+const ANSWER_MS = 5_000;
+/** For the body of an answer that said yes. */
+const DRAIN_MS = 1_000;
+/** One send in all: an answer of a byte a second ends here. */
+export const TOTAL_MS = 10_000;
+/** Of an answer's body: it says nothing that we need, so what is longer is cut off. */
+const ANSWER_BYTES_MAX = 65_536;
+/** Of an answer's head. */
+const HEAD_BYTES_MAX = 16_384;
+/** The longest pause that another side may ask for, in milliseconds. */
+const RETRY_AFTER_MAX_MS = 600_000;
+
+export interface Posting {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string;
+}
+
+export interface PostDeps {
+  readonly clock: Clock;
+  readonly dial: Dial;
+}
+
+/**
+ * One POST on a connection of its own; follows no redirect. Resolves once the other side has taken it (2xx), else
+ * throws SendFailed with what happened, in words without anything of the URL or the answer.
+ */
+export async function post(deps: PostDeps, posting: Posting): Promise<void> {
+  const ending = new AbortController();
+  const limit = new Limit(deps.clock, ending);
+  try {
+    limit.set(CONNECT_MS, 'no connection');
+    const socket = await deps.dial(posting.url, ending.signal);
+    limit.set(ANSWER_MS, 'no answer');
+    const answer = await exchange(socket, posting, ending.signal);
+    judge(answer, deps.clock.now());
+    limit.set(DRAIN_MS, 'no end');
+    await drain(answer);
+  } catch (error) {
+    throw limit.reached ?? explained(error);
+  } finally {
+    limit.clear();
+    ending.abort();
+  }
+}
+
+/** Ends a send when its time is up; which time that was is told in `reached`. */
+class Limit {
+  readonly #clock: Clock;
+  readonly #ending: AbortController;
+  readonly #total: () => void;
+  #step: () => void = () => undefined;
+  reached: SendFailed | null = null;
+
+  constructor(clock: Clock, ending: AbortController) {
+    this.#clock = clock;
+    this.#ending = ending;
+    this.#total = clock.after(TOTAL_MS, () => this.#end(`not done within ${TOTAL_MS / 1_000} s`));
+  }
+
+  set(ms: number, what: string): void {
+    this.#step();
+    this.#step = this.#clock.after(ms, () => this.#end(`${what} within ${ms / 1_000} s`));
+  }
+
+  clear(): void {
+    this.#step();
+    this.#total();
+  }
+
+  #end(why: string): void {
+    this.reached ??= new SendFailed(why);
+    this.#ending.abort();
+  }
+}
+
+function exchange(socket: Socket, { url, headers, body }: Posting, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = requestHttp({
+      createConnection: () => socket,
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      headers: { host: url.host, 'user-agent': 'gatehouse', ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
+      maxHeaderSize: HEAD_BYTES_MAX,
+      signal,
+    });
+    request.once('response', (answer) => {
+      answer.on('error', () => undefined);
+      resolve(answer);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Throws for every answer but a 2xx. */
+function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): void {
+  if (status >= 200 && status < 300) return;
+  const what = `answered ${status}`;
+  if (status === 404 || status === 410) throw new SendFailed(what, 'gone');
+  if (status === 429 || status === 503) throw new SendFailed(what, 'transient', retryAfter(headers['retry-after'], now));
+  // A redirect could lead anywhere, so it is followed nowhere.
+  if (status >= 300 && status < 400) throw new SendFailed(`${what}: redirects are not followed`);
+  if ([400, 401, 403, 413].includes(status)) throw new SendFailed(what, 'refused');
+  throw new SendFailed(what);
+}
+
+/** Seconds or a date, to milliseconds; null for what is neither. */
+function retryAfter(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : null;
+}
+
+/** The answer is settled by its status: what follows is read for good manners, within bounds, and its faults are no failure. */
+async function drain(answer: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > ANSWER_BYTES_MAX) break;
+    }
+  } catch {
+    // It was accepted before.
+  }
+  answer.destroy();
+}
+
+function explained(error: unknown): SendFailed {
+  if (error instanceof SendFailed) return error;
+  return new SendFailed(`the connection failed (${errorCode(error) ?? 'unknown error'})`);
+}
