@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { WORKSPACE_KINDS } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
-import { TREE } from '../runners/terraform/root.ts';
-import { readState, type State } from '../runners/terraform/state-file.ts';
+import { backendOf, TREE } from '../runners/terraform/root.ts';
+import { ERRORED_STATE_FILE, readState, type State } from '../runners/terraform/state-file.ts';
 import { isOwned } from '../store/chunks.ts';
 import type { Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
@@ -32,13 +32,13 @@ export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: Seale
 }
 
 /** Keeps a state that was found where a run had left it, unless that very state is kept already. */
-export async function keepFound(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
-  const { state } = sealed;
+export async function keepFound(tx: Tx, job: JobRow, sealed: SealedState & { readonly aside?: boolean }): Promise<void> {
+  const { state, aside = false } = sealed;
   const newest = await newestState(tx.db, job.workspace ?? '');
   const follows = newest === undefined || (newest.lineage === state.lineage && newest.serial < state.serial);
   // One that is kept already is where the run began, or what it had kept itself.
   if (await hasState(tx.db, job.workspace ?? '', state)) return;
-  await write(tx, job, sealed, !follows);
+  await write(tx, job, sealed, aside || !follows);
 }
 
 /** Keeps a state for a person to bring where it belongs. */
@@ -63,6 +63,11 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
   if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
 }
 
+/** A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there. */
+export interface FoundState extends SealedState {
+  readonly aside: boolean;
+}
+
 export interface FindDeps {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
@@ -73,11 +78,15 @@ export interface FindDeps {
  * The state in the directory of a run that nobody finished; null where there is none here, as after the death of another
  * machine. The processes of the run have ended before this is called.
  */
-export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<SealedState | null> {
+export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<FoundState | null> {
   if (job.workspace === null || !(WORKSPACE_KINDS as readonly string[]).includes(job.kind)) return null;
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;
   const runDir = join(runsDir, job.id);
-  const state = await readState(runDir, join(runDir, TREE, workspace.source === null ? '' : workspace.path));
-  return state === null ? null : { state, ring: await keyring() };
+  const path = join(runDir, TREE, workspace.source === null ? '' : workspace.path);
+  // What could not be written where it belongs is newer than what stands there.
+  const errored = await readState(runDir, path, ERRORED_STATE_FILE);
+  const ownBackend = (await backendOf({ path }).catch(() => null)) !== null;
+  const state = errored ?? (ownBackend ? null : await readState(runDir, path));
+  return state === null ? null : { state, ring: await keyring(), aside: ownBackend };
 }

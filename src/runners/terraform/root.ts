@@ -50,7 +50,7 @@ export async function wasInitialised(root: Root): Promise<boolean> {
 }
 
 /** The type of the backend that the root was initialised with; null without one. `cloud` counts as one. */
-export async function backendOf(root: Root): Promise<string | null> {
+export async function backendOf(root: Pick<Root, 'path'>): Promise<string | null> {
   const note = join(root.path, '.terraform', STATE_FILE);
   if ((await lstat(note).catch(() => null)) === null) return null;
   const json = JSON.parse((await readWhole(note, BACKEND_NOTE_MAX_BYTES)).toString('utf8')) as { backend?: { type?: unknown } };
