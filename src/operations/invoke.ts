@@ -1,9 +1,11 @@
 import type { Caller } from '../domain/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { findAnswer, keepAnswer } from '../store/idempotency.ts';
+import type { Tx } from '../store/gate.ts';
+import type { Db } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import { encode, encodePages, encodeRaw } from './envelope.ts';
-import { takesKey, type Operation, type WriteOperation } from './operation.ts';
+import { type Patience, takesKey, type Operation, type WriteOperation, type Written } from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -24,12 +26,16 @@ export interface Invocation {
   /** The fields as the face gathered them; nothing was checked yet. */
   readonly raw: unknown;
   readonly idempotencyKey?: string | undefined;
+  /** Without one the caller stays, however long it takes. */
+  readonly patience?: Patience | undefined;
 }
 
 export interface Home {
   readonly store: Store;
   readonly services: Services;
 }
+
+type Input = z.output<z.ZodObject>;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
@@ -51,48 +57,74 @@ export function authorize(operation: Operation, caller: Caller): void {
   }
 }
 
-async function runWrite(
-  home: Home,
-  operation: WriteOperation,
-  { caller, idempotencyKey: key }: Invocation,
-  input: z.output<z.ZodObject>,
-): Promise<Answer> {
+const STAYS: Patience = { signal: new AbortController().signal, gone: () => false };
+
+/** The write, with what the operation does around it. */
+async function runWrite(home: Home, operation: WriteOperation, invocation: Invocation, input: Input): Promise<Answer> {
+  if (operation.around === undefined) return writeOnce(home, operation, invocation, input);
+  const { caller, patience = STAYS } = invocation;
+  let first: Answer | undefined;
+  const write = async (): Promise<Written> => {
+    first = await writeOnce(home, operation, invocation, input);
+    return first.shape === 'body' ? first : { kind: null, data: null };
+  };
+  const other = await operation.around({ ...home, caller, patience }, input, write);
+  if (other !== null) return present(operation, other);
+  if (first === undefined) throw new Error(`${operation.id} wrote nothing`);
+  return first;
+}
+
+async function writeOnce(home: Home, operation: WriteOperation, { caller, idempotencyKey: key }: Invocation, input: Input): Promise<Answer> {
   if (key === undefined) return commit(home, operation, caller, input, null);
   if (!KEY.test(key)) throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
   if (!takesKey(operation)) {
     throw new Failure('invalid_argument', `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`);
   }
-  const holder = operation.effect === 'enqueue' ? `job:${caller.owner}` : `write:${caller.id}:${operation.id}`;
-  const first = await kept(home, holder, key);
+  const asked = heldKey(operation, caller, key);
+  const first = await kept(home.store.db, asked);
   if (first !== null) return first;
   try {
-    return await commit(home, operation, caller, input, { holder, key });
+    return await commit(home, operation, caller, input, asked);
   } catch (error) {
     // Another request with this key came first; its answer is ours, and what this one did was undone.
     if (home.store.dialect.faultOf(error) !== 'unique') throw error;
-    const winner = await kept(home, holder, key);
+    const winner = await kept(home.store.db, asked);
     if (winner === null) throw error;
     return winner;
   }
 }
 
-async function kept(home: Home, holder: string, key: string): Promise<Answer | null> {
-  const row = await findAnswer(home.store.db, holder, key);
+/** A key, and under whose name its answer is kept. */
+interface HeldKey {
+  readonly key: string;
+  readonly holder: string;
+  /** The same for an answer that made no job, where the operation may give one. */
+  readonly joblessHolder: string | null;
+}
+
+function heldKey(operation: WriteOperation, caller: Caller, key: string): HeldKey {
+  const own = `write:${caller.id}:${operation.id}`;
+  if (operation.effect !== 'enqueue') return { key, holder: own, joblessHolder: null };
+  return { key, holder: `job:${caller.owner}`, joblessHolder: operation.mayMakeNone === true ? own : null };
+}
+
+async function kept(db: Db, { key, holder, joblessHolder }: HeldKey): Promise<Answer | null> {
+  const row = (await findAnswer(db, holder, key)) ?? (joblessHolder === null ? undefined : await findAnswer(db, joblessHolder, key));
   if (row === undefined) return null;
   if (row.kind === '') return { shape: 'none', status: 204 };
   const data: unknown = JSON.parse(row.data);
   return { shape: 'body', status: row.status, kind: row.kind as ViewName, body: encode(row.kind, data), data };
 }
 
-async function commit(
-  home: Home,
-  operation: WriteOperation,
-  caller: Caller,
-  input: z.output<z.ZodObject>,
-  key: { holder: string; key: string } | null,
-): Promise<Answer> {
+async function commit(home: Home, operation: WriteOperation, caller: Caller, input: Input, key: HeldKey | null): Promise<Answer> {
   const prepared = await operation.prepare?.({ ...home, caller }, input);
   return home.store.write(async (tx) => {
+    if (key !== null && key.joblessHolder !== null) {
+      // Which of two rows a request with this key will write is not known yet, so no unique row makes the second one wait.
+      await tx.dialect.lockKey(tx.db, `idempotency:${key.holder}:${key.key}`);
+      const winner = await kept(tx.db, key);
+      if (winner !== null) return winner;
+    }
     const result = await operation.run({ ...home, caller, tx }, input, prepared);
     const answer = present(operation, result);
     tx.record({
@@ -102,12 +134,19 @@ async function commit(
       operation: operation.id,
       ...operation.audit(input, result),
     });
-    if (key !== null) {
-      const body = answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
-      await keepAnswer(tx, { ...key, status: answer.status, ...body, created_at: tx.now });
-    }
+    if (key !== null) await keep(tx, key, answer);
     return answer;
   });
+}
+
+async function keep(tx: Tx, { key, holder, joblessHolder }: HeldKey, answer: Answer): Promise<void> {
+  const body = answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
+  const by = joblessHolder !== null && !madeJob(answer) ? joblessHolder : holder;
+  await keepAnswer(tx, { key, holder: by, status: answer.status, ...body, created_at: tx.now });
+}
+
+function madeJob(answer: Answer): boolean {
+  return answer.shape === 'body' && (answer.data as { job_id?: string | null }).job_id !== null;
 }
 
 /** Projects through the view and encodes: the bytes that every face shows. */
@@ -128,7 +167,7 @@ function present(operation: Operation, result: Reply): Answer {
     case 'one': {
       requireAnswer(operation, result.kind);
       const data = VIEWS[result.kind].parse(result.data);
-      return { shape: 'body', status, kind: result.kind, body: encode(result.kind, data), data };
+      return { shape: 'body', status: result.status ?? status, kind: result.kind, body: encode(result.kind, data), data };
     }
   }
 }

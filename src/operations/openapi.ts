@@ -162,7 +162,9 @@ function responses(operation: Operation): Node {
       String(status),
       { description: list.map((code) => `${code}: ${failureRow(code).hint}`).join(' '), content: json('error') },
     ]);
-  return { [String(statusOf(operation))]: success(operation), ...Object.fromEntries(failures) };
+  const others = 'otherStatuses' in operation.http ? (operation.http.otherStatuses ?? []) : [];
+  const successes = [statusOf(operation), ...others].toSorted((a, b) => a - b).map((status) => [String(status), success(operation)]);
+  return { ...Object.fromEntries(successes), ...Object.fromEntries(failures) };
 }
 
 function success(operation: Operation): Node {

@@ -23,6 +23,8 @@ export interface HttpFace {
   readonly omit?: readonly string[];
   /** 202 where a job is queued, else 200, unless the row says otherwise; an answer without content is 204. */
   readonly status?: number;
+  /** Further statuses of success, which single answers have: see `Reply`. */
+  readonly otherStatuses?: readonly number[];
 }
 
 export interface CliFace {
@@ -45,6 +47,18 @@ export interface Context {
 
 export interface WriteContext extends Context {
   readonly tx: Tx;
+}
+
+/** Who asked, and how long they stay to hear the answer. */
+export interface Patience {
+  /** Aborts when nobody waits any more: the caller went, or the face that it came by closes. */
+  readonly signal: AbortSignal;
+  /** True once the caller itself went: nobody reads what is answered. */
+  gone(): boolean;
+}
+
+export interface WaitContext extends Context {
+  readonly patience: Patience;
 }
 
 export interface StreamBounds {
@@ -90,6 +104,20 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
   prepare?(context: Context, input: z.output<I>): Promise<P>;
   run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Reply>;
+  /** It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs. */
+  readonly mayMakeNone?: true;
+  /**
+   * Goes around the write, where an answer waits for something that comes after it. `write` does it, or finds what was
+   * answered under the same key; it is called once. Another reply takes the place of that answer in
+   * this call, not under the key; null leaves it.
+   */
+  around?(context: WaitContext, input: z.output<I>, write: () => Promise<Written>): Promise<Reply | null>;
+}
+
+/** What a write answered, as its view shows it; without content both are null. */
+export interface Written {
+  readonly kind: ViewName | null;
+  readonly data: unknown;
 }
 
 export type Operation = ReadOperation | WriteOperation;

@@ -10,7 +10,8 @@ export interface StreamEvent {
 
 /** What an operation answers. Built by the functions below, so that kind and data belong together. */
 export type Reply =
-  | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown }
+  /** `status` where it is not that of the row: one of its `otherStatuses`. */
+  | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown; readonly status?: number }
   /** A list too long to hold: pages of items, sent as they are read. */
   | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
   /** The JSON text of data that was projected when it was stored, and is sent without being read again. */

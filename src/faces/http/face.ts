@@ -18,6 +18,7 @@ import { operationRoute } from './operation-route.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from './server.ts';
 import { Streams } from './stream.ts';
+import { Waits } from './waits.ts';
 
 export type { Listening } from './server.ts';
 
@@ -44,7 +45,7 @@ export interface HttpFace {
   /** Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or first. */
   close(graceMs: number): Promise<void>;
   /** What is open at the moment. */
-  load(): { readonly connections: number; readonly streams: number; readonly places: number; readonly keptBytes: number };
+  load(): { readonly connections: number; readonly streams: number; readonly places: number; readonly waits: number; readonly keptBytes: number };
 }
 
 type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undefined>>) => Promise<void>;
@@ -56,6 +57,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { clock, server: about } = home.services;
   const sender = new Sender(limits, clock, log);
   const streams = new Streams({ sender, clock, limits, authenticator });
+  const waits = new Waits();
   const kept = new KeptAnswers(limits.keptBytes);
   const pages = new Pages({ ...options, sender, clock, version: about.version });
   const router = createRouter(basePath, (exchange) =>
@@ -65,7 +67,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     const { http } = operation;
     if (isNone(http)) continue;
     const methods = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
-    const serve = operationRoute(operation, http, { home, authenticator, limits, sender, streams, kept });
+    const serve = operationRoute(operation, http, { home, authenticator, limits, sender, streams, kept, waits });
     addRoute(router, methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
     if (pathFields(http).some((name) => !(name in operation.input.shape))) throw new Error(`${operation.id}: a path parameter is no input field`);
   }
@@ -93,10 +95,11 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     close(graceMs) {
       sender.closing = true;
       streams.endAll();
+      waits.endAll();
       closed ??= closeServer(server, clock, graceMs).then(() => router.close());
       return closed;
     },
-    load: () => ({ connections: connections.size, streams: streams.open, places: streams.places, keptBytes: kept.bytes }),
+    load: () => ({ connections: connections.size, streams: streams.open, places: streams.places, waits: waits.open, keptBytes: kept.bytes }),
   };
 }
 

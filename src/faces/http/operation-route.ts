@@ -13,6 +13,7 @@ import type { HttpLimits } from './limits.ts';
 import { PatientWriter } from './patient-writer.ts';
 import type { Exchange, Sender } from './sender.ts';
 import type { Streams } from './stream.ts';
+import type { Waits } from './waits.ts';
 
 export interface RouteParts {
   readonly home: Home;
@@ -21,6 +22,7 @@ export interface RouteParts {
   readonly sender: Sender;
   readonly streams: Streams;
   readonly kept: KeptAnswers;
+  readonly waits: Waits;
 }
 
 type Params = Readonly<Record<string, string | undefined>>;
@@ -96,14 +98,17 @@ async function serveFresh(route: Route, exchange: Exchange, params: Params, call
 }
 
 /** Gathers the input from its places and invokes. */
-async function ask({ operation, http, places, home, limits }: Route, { request }: Exchange, params: Params, caller: Caller): Promise<Answer> {
+async function ask({ operation, http, places, home, limits, waits }: Route, exchange: Exchange, params: Params, caller: Caller): Promise<Answer> {
+  const { request } = exchange;
   if (http.method === 'GET' && hasBody(request)) throw new Failure('invalid_argument', 'The body: a GET takes none.');
   const raw = gatherText(places, params, queryOf(request));
   if (operation.effect === 'stream') resumeAfter(raw, places, headerValues(request, 'last-event-id'));
   if (http.method !== 'GET') gatherBody(places, raw, await readJson(request, limits.bodyBytes));
   const keys = headerValues(request, 'idempotency-key');
   if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: this header was sent more than once.');
-  return invoke(home, operation, { caller, raw, idempotencyKey: keys[0] });
+  const invocation = { caller, raw, idempotencyKey: keys[0] };
+  if (!('around' in operation)) return invoke(home, operation, invocation);
+  return waits.during(exchange, (patience) => invoke(home, operation, { ...invocation, patience }));
 }
 
 /** A client that reconnects names the last event it saw; that is newer than the `since` of its first request. */

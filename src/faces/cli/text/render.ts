@@ -2,6 +2,7 @@ import type { Projected, ViewName } from '../../../operations/views.ts';
 import { approval, approvals, decision, link, pending } from './approvals.ts';
 import { generic } from './generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './jobs.ts';
+import { mute, mutes } from './mutes.ts';
 import type { Page } from './page.ts';
 import { plan } from './plan.ts';
 import { block } from './safe.ts';
@@ -32,6 +33,8 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'approval.plan': plan,
   'approval.decision': decision,
   'approval.link': link,
+  'mute.list': mutes,
+  'mute.get': mute,
   'secret.list': secrets,
   'secret.get': secret,
   'seal.status': seal,

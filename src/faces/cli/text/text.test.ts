@@ -63,6 +63,16 @@ function hostileInfrastructure(text: string) {
   };
 }
 
+/** The views of host requests and mutes. */
+function hostileHost(text: string) {
+  const mute = { id: text, scope_kind: text, scope_value: text, reason: text, created_via: text, expires_at: text };
+  return {
+    'host.request': { event_id: text, outcome: text, reason: text, job_id: text, approval_id: text, job_state: text, exit_code: 1 },
+    'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
+    'mute.get': mute,
+  };
+}
+
 /** Data of each view with `text` wherever text may stand. */
 function hostile(text: string): Record<ViewName, unknown> {
   const job = { id: text, kind: text, state: text, runbook: text, source: text, trigger: text, workspace: text, concurrency_key: text, privileged: true };
@@ -71,6 +81,7 @@ function hostile(text: string): Record<ViewName, unknown> {
   const token = { id: text, name: text, owner: text, scope: text, created_at: text, expires_at: text, revoked_at: text };
   return {
     ...hostileInfrastructure(text),
+    ...hostileHost(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],
     'job.get': whole,
@@ -146,7 +157,7 @@ test('colour stands only where it was asked for, and the words are the same with
 });
 
 test('an empty list says so', () => {
-  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list', 'mute.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
 });
 
 test('every state of a job is shown by its name', () => {

@@ -1,0 +1,35 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+type Mute = Projected<'mute.get'>;
+
+function held({ scope_kind: kind, scope_value: value }: Mute): string {
+  return kind === 'global' ? 'everything' : `${kind} ${value ?? '-'}`;
+}
+
+export function mutes(data: Projected<'mute.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'ID', cell: (each) => each.id },
+      { title: 'HOLDS', cell: held, mayCut: true },
+      { title: 'UNTIL', cell: (each) => relative(each.expires_at, page.nowMs) },
+      { title: 'VIA', cell: (each) => each.created_via },
+      { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
+    ],
+    'No mutes: everything is announced.',
+  );
+}
+
+export function mute(data: Mute, page: Page): string {
+  return sheet(page, [
+    ['Mute', data.id],
+    ['Holds', `announcements of ${held(data)}; jobs go on`],
+    ['Until', absolute(data.expires_at, page.nowMs)],
+    ['Made via', data.created_via],
+    ['Reason', data.reason ?? '-'],
+  ]);
+}

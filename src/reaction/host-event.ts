@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/event.ts';
+
+/** What a host asks for. */
+export interface HostRequest {
+  readonly request: string;
+  readonly reason: string | null;
+  readonly status: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/**
+ * The event of a request. `host` comes from the token. One host and one request are one thing, whatever the metadata
+ * says: else a host that sends a measurement with each request would get around cooldown and duplicates.
+ */
+export function hostEvent(host: string, { request, reason, status, metadata }: HostRequest): NormalEvent {
+  const labels: Record<string, string> = { host, request };
+  if (status !== null) labels['status'] = status;
+  for (const [key, value] of Object.entries(metadata)) labels[`metadata.${key}`] = value;
+  return {
+    source: 'host',
+    name: request,
+    status: eventStatus(status),
+    severity: null,
+    fingerprint: createHash('sha256').update(JSON.stringify([host, request])).digest('hex').slice(0, 32),
+    labels,
+    annotations: reason === null ? {} : { reason },
+  };
+}
+
+/** A host may send any word as its status; these two are also the event's. */
+function eventStatus(status: string | null): EventStatus | null {
+  return EVENT_STATUSES.find((known) => known === status) ?? null;
+}
