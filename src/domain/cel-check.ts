@@ -20,6 +20,7 @@ interface Walk {
   readonly refuse: (expr: Expr, what: string) => never;
   /** What a macro was called, by the id of what it became. */
   readonly macro: (expr: Expr) => string;
+  readonly stepsMax: number;
   nodes: number;
   steps: number;
 }
@@ -41,6 +42,8 @@ export interface CheckOptions {
   readonly roots: Readonly<Record<string, CelShape>>;
   readonly refuse: (expr: Expr, what: string) => never;
   readonly macro: (expr: Expr) => string;
+  /** Where something else waits for the evaluation, fewer steps than STEPS_MAX. */
+  readonly stepsMax?: number;
 }
 
 /**
@@ -49,8 +52,8 @@ export interface CheckOptions {
  * loops collect by appending. Throws CelRefused.
  */
 export function checkExpression(expr: Expr, options: CheckOptions): CelShape {
-  const { environment, refuse, macro, roots } = options;
-  const walk: Walk = { environment, refuse, macro, nodes: 0, steps: 0 };
+  const { environment, refuse, macro, roots, stepsMax = STEPS_MAX } = options;
+  const walk: Walk = { environment, refuse, macro, stepsMax, nodes: 0, steps: 0 };
   return shapeOf(walk, expr, { names: new Map(Object.entries(roots)), depth: 1, loops: 0, times: 1 });
 }
 
@@ -98,7 +101,7 @@ function shapeOf(walk: Walk, expr: Expr, above: Place): CelShape {
 
 function charge(walk: Walk, expr: Expr, place: Place, steps: number): void {
   walk.steps += steps * place.times;
-  if (walk.steps <= STEPS_MAX) return;
+  if (walk.steps <= walk.stepsMax) return;
   walk.refuse(expr, 'the expression takes too many steps on a large input; look through each list once, through no list for each entry of another, and repeat less in a pattern');
 }
 
@@ -113,6 +116,7 @@ function constant(kind: Extract<Expr['exprKind'], { case: 'constExpr' }>['value'
     case 'doubleValue':
       return NUMBER;
     case 'nullValue':
+      return { kind: 'null' };
     case 'bytesValue':
     case 'durationValue':
     case 'timestampValue':
@@ -173,6 +177,7 @@ function elements(shape: CelShape): { readonly count: number; readonly of: CelSh
     case 'number':
     case 'text':
     case 'time':
+    case 'null':
       return null;
   }
 }

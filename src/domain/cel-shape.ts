@@ -3,10 +3,10 @@
  * are checked by it, and what an evaluation costs is reckoned with it.
  */
 export type CelShape =
-  | { readonly kind: 'bool' | 'number' | 'time' }
+  | { readonly kind: 'bool' | 'number' | 'time' | 'null' }
   | { readonly kind: 'text'; /** Characters to reckon with. */ readonly length: number }
   | { readonly kind: 'list'; /** Elements to reckon with. */ readonly count: number; readonly of: CelShape }
-  /** Exactly these names. `what` is its word in messages, such as "an entry". */
+  /** Exactly these names, each always there. `what` is its word in messages, such as "an entry". */
   | { readonly kind: 'record'; readonly what: string; readonly fields: Readonly<Record<string, CelShape>> }
   /** Any name, as labels have. */
   | { readonly kind: 'map'; readonly count: number; readonly of: CelShape }
@@ -35,6 +35,7 @@ export function weight(shape: CelShape): number {
     case 'bool':
     case 'number':
     case 'time':
+    case 'null':
       return 1;
   }
 }
@@ -45,7 +46,7 @@ export function join(a: CelShape, b: CelShape): CelShape {
   if (isNothing(a)) return b;
   if (a.kind === 'text' && b.kind === 'text') return { kind: 'text', length: Math.max(a.length, b.length) };
   if (a.kind === 'list' && b.kind === 'list') return { kind: 'list', count: Math.max(a.count, b.count), of: join(a.of, b.of) };
-  if (a.kind === b.kind && (a.kind === 'bool' || a.kind === 'number' || a.kind === 'time')) return a;
+  if (a.kind === b.kind && (a.kind === 'bool' || a.kind === 'number' || a.kind === 'time' || a.kind === 'null')) return a;
   return { kind: 'unknown', weight: Math.max(weight(a), weight(b)) };
 }
 
@@ -53,7 +54,7 @@ function isNothing(shape: CelShape): boolean {
   return shape.kind === 'unknown' && shape.weight === 0;
 }
 
-const WORDS = { bool: 'a condition', number: 'a number', time: 'a time', text: 'a text', list: 'a list', map: 'a map', unknown: 'a value' };
+const WORDS = { bool: 'a condition', number: 'a number', time: 'a time', null: 'null', text: 'a text', list: 'a list', map: 'a map', unknown: 'a value' };
 
 /** The shape in a word, with its article. */
 export function word(shape: CelShape): string {

@@ -29,13 +29,43 @@ export interface CompiledCel {
   evaluate(values: Readonly<Record<string, unknown>>): CelAnswer;
 }
 
+/** The values of the roots, in the form that the library reads. */
+export type CelContext = Readonly<Record<string, Cel.CelInput>>;
+
+/** What an evaluation yielded. `missing` is the field that was not there, where the expression itself spells it. */
+export type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string; readonly missing?: string };
+
+/** An expression that was checked, without any rule yet of what it has to yield. */
+export interface CheckedCel {
+  readonly shape: CelShape;
+  readonly expr: Expr;
+  /** Never throws. */
+  run(context: CelContext): CelOutcome;
+}
+
 type Parsed = ReturnType<typeof Cel.parse>;
+type Run = (context: Record<string, Cel.CelInput>) => Cel.CelResult;
 
 /**
  * Reads an expression that yields true or false, and checks all that can be known of it before any value is there.
  * Throws CelRefused, whose message names the place and what is wrong.
  */
 export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
+  const checked = await checkCel(text, options);
+  const { shape } = checked;
+  if (shape.kind !== 'bool' && shape.kind !== 'unknown') throw new CelRefused(`the expression must yield true or false; it yields a ${shape.kind}`);
+  const compiled: CompiledCel = { evaluate: (values) => evaluate(checked, values) };
+  for (const { name, values } of options.samples) {
+    const answer = compiled.evaluate(values);
+    if ('error' in answer) throw new CelRefused(`for ${name} the expression fails: ${answer.error}`);
+  }
+  return compiled;
+}
+
+/**
+ * Reads an expression and checks its names, its operands and what it costs, at most `stepsMax` steps. Throws CelRefused.
+ */
+export async function checkCel(text: string, { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number }): Promise<CheckedCel> {
   if (text.trim() === '') throw new CelRefused('the expression is empty');
   if (text.length > CEL_LENGTH_MAX) throw new CelRefused(`the expression is longer than ${CEL_LENGTH_MAX} characters`);
   const environment = await celEnvironment();
@@ -43,20 +73,15 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
   const place = (id: bigint | undefined): string => placeOf(parsed, id);
   const shape = checkExpression(parsed.expr, {
     environment,
-    roots: options.roots,
+    roots,
     refuse: (expr: Expr, what: string): never => {
       throw new CelRefused(`${place(expr.id)}: ${what}`);
     },
     macro: (expr) => macroOf(parsed, expr),
+    ...(stepsMax === undefined ? {} : { stepsMax }),
   });
-  if (shape.kind !== 'bool' && shape.kind !== 'unknown') throw new CelRefused(`the expression must yield true or false; it yields a ${shape.kind}`);
   const run = environment.cel.plan(environment.env, parsed.expr);
-  const compiled: CompiledCel = { evaluate: (values) => evaluate(environment, run, values, text, place) };
-  for (const { name, values } of options.samples) {
-    const answer = compiled.evaluate(values);
-    if ('error' in answer) throw new CelRefused(`for ${name} the expression fails: ${answer.error}`);
-  }
-  return compiled;
+  return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
 }
 
 function read(environment: CelEnvironment, text: string): Parsed {
@@ -99,20 +124,25 @@ function macroOf(parsed: Parsed, expr: Expr): string {
   return call?.case === 'callExpr' ? call.value.function : 'a loop';
 }
 
-function evaluate(
-  { cel }: CelEnvironment,
-  run: (context: Record<string, Cel.CelInput>) => Cel.CelResult,
-  values: Readonly<Record<string, unknown>>,
-  text: string,
-  place: (id: bigint | undefined) => string,
-): CelAnswer {
+function evaluate(checked: CheckedCel, values: Readonly<Record<string, unknown>>): CelAnswer {
   try {
     const context: Record<string, Cel.CelInput> = Object.create(null);
     for (const [name, value] of Object.entries(values)) context[name] = celInput(value);
+    const outcome = checked.run(context);
+    if ('error' in outcome) return { error: outcome.error };
+    return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
+  } catch {
+    return { error: 'it can not be evaluated' };
+  }
+}
+
+function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text: string, place: (id: bigint | undefined) => string): CelOutcome {
+  try {
     const result = run(context);
-    if (typeof result === 'boolean') return { value: result };
-    if (cel.isCelError(result)) return { error: `${place(result.exprId)}: ${reason(result.message, text)}` };
-    return { error: 'it yields neither true nor false' };
+    if (typeof result !== 'object') return { value: result };
+    if (!cel.isCelError(result)) return { error: 'it yields no text, no number and no condition' };
+    const { error, missing } = reason(result.message, text);
+    return { error: `${place(result.exprId)}: ${error}`, ...(missing === undefined ? {} : { missing }) };
   } catch (thrown) {
     return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
   }
@@ -122,9 +152,13 @@ function evaluate(
  * The library's message in words that hold no value of the input: a name is told only where the expression itself
  * spells it. What is not known here is not passed on.
  */
-function reason(message: string, text: string): string {
+function reason(message: string, text: string): { readonly error: string; readonly missing?: string } {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
-  if (field !== undefined) return field !== '' && text.includes(field) ? `there is no field ${JSON.stringify(field)}` : 'a field is missing';
+  if (field !== undefined) return field !== '' && text.includes(field) ? { error: `there is no field ${JSON.stringify(field)}`, missing: field } : { error: 'a field is missing' };
+  return { error: fault(message) };
+}
+
+function fault(message: string): string {
   if (/^index .* out of bounds/.test(message)) return 'an index is beyond the end of a list';
   if (/divide by zero|modulus by zero|modulo/.test(message)) return 'a division by zero';
   if (/overflow/.test(message)) return 'a number is too large';

@@ -1,5 +1,11 @@
+import { compileAction, type CompiledAction } from '../domain/rule-fill.ts';
+import { compileCondition, type Condition } from '../domain/rule-condition.ts';
 import type { EventFacts } from '../domain/event.ts';
 import type { Action, Rule } from '../domain/rule.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { listRules, ruleOf, rulesMark } from '../store/rules.ts';
+import type { RuleRow, SilenceRow } from '../store/schema.ts';
+import { openSilences, silencesMark } from '../store/silences.ts';
 import type { Store } from '../store/store.ts';
 
 /** A rule that is ready to be tried. */
@@ -20,21 +26,172 @@ export interface BookSilence {
   stops(rule: string, facts: EventFacts): boolean;
 }
 
+/** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
+const CURRENT_MS = 1_000;
+/** Compiling takes 1 ms and more for each rule: requests have their turn after so many. */
+const COMPILED_AT_ONCE = 4;
+
+interface Pages {
+  readonly rules: readonly (BookRule & { readonly sources: readonly string[] | null })[];
+  readonly silences: readonly BookSilence[];
+  /** Enabled rules by the source that they may match, made when it is first asked for. */
+  readonly bySource: Map<string, readonly BookRule[]>;
+}
+
 /** The rules and silences of a store, compiled once for each version of theirs. */
 export class RuleBook {
   readonly #store: Store;
+  readonly #clock: Clock;
+  #pages: Pages | null = null;
+  #marks = '';
+  /** What the store's change counter was, or until when nothing is asked where there is none. */
+  #seen: string | null = null;
+  #currentUntil = Number.NEGATIVE_INFINITY;
+  #listening = false;
+  #refreshing: Promise<Pages> | null = null;
+  #next: Promise<Pages> | null = null;
+  /** By their text: what has the same text was compiled already. */
+  #conditions = new Map<string, Promise<Condition | string>>();
+  #actions = new Map<string, Promise<CompiledAction | string>>();
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Clock = systemClock) {
     this.#store = store;
+    this.#clock = clock;
   }
 
-  /** The enabled rules that may match an event of this source, in the order of their names. */
-  rulesFor(_source: string): Promise<readonly BookRule[]> {
-    void this.#store;
-    return Promise.resolve([]);
+  /**
+   * The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other
+   * sources only is left out. What was committed before the call is in it; on PostgreSQL, what this process heard of.
+   */
+  async rulesFor(source: string): Promise<readonly BookRule[]> {
+    const { rules, bySource } = await this.#current();
+    const known = bySource.get(source);
+    if (known !== undefined) return known;
+    const fitting = rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)));
+    bySource.set(source, fitting);
+    return fitting;
   }
 
-  silences(): Promise<readonly BookSilence[]> {
-    return Promise.resolve([]);
+  /** One rule, also a disabled one. */
+  async rule(name: string): Promise<BookRule | undefined> {
+    return (await this.#current()).rules.find((rule) => rule.name === name);
   }
+
+  /** The silences whose time is not over, oldest first. */
+  async silences(): Promise<readonly BookSilence[]> {
+    const { silences } = await this.#current();
+    const now = this.#clock.now();
+    return silences.filter(({ expiresAt }) => expiresAt > now);
+  }
+
+  #current(): Promise<Pages> {
+    if (this.#pages !== null && this.#isCurrent()) return Promise.resolve(this.#pages);
+    if (this.#refreshing === null) return this.#begin();
+    // Who comes while it is read may know of a later commit than the reading saw. All who wait share the next reading.
+    this.#next ??= this.#refreshing.then(() => this.#begin(), () => this.#begin());
+    return this.#next;
+  }
+
+  #begin(): Promise<Pages> {
+    this.#next = null;
+    const reading = this.#refresh().finally(() => {
+      if (this.#refreshing === reading) this.#refreshing = null;
+    });
+    this.#refreshing = reading;
+    return reading;
+  }
+
+  #isCurrent(): boolean {
+    const version = this.#store.version();
+    return version === null ? this.#clock.monotonic() < this.#currentUntil : version === this.#seen;
+  }
+
+  async #refresh(): Promise<Pages> {
+    this.#listen();
+    // Asked before the rows are: what is committed in between is found by the next call.
+    const seen = this.#store.version();
+    const until = this.#clock.monotonic() + CURRENT_MS;
+    this.#currentUntil = until;
+    const { db } = this.#store;
+    const marks = `${await rulesMark(db)} ${await silencesMark(db)}`;
+    const pages = this.#pages !== null && marks === this.#marks ? this.#pages : await this.#read();
+    this.#pages = pages;
+    this.#marks = marks;
+    this.#seen = seen;
+    return pages;
+  }
+
+  /** Where the store has no counter that is cheap to ask, it tells when another process, or this one, committed. */
+  #listen(): void {
+    if (this.#listening || this.#store.version() !== null) return;
+    this.#listening = true;
+    this.#store.onForeignCommit(() => this.forget());
+  }
+
+  /** Rules or silences may have changed: they are looked at again before the next event. */
+  forget(): void {
+    this.#currentUntil = Number.NEGATIVE_INFINITY;
+    this.#seen = null;
+  }
+
+  async #read(): Promise<Pages> {
+    const { db } = this.#store;
+    const [ruleRows, silenceRows] = await Promise.all([listRules(db), openSilences(db)]);
+    const rules: Pages['rules'][number][] = [];
+    for (const [index, row] of ruleRows.entries()) {
+      if (index % COMPILED_AT_ONCE === COMPILED_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+      rules.push(await this.#bookRule(row));
+    }
+    const silences = await Promise.all(silenceRows.map((row) => this.#bookSilence(row)));
+    this.#dropOthers(ruleRows, silenceRows);
+    return { rules, silences, bySource: new Map() };
+  }
+
+  async #bookRule(row: RuleRow): Promise<Pages['rules'][number]> {
+    const rule = ruleOf(row);
+    const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row.action, rule.action)]);
+    return {
+      ...rule,
+      version: row.version,
+      sources: typeof condition === 'string' ? null : condition.sources,
+      evaluate: (facts) => (typeof condition === 'string' ? { error: condition } : condition.evaluate(facts)),
+      fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
+    };
+  }
+
+  async #bookSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<BookSilence> {
+    const condition = when_text === null ? null : await this.#condition(when_text);
+    return { id, reason, expiresAt: expires_at, stops: (name, facts) => (rule === null || rule === name) && isTrue(condition, facts) };
+  }
+
+  /** The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event then. */
+  #condition(text: string): Promise<Condition | string> {
+    return kept(this.#conditions, text, () => compileCondition(text));
+  }
+
+  #action(text: string, action: Action): Promise<CompiledAction | string> {
+    return kept(this.#actions, text, () => compileAction(action));
+  }
+
+  #dropOthers(rules: readonly RuleRow[], silences: readonly SilenceRow[]): void {
+    const texts = new Set([...rules, ...silences].map(({ when_text }) => when_text));
+    for (const text of this.#conditions.keys()) if (!texts.has(text)) this.#conditions.delete(text);
+    const actions = new Set(rules.map(({ action }) => action));
+    for (const text of this.#actions.keys()) if (!actions.has(text)) this.#actions.delete(text);
+  }
+}
+
+/** A silence without an expression stops all events of its rule; one that can not be evaluated stops none. */
+function isTrue(condition: Condition | string | null, facts: EventFacts): boolean {
+  if (condition === null) return true;
+  const answer = typeof condition === 'string' ? { error: condition } : condition.evaluate(facts);
+  return 'value' in answer && answer.value;
+}
+
+function kept<T>(map: Map<string, Promise<T | string>>, text: string, make: () => Promise<T>): Promise<T | string> {
+  const known = map.get(text);
+  if (known !== undefined) return known;
+  const made = make().catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : 'it can not be read'));
+  map.set(text, made);
+  return made;
 }

@@ -1,0 +1,173 @@
+import { isIP } from 'node:net';
+import { CelRefused } from './cel-refused.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX } from './command.ts';
+import { parseDuration } from './duration.ts';
+import type { EventFacts } from './event.ts';
+import { JOB_TIMEOUT_MAX_MS } from './job.ts';
+import { NAME } from './name.ts';
+import type { Action } from './rule.ts';
+import { refuseScript } from './rule-script.ts';
+import { compileTemplate, type Template } from './rule-template.ts';
+
+/** An action whose expressions are checked. */
+export interface CompiledAction {
+  /** Never throws. What it fills in is valid for its field; an error names the field and no value of the event. */
+  fill(facts: EventFacts): { readonly action: Action } | { readonly error: string };
+}
+
+/** A value that a field does not take. The message begins with the field. */
+export class ActionRefused extends Error {
+  readonly field: string;
+
+  constructor(field: string, what: string) {
+    super(`${field}: ${what}`);
+    this.name = 'ActionRefused';
+    this.field = field;
+  }
+}
+
+/** What is said of a value that a field does not take, whoever it came from; it names no value. */
+type Check = (text: string) => { readonly text: string } | { readonly fault: string };
+
+const NAME_FAULT = 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit';
+const TIMEOUT_MIN_MS = 1_000;
+const MESSAGE_CHARACTERS_MAX = 1_000;
+const LIMIT_CHARACTERS_MAX = 1_000;
+const HOST_CHARACTERS_MAX = 253;
+const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const HOST_AND_PORT = /^(?<host>[^:[\]]+|\[[^[\]]+\]):\d{1,5}$/;
+/** Groups that every inventory has: as a limit they are no host. */
+const EVERY_HOST = new Set(['all', 'ungrouped']);
+
+const name: Check = (text) => (NAME.test(text) ? { text } : { fault: NAME_FAULT });
+
+const timeout: Check = (text) => {
+  const ms = parseDuration(text);
+  if (ms === null) return { fault: 'expected a duration such as 30s, 5m or 1h30m' };
+  return ms >= TIMEOUT_MIN_MS && ms <= JOB_TIMEOUT_MAX_MS ? { text } : { fault: 'expected at least 1s and at most 7d' };
+};
+
+/** One host, and nothing that a tool reads as more: no pattern, list, group of all, file or option. */
+const host: Check = (text) => {
+  // What monitors call an instance is mostly host:port. Other colons stand between the hosts of a list.
+  const bare = (HOST_AND_PORT.exec(text)?.groups?.['host'] ?? text).replace(/^\[(.*)\]$/, '$1');
+  const isHost = bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
+  return isHost && !bare.includes('%') ? { text: bare } : { fault: 'expected the name or the address of one host' };
+};
+
+/** Whoever writes a rule may name several hosts, but neither an option nor a file of hosts. */
+const limit: Check = (text) =>
+  text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text) ? { text } : { fault: 'expected hosts of the inventory' };
+
+const message: Check = (text) => ({ text: text.slice(0, MESSAGE_CHARACTERS_MAX).toWellFormed() });
+const fixedMessage: Check = (text) =>
+  text !== '' && text.length <= MESSAGE_CHARACTERS_MAX ? { text } : { fault: `expected true, or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
+
+const word: Check = (text) => (text.includes('\0') ? { fault: 'a NUL character is not allowed' } : { text });
+
+/** A compiled field: its value, or null where it has none. */
+type Field = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
+
+/** Checks an action, with the expressions in it. Throws ActionRefused. */
+export async function compileAction(action: Action): Promise<CompiledAction> {
+  switch (action.kind) {
+    case 'command': {
+      const words = await commandWords(action.command);
+      const inventory = await field('inventory', action.inventory, name);
+      const [hosts, time] = [await optional('limit', action.limit, host, limit), await optional('timeout', action.timeout, timeout)];
+      return filling((fill) => ({ kind: action.kind, command: fillWords(words, fill), inventory: fill(inventory), limit: hosts && fill(hosts), timeout: time && fill(time) }));
+    }
+    case 'plan':
+    case 'apply':
+    case 'destroy': {
+      const workspace = await field(action.kind, action.workspace, name);
+      const time = await optional('timeout', action.timeout, timeout);
+      return filling((fill) => ({ kind: action.kind, workspace: fill(workspace), timeout: time && fill(time) }));
+    }
+    case 'notify': {
+      const text = await optional('notify', action.message, message, fixedMessage);
+      return filling((fill) => ({ kind: action.kind, message: text && fill(text) }));
+    }
+  }
+}
+
+/** Ends a fill from within: what it carries is the error. */
+class Unfilled extends Error {}
+
+function filling(make: (fill: (field: Field) => string) => Action): CompiledAction {
+  return {
+    fill(facts) {
+      try {
+        const action = make((each) => {
+          const filled = each(facts);
+          if ('error' in filled) throw new Unfilled(filled.error);
+          return filled.text;
+        });
+        return { action };
+      } catch (thrown) {
+        if (thrown instanceof Unfilled) return { error: thrown.message };
+        throw thrown;
+      }
+    },
+  };
+}
+
+function optional(named: string, source: string | null, check: Check, fixed: Check = check): Promise<Field> | null {
+  return source === null ? null : field(named, source, check, fixed);
+}
+
+/** A field of the action: what stands fixed is checked now, what an expression yields when it does. */
+async function field(named: string, source: string, check: Check, fixed: Check = check): Promise<Field> {
+  const template = await compiled(named, source);
+  if (template.fixed !== null) {
+    const checked = fixed(template.fixed);
+    if ('fault' in checked) throw new ActionRefused(named, checked.fault);
+    return () => checked;
+  }
+  return (facts) => {
+    const filled = template.fill(facts);
+    if ('error' in filled) return { error: `${named}: ${filled.error}` };
+    const checked = check(filled.text);
+    return 'fault' in checked ? { error: `${named}: ${checked.fault}, and \${…} yields something else` } : checked;
+  };
+}
+
+async function compiled(named: string, source: string): Promise<Template> {
+  try {
+    return await compileTemplate(source);
+  } catch (thrown) {
+    if (thrown instanceof CelRefused) throw new ActionRefused(named, thrown.message);
+    throw thrown;
+  }
+}
+
+async function commandWords(words: readonly string[]): Promise<Field[]> {
+  if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
+  if (words.length > COMMAND_WORDS_MAX) throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
+  const templates: Template[] = [];
+  for (const each of words) templates.push(await compiled('command', each));
+  const first = templates[0]?.fixed ?? null;
+  if (first === null) throw new ActionRefused('command', 'the first word names the program and must not come from the event');
+  if (first === '') throw new ActionRefused('command', 'the first word must name a program');
+  refuseScript(templates.map(({ fixed }) => fixed), (what) => {
+    throw new ActionRefused('command', what);
+  });
+  return Promise.all(templates.map((template, index) => commandWord(words[index] ?? '', template)));
+}
+
+async function commandWord(source: string, template: Template): Promise<Field> {
+  const plain = await field('command', source, word);
+  if (!template.beginsOpen) return plain;
+  return (facts) => {
+    const filled = plain(facts);
+    if ('text' in filled && filled.text.startsWith('-')) return { error: 'command: what ${…} yields begins with "-" and could be read as an option' };
+    return filled;
+  };
+}
+
+function fillWords(words: readonly Field[], fill: (field: Field) => string): string[] {
+  const filled = words.map(fill);
+  const bytes = filled.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0);
+  if (bytes > COMMAND_BYTES_MAX) throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
+  return filled;
+}

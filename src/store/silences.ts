@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import { Failure } from '../domain/failure.ts';
+import { newId } from '../lib/id.ts';
+import type { Tx } from './gate.ts';
+import { prepared } from './prepared.ts';
+import type { Db, SilenceRow } from './schema.ts';
+
+/** Newest first; those that have ended only with `all`. */
+export function listSilences(db: Db, now: number, all: boolean): Promise<SilenceRow[]> {
+  const query = db.selectFrom('silences').selectAll().orderBy('id', 'desc');
+  return (all ? query : query.where('expires_at', '>', now).where('ended_at', 'is', null)).execute();
+}
+
+/** Those that may still stop a rule, oldest first; some of them may be over. */
+export function openSilences(db: Db): Promise<SilenceRow[]> {
+  return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).orderBy('id').execute();
+}
+
+export type NewSilence = Pick<SilenceRow, 'rule' | 'when_text' | 'reason' | 'created_by' | 'expires_at'>;
+
+export async function insertSilence(tx: Tx, silence: NewSilence): Promise<SilenceRow> {
+  const row: SilenceRow = { id: newId('sil', tx.now), ...silence, created_at: tx.now, ended_at: null };
+  await tx.db.insertInto('silences').values(row).execute();
+  announce(tx);
+  return row;
+}
+
+/** Lets a silence end now. Throws not_found for an unknown one, and conflict for one that has ended. */
+export async function cutSilence(tx: Tx, id: string): Promise<SilenceRow> {
+  const row = await tx.db
+    .updateTable('silences')
+    .set({ expires_at: tx.now })
+    .where('id', '=', id)
+    .where('expires_at', '>', tx.now)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row !== undefined) {
+    announce(tx);
+    return row;
+  }
+  const there = await tx.db.selectFrom('silences').select('id').where('id', '=', id).executeTakeFirst();
+  if (there === undefined) throw new Failure('not_found', `There is no silence ${id}.`);
+  throw new Failure('conflict', `The silence ${id} has ended already.`);
+}
+
+/** Silences whose time is over and whose end was not noted, oldest first. */
+export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
+  return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '<=', now).orderBy('expires_at').limit(limit).execute();
+}
+
+/** False when somebody else noted its end. */
+export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.db.updateTable('silences').set({ ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).executeTakeFirst();
+  announce(tx);
+  return Number(result.numUpdatedRows) === 1;
+}
+
+/** Other processes hear only of writes that somebody here wants to hear of. */
+function announce(tx: Tx): void {
+  tx.afterCommit(() => undefined);
+}
+
+const marks = prepared<object, { mark: string | null }>((db) =>
+  db
+    .selectFrom('silences')
+    .select(sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(expires_at) as text)`.as('mark'))
+    .where('ended_at', 'is', null),
+);
+
+/** A short text that is another one after each change of an open silence. */
+export async function silencesMark(db: Db): Promise<string> {
+  return (await marks(db, {})).rows[0]?.mark ?? '';
+}
