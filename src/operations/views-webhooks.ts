@@ -1,3 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { WEBHOOK_SOURCES } from '../domain/event.ts';
+import { time } from './views-shared.ts';
 
-export const WEBHOOK_VIEWS = {} as const satisfies Record<string, z.ZodType>;
+const webhook = { name: z.string(), source: z.enum(WEBHOOK_SOURCES) };
+
+/** Where alerts come in. The URL holds the token: it is shown when the webhook is made, and never again. */
+export const WEBHOOK_VIEWS = {
+  'webhook.list': z.array(z.object({ ...webhook, created_at: time, last_heard_at: time.nullable() })),
+  'webhook.created': z.object({ ...webhook, url: z.string() }),
+} as const satisfies Record<string, z.ZodType>;

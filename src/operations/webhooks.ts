@@ -1,3 +1,83 @@
-import type { Operation } from './operation.ts';
+import { z } from 'zod';
+import { WEBHOOK_SOURCES } from '../domain/event.ts';
+import { OPERATORS } from '../domain/scope.ts';
+import { newSecret } from '../domain/token.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import type { WebhookRow } from '../store/schema.ts';
+import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../store/webhooks.ts';
+import * as field from './fields.ts';
+import { type Operation, readOperation, writeOperation } from './operation.ts';
+import { reply, replyNone } from './reply.ts';
+import type { ViewItem } from './views.ts';
 
-export const WEBHOOK_OPERATIONS: readonly Operation[] = [];
+const LOCAL_ONLY = { none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.' };
+
+function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
+  return {
+    name: row.name,
+    source: row.source,
+    created_at: rfc3339(row.created_at),
+    last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
+  };
+}
+
+const list = readOperation({
+  id: 'webhook.list',
+  summary: 'List webhooks, and when each was last heard; without their URLs',
+  effect: 'read',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'webhook list', examples: ['svc webhook list'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['webhook.list'],
+  failures: [],
+  run: async ({ store }) => reply('webhook.list', (await listWebhooks(store.db)).map(webhookView)),
+});
+
+const add = writeOperation({
+  id: 'webhook.add',
+  summary: 'Make a URL that alerts are sent to, and show it this once',
+  effect: 'write',
+  shownOnce: true,
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'webhook add',
+    positionals: ['name'],
+    examples: ['svc webhook add alerts --source alertmanager', 'svc webhook add backups --source generic'],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    source: z.enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` }).describe('Who sends to it: how its payloads are read'),
+  }),
+  answers: ['webhook.created'],
+  failures: ['duplicate'],
+  audit: ({ name, source }) => ({ target: name, detail: { source } }),
+  async run({ tx, services }, { name, source }) {
+    const token = newSecret();
+    await insertWebhook(tx, { name, source, hash: webhookHash(token), created_at: tx.now, last_heard_at: null });
+    return reply('webhook.created', { name, source, url: services.hookUrl(token) });
+  },
+});
+
+const remove = writeOperation({
+  id: 'webhook.remove',
+  summary: 'Close a webhook: its URL opens nothing from then on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'webhook remove', positionals: ['name'], examples: ['svc webhook remove alerts'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: [],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run({ tx }, { name }) {
+    await deleteWebhook(tx, name);
+    return replyNone;
+  },
+});
+
+export const WEBHOOK_OPERATIONS: readonly Operation[] = [list, add, remove];

@@ -1,0 +1,33 @@
+import type { NormalEvent } from '../../domain/event.ts';
+import { alertGroup } from './alertmanager.ts';
+import { genericOf } from './generic.ts';
+import { makeEvent, said } from './make-event.ts';
+import { type Fields, flatFields, isBodyless, isFields, normalisedOne, type Normaliser, parseJson } from './payload.ts';
+import { statusOf } from './status.ts';
+
+/** Grafana's unified alerting (version 1), the alerting of Grafana before 9, and what a custom template made of the first, read as generic. */
+export const grafana: Normaliser = (payload) => {
+  if (isBodyless(payload)) return genericOf(flatFields(payload), 'grafana');
+  const body = parseJson(payload.bytes);
+  const group = alertGroup(body, 'grafana', links);
+  if (group !== null) return group;
+  return isFields(body) && 'state' in body && ('ruleId' in body || 'evalMatches' in body) ? normalisedOne(legacy(body)) : genericOf(body, 'grafana');
+};
+
+/** What an alert has beyond Alertmanager's. No picture: its URL is signed, which is a credential, or it is the picture itself. */
+function links({ dashboardURL, panelURL, silenceURL, valueString, ruleUID }: Fields): Fields {
+  return { dashboard_url: dashboardURL, panel_url: panelURL, silence_url: silenceURL, value_string: valueString, rule_uid: ruleUID };
+}
+
+function legacy(body: Fields): NormalEvent {
+  const { ruleId, ruleName, ruleUrl, state, message, title, tags } = body;
+  const name = typeof ruleName === 'string' && ruleName !== '' ? ruleName : title;
+  return makeEvent({
+    source: 'grafana',
+    name,
+    status: statusOf(state),
+    identity: [ruleId ?? name],
+    labels: isFields(tags) ? tags : {},
+    annotations: said({ message, title, state, rule_url: ruleUrl }),
+  });
+}

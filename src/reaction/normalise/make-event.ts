@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { EVENT_LIMITS, type EventStatus, type NormalEvent, type WebhookSource } from '../../domain/event.ts';
+import { isCredentialName, withoutCredentials } from './credentials.ts';
+import type { Fields } from './payload.ts';
+import { severityOf } from './status.ts';
+
+/** Labels that the ingress adds to each event; the sender's have the other places. */
+export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
+/** The annotation that says what was left out. */
+export const CUT_ANNOTATION = 'gatehouse_cut';
+
+const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
+/** One place is kept for the note about what was left out. */
+const ANNOTATIONS_MAX = EVENT_LIMITS.labels - 1;
+/** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
+const FINGERPRINT_DIGITS = 16;
+
+/** What a sender said of one thing, not yet bounded and not yet clean. */
+export interface Told {
+  readonly source: WebhookSource;
+  /** Anything: what is no text counts as none. */
+  readonly name: unknown;
+  readonly status: EventStatus | null;
+  /** Without one, the label `severity` is looked at. */
+  readonly severity?: unknown;
+  /** The sender's own, if it has one. */
+  readonly fingerprint?: unknown;
+  /** What a fingerprint is made of where the sender has none; the same while the thing is the same. Without, name and labels. */
+  readonly identity?: readonly unknown[];
+  readonly labels: Fields;
+  readonly annotations: Fields;
+}
+
+/** Bounds and cleans what a sender said: no credential, no NUL (no PostgreSQL text can hold one), nothing longer than EVENT_LIMITS. */
+export function makeEvent(told: Told): NormalEvent {
+  const cuts: string[] = [];
+  const labels = cleanRecord(told.labels, LABELS_MAX, 'label', cuts);
+  const annotations = cleanRecord(told.annotations, ANNOTATIONS_MAX, 'annotation', cuts);
+  const name = cleanText(textOf(told.name) ?? '', EVENT_LIMITS.nameCharacters);
+  const severity = severityOf(told.severity) ?? severityOf(labels['severity']);
+  if (cuts.length > 0) annotations[CUT_ANNOTATION] = cutTo(cuts.join('; '), EVENT_LIMITS.valueCharacters);
+  return {
+    source: told.source,
+    name,
+    status: told.status,
+    severity: severity === null ? null : cleanText(severity, EVENT_LIMITS.nameCharacters),
+    fingerprint: fingerprintOf(told, name, labels),
+    labels,
+    annotations,
+  };
+}
+
+/** Text as it is, a number or a truth value as text; null for all else. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/** The entries that say something: no empty text, nothing that is no text. */
+export function said(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => textOf(value) !== null && value !== ''));
+}
+
+function fingerprintOf({ source, fingerprint, identity }: Told, name: string, labels: Readonly<Record<string, string>>): string {
+  const own = textOf(fingerprint);
+  if (own !== null && own !== '') {
+    const clean = cleanText(own, EVENT_LIMITS.valueCharacters);
+    // Cut, two different ones could become the same.
+    return clean.length <= EVENT_LIMITS.nameCharacters && clean === own ? own : digest([own]);
+  }
+  // Texts only: what is nested a hundred thousand levels deep can be parsed, but not written.
+  if (identity !== undefined) return digest([source, ...identity.map(textOf)]);
+  return digest([source, name, ...Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)).flat()]);
+}
+
+function digest(parts: readonly (string | null)[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, FINGERPRINT_DIGITS);
+}
+
+/** Without what holds a credential by its name; what it cuts it tells `cuts`. */
+function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]): Record<string, string> {
+  const kept: [string, string][] = [];
+  let left = 0;
+  for (const [key, value] of Object.entries(fields)) {
+    const text = textOf(value);
+    if (text === null || isCredentialName(key)) continue;
+    if (kept.length === max) {
+      left += 1;
+      continue;
+    }
+    const name = cleanText(key, EVENT_LIMITS.keyCharacters);
+    const clean = cleanText(text, EVENT_LIMITS.valueCharacters);
+    if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length) cuts.push(`the ${what} ${name} is cut`);
+    kept.push([name, clean]);
+  }
+  if (left > 0) cuts.push(`${left} more ${what}s left out`);
+  // Not by assignment: a label may be called __proto__.
+  return Object.fromEntries(kept);
+}
+
+// Cleaned before it is cut: of a URL that is cut between its password and the @ nobody could tell that there was one.
+function cleanText(text: string, max: number): string {
+  return cutTo(withoutCredentials(text.replaceAll('\0', '\ufffd')), max);
+}
+
+function cutTo(text: string, max: number): string {
+  return (text.length > max ? text.slice(0, max) : text).toWellFormed();
+}
