@@ -39,20 +39,22 @@ export async function gatherInputs(deps: InputDeps, job: JobRow): Promise<RunInp
   const spec = JSON.parse(job.spec) as WorkspaceSpec;
   const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace)]);
   const secrets = await readSecrets(db, ring, spec.runSecrets);
-  const plan = spec.plan === null ? null : await openPlan(deps, ring, job, spec.plan, workspace);
   const tree = await treeOf(deps, workspace);
+  const state = await openState(deps.store, ring, workspace.name);
+  // Last, because it is used up by being opened: what is away for a moment must not cost a plan and its approval.
+  const plan = spec.plan === null ? null : await openPlan(deps, ring, job, spec.plan, workspace);
   const materials: WorkspaceMaterials = {
     ...tree,
     fromSource: workspace.source !== null,
     artifactId: newId('art', job.started_at ?? job.created_at),
-    state: await openState(deps.store, ring, workspace.name),
+    state,
     plan,
   };
   return { secrets, workspace: materials, ring };
 }
 
 async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow): Promise<{ tree: string; root: string }> {
-  if (workspace.source === null) return { tree: workspace.path, root: '' };
+  if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
   const source = await findSource(store.db, workspace.source);
   if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
   const here = await sources.treeOf(source);
@@ -62,6 +64,13 @@ async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow): P
   const fetched = await sources.treeOf(source);
   if (fetched === null) throw new Failure('unavailable', `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`);
   return { tree: fetched, root: workspace.path };
+}
+
+/** What is there now may be another directory than when it was named: the service's own is never copied into a run. */
+async function directoryOf(sources: InputDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
+  const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
+  if (tree === null) throw new Failure('conflict', `The directory of workspace ${name} is gone, or is one that no run may take its files from.`);
+  return tree;
 }
 
 async function openState(store: Store, ring: Keyring, workspace: string): Promise<Uint8Array | null> {

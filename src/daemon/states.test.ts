@@ -84,3 +84,12 @@ test('A state that another one has gone past, and one that belongs into a backen
   assert.deepEqual(await kept(own), [[-1, 2]]);
   assert.equal((await getWorkspace(own.store.db, 'net')).serial, null);
 });
+
+test('Two states of one serial are two things that were made: the second is set aside', async (t) => {
+  const on = await scene(t);
+  on.write('terraform.tfstate', text(3));
+  await on.salvage();
+  on.write('terraform.tfstate', `${text(3)} `);
+  await on.salvage();
+  assert.deepEqual(await kept(on), [[1, 3], [-1, 3]]);
+});

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { WORKSPACE_KINDS } from '../domain/workspace.ts';
+import { WORKSPACE_KINDS, workspaceKey } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { backendOf, TREE } from '../runners/terraform/root.ts';
 import { ERRORED_STATE_FILE, readState, type State } from '../runners/terraform/state-file.ts';
@@ -8,7 +8,7 @@ import type { Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import type { JobRow } from '../store/schema.ts';
 import { stateLabel } from '../store/seal.ts';
-import { hasState, keepState, newestState } from '../store/states.ts';
+import { keepState, listStatesAt, newestState } from '../store/states.ts';
 import type { Store } from '../store/store.ts';
 import { findWorkspace, moveWorkspace } from '../store/workspaces.ts';
 
@@ -25,6 +25,7 @@ export interface SealedState {
  * from another state since: what it made is there, whoever owns the row. What can't become the newest is set aside.
  */
 export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: SealedState): Promise<{ owned: boolean }> {
+  await holdKey(tx, job);
   const owned = await isOwned(tx, fence);
   if (owned) await write(tx, job, sealed, false);
   else await keepFound(tx, job, sealed);
@@ -33,17 +34,26 @@ export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: Seale
 
 /** Keeps a state that was found where a run had left it, unless that very state is kept already. */
 export async function keepFound(tx: Tx, job: JobRow, sealed: SealedState & { readonly aside?: boolean }): Promise<void> {
-  const { state, aside = false } = sealed;
+  const { state, ring, aside = false } = sealed;
+  await holdKey(tx, job);
   const newest = await newestState(tx.db, job.workspace ?? '');
   const follows = newest === undefined || (newest.lineage === state.lineage && newest.serial < state.serial);
   // One that is kept already is where the run began, or what it had kept itself.
-  if (await hasState(tx.db, job.workspace ?? '', state)) return;
+  for (const row of await listStatesAt(tx.db, job.workspace ?? '', state)) {
+    if (ring.has(row.key_id) && Buffer.from(ring.open(stateLabel(row), row.sealed)).equals(state.bytes)) return;
+  }
   await write(tx, job, sealed, aside || !follows);
 }
 
 /** Keeps a state for a person to bring where it belongs. */
-export function setAside(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
-  return write(tx, job, sealed, true);
+export async function setAside(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
+  await holdKey(tx, job);
+  await write(tx, job, sealed, true);
+}
+
+/** A run that has lost its job may meet its successor here: versions are counted by one of them at a time. */
+async function holdKey(tx: Tx, job: JobRow): Promise<void> {
+  await tx.dialect.lockKey(tx.db, workspaceKey(job.workspace ?? ''));
 }
 
 /** A version for each job: a run that changes a hundred things leaves one, not a hundred. */

@@ -177,10 +177,11 @@ const redrive = writeOperation({
 });
 
 /** A workspace that refuses such a run when it is asked for refuses it again (T29), and one that is gone has none. */
-async function isProtected(db: Db, { kind, workspace: name }: JobRow): Promise<boolean> {
+async function isProtected(db: Db, { kind, workspace: name, created_at: askedAt }: JobRow): Promise<boolean> {
   if (name === null) return false;
   const workspace = await findWorkspace(db, name);
-  if (workspace === undefined) return true;
+  // Another one of that name is not what was asked about.
+  if (workspace === undefined || workspace.created_at > askedAt) return true;
   return (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1);
 }
 

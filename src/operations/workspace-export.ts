@@ -36,7 +36,12 @@ const exportState = writeOperation({
     await getWorkspace(context.store.db, name);
     const row = await (version === undefined ? newestState(context.store.db, name) : findState(context.store.db, name, version));
     if (row === undefined) throw field.notFound(version === undefined ? `state of ${name} yet` : `version ${version} of the state of ${name}`);
-    await writeNew(resolve(to), await opened(context, row));
+    const bytes = await opened(context, row);
+    // On the ledger before it lies anywhere in clear.
+    const { name: principal, owner, via } = context.caller;
+    const entry = { principal, owner, via, operation: 'workspace.export', target: name, detail: { version: row.version, begins: true } };
+    await context.store.write((tx) => Promise.resolve(tx.record(entry)));
+    await writeNew(resolve(to), bytes);
     return row;
   },
   run: (_context, { name, to }, { version, serial }) => Promise.resolve(reply('workspace.exported', { name, version, serial, file: resolve(to) })),

@@ -200,7 +200,7 @@ const update = writeOperation({
   mcp: LOCAL_ONLY,
   input: updateInput,
   answers: ['workspace.get'],
-  failures: ['not_found'],
+  failures: ['not_found', 'conflict'],
   audit: ({ name, ...given }) => ({ target: name, detail: { changed: Object.keys(given) } }),
   async prepare(context, input) {
     const now = await getWorkspace(context.store.db, input.name);
@@ -210,9 +210,16 @@ const update = writeOperation({
     // Whoever queues a run meanwhile decides by the old switches or by the new ones, and not by some of each.
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     if (typeof changes.source === 'string') await holdSource(tx, changes.source);
+    // What a run leaves is looked for where the workspace says that it was.
+    if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
     return replyGet(tx.db, await updateWorkspace(tx, name, changes));
   },
 });
+
+async function refuseOpenJob(db: Db, name: string): Promise<void> {
+  const open = await findOpenJob(db, name);
+  if (open !== undefined) throw new Failure('conflict', `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`);
+}
 
 /** A path alone moves within the source that the workspace has. */
 async function newPlace(context: Context, input: Update, now: WorkspaceRow): Promise<Partial<Place>> {
@@ -251,8 +258,7 @@ const remove = writeOperation({
   async run({ tx }, { name, force }) {
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     const row = await getWorkspace(tx.db, name);
-    const open = await findOpenJob(tx.db, name);
-    if (open !== undefined) throw new Failure('conflict', `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`);
+    await refuseOpenJob(tx.db, name);
     if (!force) await refuseResources(tx.db, name);
     const told = await replyGet(tx.db, row);
     await deleteWorkspace(tx, name);

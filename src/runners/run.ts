@@ -54,19 +54,30 @@ export async function runJob(
     await recorder.finish();
     return { state: 'failed', exitCode: null };
   }
+  let unkept = false;
+  const keep = async (state: Uint8Array, aside: boolean): Promise<void> => {
+    unkept = true;
+    try {
+      await reports.keepState(state, aside);
+    } catch {
+      throw new Error('The state could not be kept. The directory of the run stays, and it is looked for there again.');
+    }
+    unkept = false;
+  };
   try {
     return await runner.run(job, {
       runDir,
       searchPath: kit.path,
       clock: kit.clock,
       say: (text) => recorder.system(text),
-      keepState: (state) => reports.keepState(state, false),
-      setStateAside: (state) => reports.keepState(state, true),
+      keepState: (state) => keep(state, false),
+      setStateAside: (state) => keep(state, true),
       exec: (order) => execute(kit, job, runDir, order, recorder, reports, { deadline, signal }),
     });
   } finally {
     await recorder.finish();
-    await removeRunDir(runDir);
+    // What could not be kept is in there: whoever sweeps ended runs takes it from there first.
+    if (!unkept) await removeRunDir(runDir);
   }
 }
 

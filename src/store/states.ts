@@ -19,17 +19,9 @@ export function findState(db: Db, workspace: string, version: number): Promise<S
   return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('version', '=', version).executeTakeFirst();
 }
 
-/** Whether a state of this position is kept, as whichever version. */
-export async function hasState(db: Db, workspace: string, { serial, lineage }: Pick<StateRow, 'serial' | 'lineage'>): Promise<boolean> {
-  const row = await db
-    .selectFrom('states')
-    .select('version')
-    .where('workspace', '=', workspace)
-    .where('serial', '=', serial)
-    .where('lineage', '=', lineage)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+/** The versions of one position: more than one where two runs went on from the same state. */
+export function listStatesAt(db: Db, workspace: string, { serial, lineage }: Pick<StateRow, 'serial' | 'lineage'>): Promise<StateRow[]> {
+  return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('serial', '=', serial).where('lineage', '=', lineage).execute();
 }
 
 /** The versions that are kept, newest first, then those below 0, which were set aside: at most as many again. */

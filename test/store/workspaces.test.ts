@@ -7,7 +7,7 @@ import { ARTIFACTS_KEPT, consume, findArtifact, findPlanView, getArtifact, inser
 import { cancelWaiting, queueApproved } from '../../src/store/claims.ts';
 import { insertEvent } from '../../src/store/events.ts';
 import type { ApprovalRow, ArtifactRow, EventRow } from '../../src/store/schema.ts';
-import { hasState, keepState, listStates, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
+import { keepState, listStates, listStatesAt, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { activeApply, deleteWorkspace, findLock, findOpenJob, findWorkspace, getWorkspace, insertWorkspace, listWorkspaces, lockedBy } from '../../src/store/workspaces.ts';
 import { moveWorkspace, type NewWorkspace, recordApply, recordDrift, recordPlan, updateWorkspace } from '../../src/store/workspaces.ts';
@@ -265,8 +265,8 @@ for (const engine of ENGINES) {
       for (let serial = 2; serial <= STATES_KEPT; serial += 1) await keep({ serial });
       assert.equal((await newestState(store.db, 'net'))?.version, STATES_KEPT);
       assert.deepEqual((await listStates(store.db, 'net')).slice(-3).map(({ version, serial }) => [version, serial]), [[1, 1], [-1, 100], [-2, 101]]);
-      assert.equal(await hasState(store.db, 'net', { serial: 101, lineage: 'l' }), true);
-      assert.equal(await hasState(store.db, 'net', { serial: 99, lineage: 'l' }), false);
+      assert.equal((await listStatesAt(store.db, 'net', { serial: 101, lineage: 'l' })).length, 1);
+      assert.deepEqual(await listStatesAt(store.db, 'net', { serial: 99, lineage: 'l' }), []);
     });
 
     test('An event is read as it was inserted', async () => {

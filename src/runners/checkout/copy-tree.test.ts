@@ -65,7 +65,7 @@ describe('the private copy of a tree', () => {
   });
 
   it('is without git, what init made and the lock of another terraform, at any level', async () => {
-    for (const path of ['.git/config', 'sub/.git/config', '.terraform/providers/evil', 'sub/.terraform/x', '.terraform.tfstate.lock.info']) write(path);
+    for (const path of ['.git/config', 'sub/.git/config', '.terraform/providers/evil', 'sub/.terraform/x', '.terraform.tfstate.lock.info', 'errored.tfstate']) write(path);
     for (const path of ['main.tf', '.terraform.lock.hcl', '.gitignore', 'sub/a.tf']) write(path);
     const { to } = await copied();
     assert.deepEqual(below(to), ['.gitignore', '.terraform.lock.hcl', 'main.tf', 'sub', 'sub/a.tf']);

@@ -34,9 +34,10 @@ export interface CopiedTree {
 
 /**
  * Left behind at any level. `.git` has configuration that git would obey; `.terraform` is made by init and may hold
- * plugins of somebody else, which terraform would run; the lock belongs to a terraform that works in the original.
+ * plugins of somebody else, which terraform would run; the lock belongs to a terraform that works in the original, and
+ * a state that could not be written there once is not what this run will leave.
  */
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.terraform', '.terraform.tfstate.lock.info']);
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.terraform', '.terraform.tfstate.lock.info', 'errored.tfstate']);
 /** Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them changes. */
 const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
 /** Files in work at once: while one is copied, the next ones are being opened. */
