@@ -5,6 +5,14 @@ import { normalise, refusal } from './payloads-for-tests.ts';
 
 const DISK = { name: 'DiskFull', status: 'firing', severity: 'warn', fingerprint: 'db1-disk', labels: { instance: 'db1', used: 97, mounted: true }, annotations: { summary: 'full' } };
 
+function fingerprint(body: object): string | undefined {
+  return normalise('generic', body).events[0]?.fingerprint;
+}
+
+function severity(word: unknown): string | null | undefined {
+  return normalise('generic', { name: 'A', severity: word }).events[0]?.severity;
+}
+
 test('The fields of a generic payload are those of the event', () => {
   assert.deepEqual(normalise('generic', DISK).events, [
     {
@@ -33,23 +41,21 @@ test('A query and a form are enough, and what is said at the top becomes an anno
 });
 
 test('Without a fingerprint it is made of name and labels: the same for the end as for the beginning, whatever the order', () => {
-  const of = (body: object) => normalise('generic', body).events[0]?.fingerprint;
-  const first = of({ name: 'A', status: 'firing', severity: 'warn', labels: { a: '1', b: '2' } });
+  const first = fingerprint({ name: 'A', status: 'firing', severity: 'warn', labels: { a: '1', b: '2' } });
   assert.match(first ?? '', /^[0-9a-f]{16}$/);
-  assert.equal(of({ name: 'A', status: 'resolved', labels: { b: '2', a: '1' } }), first);
-  assert.notEqual(of({ name: 'A', labels: { a: '1', b: '3' } }), first);
-  assert.notEqual(of({ name: 'A', labels: { a: '1b', '': '2' } }), first);
+  assert.equal(fingerprint({ name: 'A', status: 'resolved', labels: { b: '2', a: '1' } }), first);
+  assert.notEqual(fingerprint({ name: 'A', labels: { a: '1', b: '3' } }), first);
+  assert.notEqual(fingerprint({ name: 'A', labels: { a: '1b', '': '2' } }), first);
   const long = 'x'.repeat(EVENT_LIMITS.nameCharacters);
-  assert.notEqual(of({ name: 'A', fingerprint: `${long}1` }), of({ name: 'A', fingerprint: `${long}2` }));
+  assert.notEqual(fingerprint({ name: 'A', fingerprint: `${long}1` }), fingerprint({ name: 'A', fingerprint: `${long}2` }));
 });
 
 test('Words for a severity become one, and other words stay', () => {
-  const of = (severity: unknown) => normalise('generic', { name: 'A', severity }).events[0]?.severity;
-  assert.deepEqual(['critical', 'CRIT', ' page ', 'emergency'].map(of), ['critical', 'critical', 'critical', 'critical']);
-  assert.deepEqual(['error', 'high'].map(of), ['error', 'error']);
-  assert.deepEqual(['warning', 'warn', 'medium'].map(of), ['warning', 'warning', 'warning']);
-  assert.deepEqual(['info', 'low', 'none'].map(of), ['info', 'info', 'info']);
-  assert.deepEqual(['P1', '', 7, null, undefined, 'constructor'].map(of), ['p1', null, null, null, null, 'constructor']);
+  assert.deepEqual(['critical', 'CRIT', ' page ', 'emergency'].map(severity), ['critical', 'critical', 'critical', 'critical']);
+  assert.deepEqual(['error', 'high'].map(severity), ['error', 'error']);
+  assert.deepEqual(['warning', 'warn', 'medium'].map(severity), ['warning', 'warning', 'warning']);
+  assert.deepEqual(['info', 'low', 'none'].map(severity), ['info', 'info', 'info']);
+  assert.deepEqual(['P1', '', 7, null, undefined, 'constructor'].map(severity), ['p1', null, null, null, null, 'constructor']);
 });
 
 test('A wrong payload is refused with the name of the field', () => {

@@ -9,6 +9,7 @@ import { block } from './safe.ts';
 import { seal, secret, secrets } from './secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './service.ts';
 import { hooks, source, sources } from './sources.ts';
+import { webhookCreated, webhooks } from './webhooks.ts';
 import { states, workspace, workspaces } from './workspaces.ts';
 
 /** Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the verb. */
@@ -35,6 +36,8 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'approval.link': link,
   'mute.list': mutes,
   'mute.get': mute,
+  'webhook.list': webhooks,
+  'webhook.created': webhookCreated,
   'secret.list': secrets,
   'secret.get': secret,
   'seal.status': seal,

@@ -63,13 +63,15 @@ function hostileInfrastructure(text: string) {
   };
 }
 
-/** The views of host requests and mutes. */
+/** The views of host requests, mutes and webhooks. */
 function hostileHost(text: string) {
   const mute = { id: text, scope_kind: text, scope_value: text, reason: text, created_via: text, expires_at: text };
   return {
     'host.request': { event_id: text, outcome: text, reason: text, job_id: text, approval_id: text, job_state: text, exit_code: 1 },
     'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
     'mute.get': mute,
+    'webhook.list': [{ name: text, source: text, created_at: text, last_heard_at: text }, { name: text, source: text, created_at: text, last_heard_at: null }],
+    'webhook.created': { name: text, source: text, url: text },
   };
 }
 
@@ -157,7 +159,7 @@ test('colour stands only where it was asked for, and the words are the same with
 });
 
 test('an empty list says so', () => {
-  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list', 'mute.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list', 'mute.list', 'webhook.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
 });
 
 test('every state of a job is shown by its name', () => {
