@@ -1,58 +1,94 @@
-import type { NormalEvent } from '../domain/event.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Tx } from '../store/gate.ts';
+import type { EventSource, NormalEvent } from '../domain/event.ts';
+import { Failure } from '../domain/failure.ts';
+import { pause } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { insertEvent } from '../store/events.ts';
 import type { EventRow } from '../store/schema.ts';
-import type { Store } from '../store/store.ts';
-import type { RuleBook } from './rule-book.ts';
+import { consider } from './consider.ts';
+import { type Outcome, type ReactionDeps, RuleChanged, type Sender } from './parts.ts';
+import { settle } from './settle.ts';
 
-/** What the one door for events works with. */
-export interface ReactionDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** A job may have become claimable. */
-  readonly wake: () => void;
-  readonly approvalTtlMs: number;
-  readonly rules: RuleBook;
-}
+export { consider } from './consider.ts';
+export type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
+export { RuleChanged } from './parts.ts';
+export { settle } from './settle.ts';
 
-/** Who is behind an event. */
-export interface Sender {
-  readonly principal: string;
-  /** They go into the asking chain of what the event fires. */
-  readonly owners: readonly string[];
-  readonly via: string;
-  readonly trigger: 'rule' | 'host';
-  /** How many jobs stand before it in a chain job → outcome → rule → job. */
-  readonly depth: number;
-}
+/** An event whose rule was changed meanwhile is tried again so often; what was changed is known here after a second at most. */
+const ATTEMPTS = 6;
+const PAUSE_MS = 250;
 
-/** An event whose rules were tried. */
-export interface Considered {
-  readonly event: NormalEvent;
-}
-
-export interface Outcome {
-  readonly event: EventRow;
-  readonly jobId: string | null;
-  readonly approvalId: string | null;
-}
-
-/** Tries the rules: everything that takes time, before a transaction is open. */
-export function consider(_deps: ReactionDeps, _events: readonly NormalEvent[], _sender: Sender): Promise<Considered[]> {
-  return Promise.reject(new Error('the reaction is not built yet'));
-}
-
-/** Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event, in one transaction. */
-export function settle(_deps: ReactionDeps, _tx: Tx, _considered: Considered): Promise<Outcome> {
-  return Promise.reject(new Error('the reaction is not built yet'));
-}
-
-/** Both, in one write for all events of one message. */
+/**
+ * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
+ * has its outcome in the answer, in their order. Throws Failure `unavailable`, and nothing was written, where the
+ * store can not take it.
+ */
 export async function receive(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await receiveOnce(deps, events, sender);
+    } catch (error) {
+      if (error instanceof RuleChanged && attempt < ATTEMPTS) {
+        deps.rules.forget();
+        await pause(deps.clock, PAUSE_MS);
+      } else if (error instanceof Failure) throw error;
+      else break;
+    }
+  }
+  // Something about one of them is beyond us: it must not keep the others out.
+  const outcomes: Outcome[] = [];
+  for (const event of events) outcomes.push(await receiveApart(deps, event, sender));
+  return outcomes;
+}
+
+async function receiveOnce(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
   const considered = await consider(deps, events, sender);
   return deps.store.write(async (tx) => {
     const outcomes: Outcome[] = [];
     for (const each of considered) outcomes.push(await settle(deps, tx, each));
     return outcomes;
+  });
+}
+
+async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Sender): Promise<Outcome> {
+  try {
+    const [outcome] = await receiveOnce(deps, [event], sender);
+    if (outcome !== undefined) return outcome;
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+  }
+  const row = await receiveUnreadable(deps, event.source, 'It could not be handled: a fault of the service.');
+  return { event: row, jobId: null, approvalId: null };
+}
+
+/** An event that could not be read, or not be handled: its row with the outcome `error`; `reason` is a sentence. */
+export async function receiveUnreadable(
+  deps: Pick<ReactionDeps, 'store'>,
+  source: EventSource,
+  reason: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<EventRow> {
+  return deps.store.write((tx) => {
+    const row: EventRow = {
+      id: newId('evt', tx.now),
+      source,
+      name: null,
+      status: null,
+      netgroup: null,
+      severity: null,
+      fingerprint: null,
+      labels: JSON.stringify(labels),
+      outcome: 'error',
+      reason,
+      rule: null,
+      job_id: null,
+      approval_id: null,
+      received_at: tx.now,
+      annotations: '{}',
+      check_observations: null,
+      trace: '[]',
+      depth: 0,
+    };
+    insertEvent(tx, row);
+    return Promise.resolve(row);
   });
 }

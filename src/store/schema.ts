@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
+import type { EventStatus } from '../domain/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../domain/job.ts';
 import type { Scope } from '../domain/scope.ts';
 import type * as infrastructure from './schema-infrastructure.ts';
+import type * as notify from './schema-notify.ts';
 import type * as reaction from './schema-reaction.ts';
 
 /**
@@ -34,10 +36,17 @@ export interface Schema {
   silences: reaction.SilenceRow;
   mutes: reaction.MuteRow;
   schedules: reaction.ScheduleRow;
+  endpoints: notify.EndpointRow;
+  armed_jobs: notify.ArmedJobRow;
+  pages: notify.PageRow;
+  deliveries: notify.DeliveryRow;
+  page_sweep: notify.PageSweepRow;
+  deadmen: notify.DeadmanRow;
   schema_migrations: MigrationRow;
 }
 
 export type * from './schema-infrastructure.ts';
+export type * from './schema-notify.ts';
 export type * from './schema-reaction.ts';
 
 export type Db = Kysely<Schema>;
@@ -78,6 +87,10 @@ export interface JobRow {
   leader_pid: number | null;
   leader_start: number | null;
   cancel_requested_at: number | null;
+  /** The event of its end; null while that is not made, and empty for jobs that ended before there were such events. */
+  outcome_event_id: string | null;
+  /** Of a drift run that found something to tell: the status of its event. */
+  drift_status: EventStatus | null;
 }
 
 export interface ChunkRow {

@@ -1,0 +1,83 @@
+import type { EventFacts, NormalEvent } from '../domain/event.ts';
+import type { TriedRule } from '../domain/reaction.ts';
+import type { Action } from '../domain/rule.ts';
+import { newId } from '../lib/id.ts';
+import type { Attempt, Considered, ReactionDeps, Sender } from './parts.ts';
+import type { BookRule, BookSilence } from './rule-book.ts';
+
+/** After so long others have their turn, in milliseconds: a message may have a thousand events, each for many rules. */
+const TURN_MS = 10;
+
+/** Tries the rules on the events: everything that takes time, before a transaction is open. */
+export async function consider(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Considered[]> {
+  const rules = new Map<string, readonly BookRule[]>();
+  for (const { source } of events) if (!rules.has(source)) rules.set(source, await deps.rules.rulesFor(source));
+  return considerBy(deps, events, sender, ({ source }) => rules.get(source) ?? []);
+}
+
+/** As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one. */
+export async function considerBy(
+  deps: Pick<ReactionDeps, 'clock' | 'rules'>,
+  events: readonly NormalEvent[],
+  sender: Sender,
+  rulesOf: (event: NormalEvent) => readonly BookRule[],
+): Promise<Considered[]> {
+  const silences = await deps.rules.silences();
+  const considered: Considered[] = [];
+  let turnEnds = deps.clock.monotonic() + TURN_MS;
+  for (const event of events) {
+    considered.push(considerOne(deps.clock.now(), clean(event), sender, rulesOf(event), silences));
+    if (deps.clock.monotonic() < turnEnds) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    turnEnds = deps.clock.monotonic() + TURN_MS;
+  }
+  return considered;
+}
+
+function considerOne(now: number, event: NormalEvent, sender: Sender, rules: readonly BookRule[], silences: readonly BookSilence[]): Considered {
+  const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
+  const attempts: Attempt[] = [];
+  for (const rule of rules) {
+    const attempt = tryRule(rule, facts, silences);
+    attempts.push(attempt);
+    if (attempt.tried.result === 'matched' && !attempt.tried.notifies) break;
+  }
+  return { id: newId('evt', now), event, facts, sender, attempts, notTried: rules.slice(attempts.length).map(({ name }) => name) };
+}
+
+/** A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the event. */
+function tryRule(rule: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Attempt {
+  try {
+    const answer = rule.evaluate(facts);
+    if ('error' in answer) return unmatched(rule, 'error', answer.error);
+    return answer.value ? matched(rule, facts, silences) : unmatched(rule, 'did not match', null);
+  } catch {
+    return unmatched(rule, 'error', 'its evaluation failed');
+  }
+}
+
+function unmatched(rule: BookRule, result: TriedRule['result'], error: string | null): Attempt {
+  return { rule, action: null, tried: { ...common(rule), result, error, unfit: null, silence: null } };
+}
+
+function matched(rule: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Attempt {
+  const silence = silences.find((each) => each.expiresAt > facts.receivedAt && each.stops(rule.name, facts)) ?? null;
+  const filled: { readonly action: Action } | { readonly error: string } = rule.fill(facts);
+  const unfit = 'error' in filled ? filled.error : null;
+  return { rule, action: 'error' in filled ? null : filled.action, tried: { ...common(rule), result: 'matched', error: null, unfit, silence } };
+}
+
+function common({ name, action, cooldownMs, approval }: BookRule) {
+  return { name, notifies: action.kind === 'notify', cooldownMs, approval };
+}
+
+/** A NUL is no text for one of the databases, and says nothing. */
+function clean(event: NormalEvent): NormalEvent {
+  const { name, severity, fingerprint } = event;
+  if (!name.includes('\0') && severity?.includes('\0') !== true && !fingerprint.includes('\0')) return event;
+  return { ...event, name: withoutNul(name), severity: severity === null ? null : withoutNul(severity), fingerprint: withoutNul(fingerprint) };
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}

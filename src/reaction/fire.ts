@@ -1,0 +1,70 @@
+import { Failure } from '../domain/failure.ts';
+import { doneReason, refused, type ReactionDecision } from '../domain/reaction.ts';
+import { recordFire } from '../store/events.ts';
+import type { Tx } from '../store/gate.ts';
+import { requestPage } from '../store/pages.ts';
+import { noteFired } from '../store/rules.ts';
+import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './parts.ts';
+import { type Gate, queueAction, type Queued } from './queue.ts';
+
+/** What a decision led to. */
+export interface Done {
+  /** With the reason, and with what was refused. */
+  readonly decision: ReactionDecision;
+  readonly jobId: string | null;
+  readonly approvalId: string | null;
+}
+
+/** Carries the decision out: makes the job, and asks for the pages of rules that tell people. Throws RuleChanged. */
+export async function carryOut(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<Done> {
+  for (const { rule, action } of considered.attempts) {
+    if (!decision.notifies.includes(rule.name) || action?.kind !== 'notify') continue;
+    const { id: eventId, event } = considered;
+    await requestPage(tx, { topic: `rule:${eventId}:${rule.name}`, facts: { kind: 'rule', rule: rule.name, eventId, event: event.name || event.source, message: action.message } });
+    await noteActed(tx, considered, rule, now, null);
+  }
+  if (decision.notifies.length > 0) tx.afterCommit(() => deps.wake());
+  const deciding = considered.attempts.find(({ rule }) => rule.name === decision.rule);
+  if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined) return { decision, jobId: null, approvalId: null };
+  return fire(deps, tx, considered, decision, deciding, now);
+}
+
+async function fire(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, { rule, action }: Attempt, now: number): Promise<Done> {
+  const { id, sender } = considered;
+  if (action === null || action.kind === 'notify') throw new Error('only an action that makes a job is decided to be carried out');
+  const owners = [...new Set([...sender.owners, ...rule.owners])];
+  const gate: Gate | null =
+    decision.outcome === 'gated' ? { origin: 'alert', ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs, alert: id, rule: rule.name, matchedAt: considered.facts.receivedAt } : null;
+  const asker = { trigger: sender.trigger, requestedBy: sender.principal, owners, runbook: `rule:${rule.name}` };
+  let queued: Queued;
+  try {
+    queued = await queueAction(tx, deps, asker, action, gate);
+  } catch (error) {
+    // A refusal comes before anything is written, so the event can be; what is no refusal undoes the write.
+    if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+    return { decision: refused(decision, error.message), jobId: null, approvalId: null };
+  }
+  const { jobId } = queued;
+  const approvalId = queued.state === 'queued' ? null : queued.approval.id;
+  await noteActed(tx, considered, rule, now, jobId);
+  tx.record({
+    principal: sender.principal,
+    owner: owners[0] ?? 'gatehouse',
+    via: sender.via,
+    operation: 'rule.fire',
+    target: jobId,
+    detail: {
+      event_id: id,
+      rule: rule.name,
+      ...(approvalId === null ? {} : { approval_id: approvalId }),
+      ...(queued.state === 'queued' && queued.ungated ? { ungated: true } : {}),
+    },
+  });
+  return { decision: { ...decision, reason: doneReason(rule.name, { id: jobId, approvalId }) }, jobId, approvalId };
+}
+
+/** For cooldown and duplicates. A rule that was changed meanwhile must not act as what it was: somebody was told that it does not. */
+async function noteActed(tx: Tx, { event }: Considered, rule: Attempt['rule'], firedAt: number, jobId: string | null): Promise<void> {
+  if (!(await noteFired(tx, rule))) throw new RuleChanged(rule.name);
+  recordFire(tx, { rule: rule.name, fingerprint: event.fingerprint, status: event.status ?? '', firedAt, jobId });
+}

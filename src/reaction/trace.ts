@@ -1,0 +1,32 @@
+import { NOT_MATCHED } from '../domain/reaction.ts';
+import type { TraceStep } from '../domain/event.ts';
+
+/**
+ * The steps of an evaluation as they are stored with each event: short, because nearly all of them say that a rule did
+ * not match, and an event has as many of them as there are rules.
+ */
+type StoredStep = readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string] | string;
+
+/** Rules that did not match and are told one by one; the rest is told as a number. */
+const UNMATCHED_MAX = 100;
+
+export function encodeTrace(steps: readonly TraceStep[]): string {
+  const stored: StoredStep[] = [];
+  let unmatched = 0;
+  for (const { step, rule, result, why } of steps) {
+    const plain = step === 'rule' && result === 'stopped' && rule !== null && why === NOT_MATCHED;
+    if (!plain) stored.push([step, rule, result, why]);
+    else if (++unmatched <= UNMATCHED_MAX) stored.push(rule);
+  }
+  if (unmatched > UNMATCHED_MAX) stored.push(['rule', null, 'stopped', `${unmatched - UNMATCHED_MAX} more rules did not match.`]);
+  return JSON.stringify(stored);
+}
+
+/** The steps of `events.trace`. */
+export function decodeTrace(text: string): readonly TraceStep[] {
+  return (JSON.parse(text) as readonly StoredStep[]).map((stored): TraceStep => {
+    if (typeof stored === 'string') return { step: 'rule', rule: stored, result: 'stopped', why: NOT_MATCHED };
+    const [step, rule, result, why] = stored;
+    return { step, rule, result, why };
+  });
+}
