@@ -5,6 +5,7 @@ import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
 import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
 import { DecisionRoutes } from './decision-routes.ts';
+import { type HookLimits, HookRoutes } from './hook-routes.ts';
 
 export interface IngressFaceOptions {
   readonly home: Home;
@@ -12,6 +13,7 @@ export interface IngressFaceOptions {
   readonly clock?: Clock;
   /** For tests, which can not wait for the real ones. */
   readonly limits?: Partial<HttpLimits>;
+  readonly hookLimits?: HookLimits;
 }
 
 export interface IngressFace {
@@ -22,10 +24,11 @@ export interface IngressFace {
 }
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
-export function createIngressFace({ home, log, clock = home.services.clock, limits: given }: IngressFaceOptions): IngressFace {
+export function createIngressFace({ home, log, clock = home.services.clock, limits: given, hookLimits }: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
   const sender = new Sender(limits, clock, log);
   const decisions = new DecisionRoutes(home, sender);
+  const hooks = new HookRoutes(home, sender, limits.bodyBytes, hookLimits);
   const server = createLimitedServer(limits, (request, response) => void route({ request, response }));
   let closed: Promise<void> | null = null;
   return {
@@ -38,7 +41,7 @@ export function createIngressFace({ home, log, clock = home.services.clock, limi
   };
 
   async function route(exchange: Exchange): Promise<void> {
-    if (await decisions.serve(exchange)) return;
+    if ((await hooks.serve(exchange)) || (await decisions.serve(exchange))) return;
     sender.sendFailure(exchange, new Failure('not_found', 'There is no such hook or approval.'));
   }
 }

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http';
+import { Failure } from '../../domain/failure.ts';
+import { encode } from '../../operations/envelope.ts';
+import { acceptMessage, findHook, type Hook, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
+import type { Home } from '../../operations/invoke.ts';
+import { hasBody, readBody } from '../http/body.ts';
+import { JSON_HEADERS } from '../http/headers.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+
+const PATH = /^\/hook\/([^/?]+)(?:\?(.*))?$/s;
+/** GET too: three of the senders can do no better, or do so unless told otherwise. */
+const METHODS = ['POST', 'PUT', 'GET'];
+/** What stands in the log in place of the path: the path holds the token. */
+const LOGGED_PATH = '/hook/[token]';
+const NOTHING = Buffer.alloc(0);
+
+/** What may be under way at a time; what is above is refused at once, so that its sender tries again later. */
+export interface HookLimits {
+  /**
+   * Events that wait for the store. Everything that writes waits behind them: at 4,000 events/s these take an eighth of
+   * a second, which leaves the API within its 250 ms. One message more is let in while there is any room.
+   */
+  readonly events: number;
+  /** Bytes of bodies that are being read, for webhooks that exist. */
+  readonly bodyBytes: number;
+  /** The same for all who know no token, so that they take no room from those who do. */
+  readonly strangerBytes: number;
+}
+
+export const HOOK_LIMITS: HookLimits = { events: 512, bodyBytes: 67_108_864, strangerBytes: 8_388_608 };
+
+/** A number that goes up and down below a bound. */
+class Room {
+  readonly #max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get isFull(): boolean {
+    return this.#taken >= this.#max;
+  }
+
+  /** Runs `work` with `amount` taken. Throws unavailable where nothing is left; the last one in may go over the bound. */
+  async hold<T>(amount: number, work: () => Promise<T>): Promise<T> {
+    if (this.isFull) throw overloaded();
+    this.#taken += amount;
+    try {
+      return await work();
+    } finally {
+      this.#taken -= amount;
+    }
+  }
+}
+
+/** Senders try a 503 again and nothing else: never 429. */
+function overloaded(): Failure {
+  return new Failure('unavailable', 'Too many events are waiting: nothing was taken of this message.');
+}
+
+/** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
+export class HookRoutes {
+  readonly #home: Home;
+  readonly #sender: Sender;
+  readonly #bodyBytesMax: number;
+  readonly #events: Room;
+  readonly #bodies: Room;
+  readonly #strangers: Room;
+
+  constructor(home: Home, sender: Sender, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
+    this.#home = home;
+    this.#sender = sender;
+    this.#bodyBytesMax = bodyBytesMax;
+    this.#events = new Room(limits.events);
+    this.#bodies = new Room(limits.bodyBytes);
+    this.#strangers = new Room(limits.strangerBytes);
+  }
+
+  /** False when the request is for something else. Never rejects. */
+  async serve(exchange: Exchange): Promise<boolean> {
+    const { request } = exchange;
+    const [, token, query = ''] = PATH.exec(request.url ?? '') ?? [];
+    if (token === undefined) return false;
+    request.url = LOGGED_PATH;
+    if (!METHODS.includes(request.method ?? '')) return false;
+    try {
+      // Before anything is read: over capacity the answer costs next to nothing.
+      if (this.#events.isFull) throw overloaded();
+      const hook = await findHook(this.#home, token);
+      const body = await this.#accept(hook, request, query);
+      this.#sender.send(exchange, 202, JSON_HEADERS, body);
+    } catch (error) {
+      this.#sender.sendFailure(exchange, error);
+    }
+    return true;
+  }
+
+  async #accept(hook: Hook, request: IncomingMessage, query: string): Promise<string> {
+    const peer = request.socket.remoteAddress ?? '';
+    const bytes = hasBody(request) ? await this.#read(hook, peer, request) : NOTHING;
+    const contentType = request.headers['content-type'] ?? '';
+    const normalised = await this.#events.hold(1, () => readMessage(this.#home, hook, { contentType, query, bytes, peer }));
+    const { events, problems } = normalised;
+    const accepted = await this.#events.hold(events.length + problems.length, () => acceptMessage(this.#home, hook, normalised, peer));
+    return encode('event.accepted', accepted);
+  }
+
+  async #read(hook: Hook, peer: string, request: IncomingMessage): Promise<Buffer> {
+    const { 'content-encoding': encoding = 'identity', 'content-length': told } = request.headers;
+    if (encoding !== 'identity') return refuseMessage(this.#home, hook, peer, 'Content-Encoding: a compressed body is not accepted.');
+    const room = hook.row === undefined ? this.#strangers : this.#bodies;
+    // A body of unknown length may be as long as any.
+    const bytes = Math.min(told === undefined ? this.#bodyBytesMax : Number(told), this.#bodyBytesMax);
+    try {
+      return await room.hold(bytes, () => readBody(request, this.#bodyBytesMax));
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'invalid_argument') return refuseMessage(this.#home, hook, peer, error.message);
+      throw error;
+    }
+  }
+}
