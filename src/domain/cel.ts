@@ -137,6 +137,9 @@ function evaluate(checked: CheckedCel, values: Readonly<Record<string, unknown>>
 }
 
 function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text: string, place: (id: bigint | undefined) => string): CelOutcome {
+  // An error of the library is an Error whose stack nobody sees: without, 80,000 evaluations/s miss a label; with, 25,000.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     const result = run(context);
     if (typeof result !== 'object') return { value: result };
@@ -145,6 +148,8 @@ function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text:
     return { error: `${place(result.exprId)}: ${error}`, ...(missing === undefined ? {} : { missing }) };
   } catch (thrown) {
     return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

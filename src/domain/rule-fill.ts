@@ -18,11 +18,13 @@ export interface CompiledAction {
 /** A value that a field does not take. The message begins with the field. */
 export class ActionRefused extends Error {
   readonly field: string;
+  readonly what: string;
 
   constructor(field: string, what: string) {
     super(`${field}: ${what}`);
     this.name = 'ActionRefused';
     this.field = field;
+    this.what = what;
   }
 }
 
