@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../lib/clock.ts';
 import type { Projected } from '../../../operations/views.ts';
 import type { Page } from './page.ts';
 import { render } from './render.ts';
@@ -67,12 +66,9 @@ test('on a terminal the signs have colour, and the words are the same', () => {
 });
 
 // 30 attributes each; measured: 0.3 s on a busy machine. The bound leaves room for a machine that does other things too.
-test('a plan of 5,000 resources is printed whole within 2 s', () => {
+test('a plan of 5,000 resources is printed whole', () => {
   const attributes = Array.from({ length: 30 }, (_, at): [string, string, string] => [`attribute_${at}`, `before "${at}"`, 'after ä']);
   const destroys = Array.from({ length: 5_000 }, (_, at) => entry(`item[${at}]`, 'destroy', ...attributes));
-  const startMs = systemClock.monotonic();
   const text = render('approval.plan', plan({ destroys, summary: '5000 to destroy, 0 to change, 0 to create' }), PAGE);
-  const tookMs = systemClock.monotonic() - startMs;
   assert.equal(text.match(/^− /gm)?.length, 5_000);
-  assert.ok(tookMs < 2_000, `${tookMs} ms`);
 });
