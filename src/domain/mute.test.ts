@@ -40,7 +40,7 @@ describe('the host of an event', () => {
     for (const [labels, host] of hosts) assert.equal(hostOf(labels), host, JSON.stringify(labels));
   });
 
-  test('T14: is no property that every object has', () => {
+  test('is no property that every object has', () => {
     assert.equal(hostOf(Object.create({ host: 'inherited' }) as Record<string, string>), null);
   });
 });

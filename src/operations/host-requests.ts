@@ -3,11 +3,12 @@ import type { Caller } from '../domain/caller.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { EVENT_LIMITS } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
+import { type Clock, pause } from '../lib/clock.ts';
 import { Slots } from '../lib/slots.ts';
 import { hostEvent } from '../reaction/host-event.ts';
-import { consider, settle } from '../reaction/receive.ts';
+import { consider, RuleChanged, settle } from '../reaction/receive.ts';
 import { awaitJob, deadline } from './job-wait.ts';
-import { writeOperation, type Operation, type WaitContext } from './operation.ts';
+import { writeOperation, type Operation, type WaitContext, type Written } from './operation.ts';
 import type { Reply } from './reply.ts';
 import type { Projected, ViewData } from './views.ts';
 
@@ -19,6 +20,10 @@ const WAIT_MAX_MS = 300_000;
 /** Requests of one process that may wait at a time, and of one token: each holds a connection and looks at its job. */
 const WAITING = { all: 256, perHolder: 16 };
 const waiting = new Slots(WAITING);
+
+/** An event whose rule was changed meanwhile is tried so often, with this pause: a change is known here after a second. */
+const ATTEMPTS = 6;
+const ATTEMPT_PAUSE_MS = 250;
 
 /** With the three labels of its own, a request stays well below what an event may have. */
 const METADATA_MAX = 32;
@@ -49,7 +54,8 @@ const request = writeOperation({
     reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Why, for people'),
     status: text(STATUS_MAX).optional().describe('firing, resolved, or a word of its own'),
     metadata: z
-      .record(z.string().regex(METADATA_KEY, { error: 'expected names of 1 to 64 of A-Z a-z 0-9 _ . -' }), metadataValue)
+      .record(z.string(), metadataValue)
+      .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), { error: 'expected names of 1 to 64 of A-Z a-z 0-9 _ . -' })
       .refine((metadata) => Object.keys(metadata).length <= METADATA_MAX, { error: `expected at most ${METADATA_MAX} entries` })
       .default({})
       .describe('Labels of the event, each behind metadata.'),
@@ -76,14 +82,15 @@ const request = writeOperation({
   },
   async around(context, { wait, timeout }, write) {
     const waitMs = requireDuration('timeout', timeout, WAIT_MIN_MS, WAIT_MAX_MS);
+    const writeTried = (): Promise<Written> => untilRulesRest(context.services.clock, write);
     if (!wait) {
-      await write();
+      await writeTried();
       return null;
     }
     // Before anything is written: a request that is turned away here has made nothing.
     const release = place(context.caller);
     try {
-      const first = await write();
+      const first = await writeTried();
       // Under the same key this owner may have asked another route for something: that is answered as it was.
       if (first.kind !== 'host.request') return null;
       return await ended(context, first.data as Projected<'host.request'>, waitMs);
@@ -97,6 +104,18 @@ function place({ id }: Caller): () => void {
   const release = waiting.take(id);
   if (release !== null) return release;
   throw new Failure('unavailable', `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was asked for: retry, or ask without wait.`);
+}
+
+/** A rule that changed between the trial of the event and its write is tried anew; each trial writes nothing or all. */
+async function untilRulesRest<T>(clock: Clock, write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof RuleChanged) || attempt >= ATTEMPTS) throw error;
+      await pause(clock, ATTEMPT_PAUSE_MS);
+    }
+  }
 }
 
 /** The first answer with how the job ended; null where there is none to wait for. */

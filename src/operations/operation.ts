@@ -108,8 +108,8 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   readonly mayMakeNone?: true;
   /**
    * Goes around the write, where an answer waits for something that comes after it. `write` does it, or finds what was
-   * answered under the same key; it is called once. Another reply takes the place of that answer in
-   * this call, not under the key; null leaves it.
+   * answered under the same key; after it threw it may be called again. Another reply takes the place of that answer
+   * in this call, not under the key; null leaves it.
    */
   around?(context: WaitContext, input: z.output<I>, write: () => Promise<Written>): Promise<Reply | null>;
 }

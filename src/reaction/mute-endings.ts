@@ -3,7 +3,7 @@ import { hostOf, mutes } from '../domain/mute.ts';
 import { eventStatuses, type EventStatusRow } from '../store/event-statuses.ts';
 import { endMute, expiredMutes } from '../store/mutes.ts';
 import type { Db, MuteRow } from '../store/schema.ts';
-import { consider, settle, type Considered, type ReactionDeps, type Sender } from './receive.ts';
+import { consider, RuleChanged, settle, type Considered, type ReactionDeps, type Sender } from './receive.ts';
 
 /** Mutes whose end one call notes; the rest waits for the next. */
 const ENDINGS_MAX = 100;
@@ -32,17 +32,28 @@ export async function endMutes(deps: ReactionDeps, signal?: AbortSignal): Promis
   const now = await store.dialect.clock(store.db, clock.now());
   for (const mute of await expiredMutes(store.db, now, ENDINGS_MAX)) {
     if (signal?.aborted === true) break;
-    const considered = await considerEnding(deps, mute);
-    const noted = await store.write(async (tx) => {
-      if (!(await endMute(tx, mute.id))) return false;
-      if (considered !== null) await settle(deps, tx, considered);
-      return true;
-    });
-    if (!noted) continue;
+    const told = await endOne(deps, mute);
+    if (told === null) continue;
     ended += 1;
-    if (considered !== null) events += 1;
+    if (told) events += 1;
   }
   return { ended, events };
+}
+
+/** Whether there was something to tell; null where this end was not noted here. */
+async function endOne(deps: ReactionDeps, mute: MuteRow): Promise<boolean | null> {
+  const considered = await considerEnding(deps, mute);
+  try {
+    return await deps.store.write(async (tx) => {
+      if (!(await endMute(tx, mute.id))) return null;
+      if (considered !== null) await settle(deps, tx, considered);
+      return considered !== null;
+    });
+  } catch (error) {
+    // Its rule was changed in this moment: the next call tries the rule as it is then.
+    if (error instanceof RuleChanged) return null;
+    throw error;
+  }
 }
 
 /** The event of a mute that ends now, with its rules tried, for `settle`; null where what it is about does not fire. */
