@@ -68,27 +68,32 @@ export async function receiveUnreadable(
   labels: Readonly<Record<string, string>> = {},
 ): Promise<EventRow> {
   return deps.store.write((tx) => {
-    const row: EventRow = {
-      id: newId('evt', tx.now),
-      source,
-      name: null,
-      status: null,
-      netgroup: null,
-      severity: null,
-      fingerprint: null,
-      labels: JSON.stringify(labels),
-      outcome: 'error',
-      reason,
-      rule: null,
-      job_id: null,
-      approval_id: null,
-      received_at: tx.now,
-      annotations: '{}',
-      check_observations: null,
-      trace: '[]',
-      depth: 0,
-    };
+    const row = faultRow(tx.now, source, reason, labels);
     insertEvent(tx, row);
     return Promise.resolve(row);
   });
+}
+
+/** The row of an event that nothing is known of but this. */
+export function faultRow(now: number, source: EventSource, reason: string, labels: Readonly<Record<string, string>>): EventRow {
+  return {
+    id: newId('evt', now),
+    source,
+    name: null,
+    status: null,
+    netgroup: null,
+    severity: null,
+    fingerprint: null,
+    labels: JSON.stringify(labels),
+    outcome: 'error',
+    reason,
+    rule: null,
+    job_id: null,
+    approval_id: null,
+    received_at: now,
+    annotations: '{}',
+    check_observations: null,
+    trace: '[]',
+    depth: 0,
+  };
 }

@@ -1,0 +1,82 @@
+import type { NormalEvent } from '../domain/event.ts';
+import { isTerminal, type JobState } from '../domain/job.ts';
+import { pause } from '../lib/clock.ts';
+import { findEventOfJob, insertEvent } from '../store/events.ts';
+import type { Tx } from '../store/gate.ts';
+import { markTold } from '../store/outcomes.ts';
+import type { Db, JobRow } from '../store/schema.ts';
+import { consider } from './consider.ts';
+import { type Considered, type ReactionDeps, RuleChanged, type Sender } from './parts.ts';
+import { faultRow } from './receive.ts';
+import { settle } from './settle.ts';
+
+/** The ends of jobs as events: what waits for rules like any alert. */
+
+/** By the state that a job ended in; the rest is told as it was asked for. */
+const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
+
+/** The event of a job's end. Whatever runs under the name of a runbook is one thing: its failures fire, its next success resolves. */
+export function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'workspace'>): NormalEvent {
+  const { id, kind, state, runbook, workspace } = job;
+  return {
+    source: 'job-outcome',
+    name: runbook,
+    status: state === 'succeeded' ? 'resolved' : 'firing',
+    severity: SEVERITIES[state] ?? 'info',
+    fingerprint: `job:${runbook}`,
+    labels: { job_id: id, kind, state, ...(workspace === null ? {} : { workspace }) },
+    annotations: {},
+  };
+}
+
+/** What a drift run found, where that is something to tell. */
+export function driftEvent({ workspace, drift_status: status }: Pick<JobRow, 'workspace' | 'drift_status'>): NormalEvent | null {
+  if (workspace === null || status === null) return null;
+  return { source: 'drift', name: workspace, status, severity: null, fingerprint: `drift:${workspace}`, labels: { workspace }, annotations: {} };
+}
+
+/** Who asked for the job stands behind what its end leads to; each job of a chain is one deeper. */
+async function senderOf(db: Db, job: JobRow): Promise<Sender> {
+  const made = await findEventOfJob(db, job.id);
+  const owners = JSON.parse(job.owners) as string[];
+  return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
+}
+
+/** A rule that is changed meanwhile is met anew so often; after that the next pass tells the end. */
+const ATTEMPTS = 6;
+const PAUSE_MS = 250;
+
+/**
+ * Tells the end of a job: its event, what rules make of it, and the note on the job that it is told, in one
+ * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`.
+ */
+export async function tellOutcome(deps: ReactionDeps, job: JobRow): Promise<void> {
+  if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
+  const drift = driftEvent(job);
+  const events = [outcomeEvent(job), ...(drift === null ? [] : [drift])];
+  for (let attempt = 1; ; attempt += 1) {
+    const considered = await consider(deps, events, await senderOf(deps.store.db, job));
+    try {
+      return await deps.store.write((tx) => tell(deps, tx, job.id, considered));
+    } catch (error) {
+      if (!(error instanceof RuleChanged) || attempt >= ATTEMPTS) throw error;
+      deps.rules.forget();
+      await pause(deps.clock, PAUSE_MS);
+    }
+  }
+}
+
+async function tell(deps: ReactionDeps, tx: Tx, jobId: string, considered: readonly Considered[]): Promise<void> {
+  const [first] = considered;
+  if (first === undefined || !(await markTold(tx, jobId, first.id))) return;
+  for (const each of considered) await settle(deps, tx, each);
+}
+
+/** For an end that can't be told as it is: its event says so, and it does not stand in the way of the others. */
+export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store'>, job: JobRow): Promise<void> {
+  await deps.store.write(async (tx) => {
+    const { labels, name } = outcomeEvent(job);
+    const row = { ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels), name };
+    if (await markTold(tx, job.id, row.id)) insertEvent(tx, row);
+  });
+}
