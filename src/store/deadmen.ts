@@ -1,0 +1,51 @@
+import { Failure } from '../domain/failure.ts';
+import type { Tx } from './gate.ts';
+import type { Db, DeadmanRow } from './schema.ts';
+
+/** A watch, and when its webhook was last heard; null for never, and for one that is gone. */
+export type Watch = DeadmanRow & { readonly last_heard_at: number | null };
+
+function watches(db: Db) {
+  return db.selectFrom('deadmen').leftJoin('webhooks', 'webhooks.name', 'deadmen.webhook').selectAll('deadmen').select('webhooks.last_heard_at');
+}
+
+/** By name. */
+export function listWatches(db: Db): Promise<Watch[]> {
+  return watches(db).orderBy('deadmen.name').execute();
+}
+
+export function findWatch(db: Db, name: string): Promise<Watch | undefined> {
+  return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
+}
+
+/** Throws not_found for an unknown webhook and duplicate for a name that is taken. */
+export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhook' | 'every_ms' | 'added_by'>): Promise<Watch> {
+  const webhook = await tx.db.selectFrom('webhooks').select('last_heard_at').where('name', '=', row.webhook).executeTakeFirst();
+  if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
+  const whole: DeadmanRow = { ...row, created_at: tx.now, tripped_at: null };
+  const result = await tx.db
+    .insertInto('deadmen')
+    .values(whole)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirst();
+  if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
+  return { ...whole, last_heard_at: webhook.last_heard_at };
+}
+
+/** Throws not_found. */
+export async function deleteWatch(tx: Tx, name: string): Promise<void> {
+  const row = await tx.db.deleteFrom('deadmen').where('name', '=', name).returning('name').executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `There is no watch ${name}.`);
+}
+
+/** Notes that its silence was told; false where another daemon did. */
+export async function tripWatch(tx: Tx, name: string): Promise<boolean> {
+  const row = await tx.db.updateTable('deadmen').set({ tripped_at: tx.now }).where('name', '=', name).where('tripped_at', 'is', null).returning('name').executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that it is heard again after the silence that was told at `trippedAt`; false where another daemon did. */
+export async function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
+  const row = await tx.db.updateTable('deadmen').set({ tripped_at: null }).where('name', '=', name).where('tripped_at', '=', trippedAt).returning('name').executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,85 @@
+import { Failure } from '../domain/failure.ts';
+import type { Tx } from './gate.ts';
+import type { ArmedJobRow, Db, EndpointRow } from './schema.ts';
+
+/** Endpoints of one token at most: the contract leaves the number open, the decisions say 20. */
+export const ENDPOINTS_PER_TOKEN = 20;
+
+/** Throws conflict for a token that has as many as it may. */
+export async function insertEndpoint(tx: Tx, row: Pick<EndpointRow, 'id' | 'token_id' | 'owner' | 'endpoint' | 'label' | 'p256dh' | 'auth'>): Promise<EndpointRow> {
+  // Two that register at a time would each find the last place free.
+  await tx.dialect.lockKey(tx.db, `endpoints:${row.token_id}`);
+  const { count } = await tx.db
+    .selectFrom('endpoints')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('token_id', '=', row.token_id)
+    .executeTakeFirstOrThrow();
+  if (count >= ENDPOINTS_PER_TOKEN) throw new Failure('conflict', `This token has ${ENDPOINTS_PER_TOKEN} endpoints, which is the most: remove one first.`);
+  const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
+  await tx.db.insertInto('endpoints').values(whole).execute();
+  return whole;
+}
+
+/** Those that this token registered, the oldest first. */
+export function listEndpoints(db: Db, tokenId: string): Promise<EndpointRow[]> {
+  return db.selectFrom('endpoints').selectAll().where('token_id', '=', tokenId).orderBy('id').execute();
+}
+
+/** Throws not_found, also for one of another token. What was on its way there is given up. */
+export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promise<void> {
+  const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).where('token_id', '=', tokenId).returning('id').executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `There is no endpoint ${id}.`);
+  await dropDeliveries(tx, id);
+}
+
+/** Removes an endpoint whose distributor says that it is no more. */
+export async function pruneEndpoint(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).returning('id').executeTakeFirst();
+  await dropDeliveries(tx, id);
+  return row !== undefined;
+}
+
+async function dropDeliveries(tx: Tx, target: string): Promise<void> {
+  await tx.db.updateTable('deliveries').set({ state: 'gone', settled_at: tx.now }).where('state', '=', 'waiting').where('target', '=', target).execute();
+}
+
+/** What a try at an endpoint came to; `failure` is null for one that was taken. */
+export async function recordAttempt(tx: Tx, id: string, failure: string | null): Promise<void> {
+  const update = tx.db.updateTable('endpoints').where('id', '=', id);
+  if (failure === null) await update.set({ sent_at: tx.now, failures: 0, failure: null }).execute();
+  else await update.set((eb) => ({ failed_at: tx.now, failure, failures: eb('failures', '+', 1) })).execute();
+}
+
+/** The endpoints that are to be told: those of tokens that were neither revoked nor have expired, and of the local command line. */
+export function listLiveEndpoints(db: Db, now: number): Promise<EndpointRow[]> {
+  return db
+    .selectFrom('endpoints')
+    .leftJoin('tokens', 'tokens.id', 'endpoints.token_id')
+    .selectAll('endpoints')
+    .where((eb) =>
+      eb.or([
+        eb('endpoints.token_id', 'like', 'local:%'),
+        eb.and([
+          eb('tokens.id', 'is not', null),
+          eb('tokens.revoked_at', 'is', null),
+          eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]),
+        ]),
+      ]),
+    )
+    .orderBy('endpoints.id')
+    .execute();
+}
+
+/** Asks for a page at the end of a job; false, and nothing written, where somebody asked before. */
+export async function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by' | 'owner'>): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('armed_jobs')
+    .values({ ...row, armed_at: tx.now, done_at: null })
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+}
+
+export function findArmed(db: Db, jobId: string): Promise<ArmedJobRow | undefined> {
+  return db.selectFrom('armed_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+}

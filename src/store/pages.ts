@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import type { PageFacts } from '../domain/page.ts';
+import { newId } from '../lib/id.ts';
+import type { Tx } from './gate.ts';
+import type { ApprovalRow, Db, DeliveryRow, JobRow, PageRow } from './schema.ts';
+
+export interface NewPage {
+  readonly id?: string;
+  /** What it says about what: the second page of a topic is not made. */
+  readonly topic: string;
+  readonly facts: PageFacts;
+}
+
+/**
+ * Asks for a page; the daemons' next sweep gives it its targets and sends it. Answers its id; null, and nothing
+ * written, where there is one of this topic. Who calls this wakes the daemons after the commit (`tx.afterCommit`).
+ */
+export async function requestPage(tx: Tx, page: NewPage): Promise<string | null> {
+  return insertPage(tx, page, { state: 'new', reason: null, followed: 0 });
+}
+
+/** As `requestPage`, in another state: one that a mute holds, or that others speak for. */
+export async function insertPage(tx: Tx, { id: given, topic, facts }: NewPage, some: Pick<PageRow, 'state' | 'reason' | 'followed'>): Promise<string | null> {
+  const id: string = given ?? newId('page', tx.now);
+  const row: PageRow = {
+    ...some,
+    id,
+    topic,
+    kind: facts.kind,
+    job_id: 'jobId' in facts ? facts.jobId : null,
+    approval_id: 'approvalId' in facts ? facts.approvalId : null,
+    detail: JSON.stringify(facts),
+    created_at: tx.now,
+  };
+  const result = await tx.db
+    .insertInto('pages')
+    .values(row)
+    .onConflict((conflict) => conflict.column('topic').doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0 ? id : null;
+}
+
+export function findPage(db: Db, id: string): Promise<PageRow | undefined> {
+  return db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Written as in the partial index `jobs_failed`. */
+const FAILED = sql<boolean>`jobs.state in ('failed','interrupted')`;
+const ENDED = ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'] as const;
+
+const noPage = (topic: string, id: 'jobs.id' | 'approvals.id') =>
+  sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || ${sql.ref(id)})`;
+
+/** From where on ends of jobs are looked through, in milliseconds; from `now` on at the very first time. */
+export async function failuresSince(tx: Tx, now: number): Promise<number> {
+  await tx.db
+    .insertInto('page_sweep')
+    .values({ id: 1, jobs_since: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  return (await tx.db.selectFrom('page_sweep').select('jobs_since').executeTakeFirstOrThrow()).jobs_since;
+}
+
+/** Never back. */
+export async function moveFailuresSince(tx: Tx, since: number): Promise<void> {
+  await tx.db.updateTable('page_sweep').set({ jobs_since: since }).where('jobs_since', '<', since).execute();
+}
+
+export async function findFailuresSince(db: Db): Promise<number | null> {
+  return (await db.selectFrom('page_sweep').select('jobs_since').executeTakeFirst())?.jobs_since ?? null;
+}
+
+/** Failed and interrupted jobs without a page, the oldest end first. */
+export function untoldFailures(db: Db, since: number, limit: number): Promise<JobRow[]> {
+  return db
+    .selectFrom('jobs')
+    .selectAll()
+    .where(FAILED)
+    .where('finished_at', '>=', since)
+    .where(noPage('job', 'jobs.id'))
+    .orderBy('finished_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Jobs that somebody wanted to hear of and that have ended. */
+export function endedArmed(db: Db, limit: number): Promise<JobRow[]> {
+  return db
+    .selectFrom('armed_jobs')
+    .innerJoin('jobs', 'jobs.id', 'armed_jobs.job_id')
+    .selectAll('jobs')
+    .where('armed_jobs.done_at', 'is', null)
+    .where('jobs.state', 'in', ENDED)
+    .orderBy('jobs.id')
+    .limit(limit)
+    .execute();
+}
+
+export async function disarm(tx: Tx, jobId: string): Promise<void> {
+  await tx.db.updateTable('armed_jobs').set({ done_at: tx.now }).where('job_id', '=', jobId).execute();
+}
+
+function asked(db: Db) {
+  return db
+    .selectFrom('approvals')
+    .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
+    .selectAll('approvals')
+    .select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates']);
+}
+
+/** Written out, so that the partial index of what is pending serves the query. */
+const PENDING = sql<boolean>`approvals.state = 'pending'`;
+
+/** Pending approvals that nobody was told of, the oldest first; `now` by the store's clock. */
+export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+  return asked(db).where(PENDING).where('approvals.expires_at', '>', now).where(noPage('approval', 'approvals.id')).orderBy('approvals.id').limit(limit).execute();
+}
+
+/** Without a plan the counts are null. */
+export type AskedOrNone = ApprovalRow & { destroys: number | null; changes: number | null; creates: number | null };
+
+/** Pending approvals whose half time has passed since they were told, and of which nobody was reminded. */
+export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+  const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
+  return asked(db)
+    .where(PENDING)
+    .where('approvals.expires_at', '>', now)
+    .where(half, '<=', now)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('pages')
+          .select(sql.lit(1).as('one'))
+          .where('pages.topic', '=', sql<string>`'approval:' || approvals.id`)
+          .where('pages.created_at', '<', half),
+      ),
+    )
+    .where(noPage('reminder', 'approvals.id'))
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
+}
+
+/** Settled approvals of which people were told one by one, and whose outcome they do not know yet. */
+export function followable(db: Db, limit: number): Promise<AskedOrNone[]> {
+  const told = db.selectFrom('pages').select('approval_id').where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
+  return asked(db).where('approvals.state', '!=', 'pending').where('approvals.id', 'in', told).orderBy('approvals.id').limit(limit).execute();
+}
+
+export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
+  await tx.db.updateTable('pages').set({ followed: 1 }).where('topic', '=', `approval:${approvalId}`).execute();
+}
+
+/** How many pages of this kind were made since `since` that say something on their own. */
+export async function countPages(db: Db, kind: PageRow['kind'], since: number): Promise<number> {
+  const row = await db
+    .selectFrom('pages')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('kind', '=', kind)
+    .where('created_at', '>', since)
+    .where('reason', 'is', null)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function countPending(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('approvals')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(PENDING)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** The event that made a job: what mutes are matched with. */
+export function eventOfJob(db: Db, jobId: string): Promise<{ name: string | null; labels: string } | undefined> {
+  return db.selectFrom('events').select(['name', 'labels']).where('job_id', '=', jobId).where('source', '!=', 'job-outcome').executeTakeFirst();
+}
+
+/** Pages that were asked for and have no targets yet. */
+export function newPages(db: Db, limit: number): Promise<PageRow[]> {
+  return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new'`).orderBy('id').limit(limit).execute();
+}
+
+/** Gives a page its targets, once. Without any it is done. */
+export async function assignTargets(tx: Tx, pageId: string, targets: readonly string[], daemonId: string): Promise<void> {
+  const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
+  const moved = await tx.db.updateTable('pages').set({ state }).where('id', '=', pageId).where('state', '=', 'new').returning('id').executeTakeFirst();
+  if (moved === undefined || targets.length === 0) return;
+  const rows = targets.map((target): DeliveryRow => ({ page_id: pageId, target, state: 'waiting', daemon_id: daemonId, attempts: 0, next_at: tx.now, failure: null, settled_at: null }));
+  await tx.db.insertInto('deliveries').values(rows).execute();
+}
