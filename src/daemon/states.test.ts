@@ -22,11 +22,10 @@ interface Scene extends TestStore {
 async function scene(t: TestContext): Promise<Scene> {
   const kit = await openTestStore();
   t.after(() => kit.close());
-  const id = await kit.job();
-  await kit.store.write(async (tx) => {
-    await insertWorkspace(tx, { name: 'net', source: null, path: '/x', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 });
-    await tx.db.updateTable('jobs').set({ kind: 'apply', workspace: 'net' }).execute();
-  });
+  const id = await kit.job(null, { kind: 'apply', workspace: 'net' });
+  await kit.store.write((tx) =>
+    insertWorkspace(tx, { name: 'net', source: null, path: '/x', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 }),
+  );
   const row = await getJob(kit.store.db, id);
   const folder = join(kit.runsDir, id, 'tree');
   mkdirSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { createKeyring } from '../lib/seal.ts';
 import { insertDaemon } from '../store/daemons.ts';
-import { insertJob } from '../store/jobs.ts';
+import { insertJob, type NewJob } from '../store/jobs.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { InputDeps } from './run-inputs.ts';
 
@@ -16,8 +16,8 @@ export interface TestStore extends InputDeps {
   readonly instancesDir: string;
   /** Records a daemon and answers its id; nobody holds its lock. */
   daemon(machine?: { host: string; bootId: string }): Promise<string>;
-  /** Queues a command and answers its id. */
-  job(key?: string | null): Promise<string>;
+  /** Queues a command, or what `more` makes of it, and answers its id. */
+  job(key?: string | null, more?: Partial<NewJob>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function openTestStore(): Promise<TestStore> {
       await store.write((tx) => insertDaemon(tx, row));
       return id;
     },
-    job: (key = null) => store.write((tx) => insertCommand(tx, key)),
+    job: (key = null, more = {}) => store.write((tx) => insertCommand(tx, key, more)),
     async close() {
       await store.close();
       rmSync(dir, { recursive: true, force: true });
@@ -50,7 +50,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-async function insertCommand(tx: Parameters<typeof insertJob>[0], key: string | null): Promise<string> {
+async function insertCommand(tx: Parameters<typeof insertJob>[0], key: string | null, more: Partial<NewJob>): Promise<string> {
   const id = newId('job', tx.now);
   await insertJob(tx, {
     id,
@@ -68,6 +68,7 @@ async function insertCommand(tx: Parameters<typeof insertJob>[0], key: string | 
     redriveOf: null,
     spec: JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] }),
     timeoutMs: 60_000,
+    ...more,
   });
   return id;
 }
