@@ -7,7 +7,9 @@ import { runScenarios } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './scenarios/approvals.ts';
 import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
+import { HOST_SCENARIOS } from './scenarios/hosts.ts';
 import { JOB_SCENARIOS } from './scenarios/jobs.ts';
+import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
 import { SECRET_SCENARIOS } from './scenarios/secrets.ts';
 import { SERVICE_SCENARIOS } from './scenarios/service.ts';
 import { SOURCE_SCENARIOS } from './scenarios/sources.ts';
@@ -23,6 +25,8 @@ const SCENARIOS = [
   ...APPROVAL_SCENARIOS,
   ...DECISION_SCENARIOS,
   ...SECRET_SCENARIOS,
+  ...HOST_SCENARIOS,
+  ...MUTE_SCENARIOS,
   ...WIRE_SCENARIOS,
 ];
 
