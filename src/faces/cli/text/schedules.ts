@@ -1,0 +1,46 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+type Schedule = Projected<'schedule.get'>;
+type Listed = Projected<'schedule.list'>[number];
+
+/** Of a slot that has been and made no job, the ledger has the reason. */
+function lastJob({ last_at: at, last_job_id: job }: Listed): string {
+  return job ?? (at === null ? '-' : 'refused');
+}
+
+function next({ enabled, next_at: at }: Listed, show: (at: string | null) => string): string {
+  return enabled ? show(at) : 'disabled';
+}
+
+export function schedules(data: Projected<'schedule.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'NAME', cell: (each) => each.name },
+      { title: 'CRON', cell: (each) => each.cron },
+      { title: 'TIMEZONE', cell: (each) => each.timezone },
+      { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
+      { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, page.nowMs)) },
+      { title: 'LAST', cell: (each) => relative(each.last_at, page.nowMs) },
+      { title: 'LAST JOB', cell: lastJob },
+    ],
+    'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE',
+  );
+}
+
+export function schedule(data: Schedule, page: Page): string {
+  const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
+  return sheet(page, [
+    ['Schedule', data.name],
+    ['At', `${data.cron} (${data.timezone})`],
+    ['Runs', data.runbook],
+    ['Approval', data.approval === 'required' ? `required${ttl}` : 'none'],
+    ['Next', next(data, (at) => absolute(at, page.nowMs))],
+    ['Last', absolute(data.last_at, page.nowMs)],
+    ['Last job', lastJob(data)],
+  ]);
+}
