@@ -75,6 +75,16 @@ function hostileHost(text: string) {
   };
 }
 
+/** The views of schedules. */
+function hostileSchedules(text: string) {
+  const schedule = { name: text, cron: text, timezone: text, enabled: true, runbook: text, next_at: text, last_at: text, last_job_id: text };
+  const action = { kind: text, workspace: text, inventory: text, limit: text, timeout: text };
+  return {
+    'schedule.list': [schedule, { ...schedule, enabled: false, next_at: null, last_job_id: null }],
+    'schedule.get': { ...schedule, approval: 'required', approval_ttl: text, action },
+  };
+}
+
 /** Data of each view with `text` wherever text may stand. */
 function hostile(text: string): Record<ViewName, unknown> {
   const job = { id: text, kind: text, state: text, runbook: text, source: text, trigger: text, workspace: text, concurrency_key: text, privileged: true };
@@ -84,6 +94,7 @@ function hostile(text: string): Record<ViewName, unknown> {
   return {
     ...hostileInfrastructure(text),
     ...hostileHost(text),
+    ...hostileSchedules(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],
     'job.get': whole,
