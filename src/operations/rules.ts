@@ -1,3 +1,205 @@
-import type { Operation } from './operation.ts';
+import { z } from 'zod';
+import { formatDuration } from '../domain/duration.ts';
+import { Failure } from '../domain/failure.ts';
+import { readRuleFile, type RuleFile } from '../domain/rule-file.ts';
+import type { Action } from '../domain/rule.ts';
+import { OPERATORS, READERS } from '../domain/scope.ts';
+import { YAML_BYTES_MAX } from '../domain/yaml-file.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { dryRun } from '../reaction/dry-run.ts';
+import { getEvent } from '../store/events.ts';
+import { deleteRule, getRule, insertRule, listRules, type NewRule, replaceRule, switchRule } from '../store/rules.ts';
+import type { RuleRow } from '../store/schema.ts';
+import * as field from './fields.ts';
+import { type Operation, readOperation, writeOperation, type WriteContext } from './operation.ts';
+import { reply, type Reply } from './reply.ts';
+import type { ViewItem } from './views.ts';
 
-export const RULE_OPERATIONS: readonly Operation[] = [];
+const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
+
+function ruleView(row: RuleRow): ViewItem<'rule.list'> {
+  return {
+    name: row.name,
+    enabled: row.enabled === 1,
+    when: row.when_text,
+    cooldown: row.cooldown_ms === null ? null : formatDuration(row.cooldown_ms),
+    approval: row.approval,
+    // The view has no place for the words of a command.
+    action: JSON.parse(row.action) as Action,
+    last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
+  };
+}
+
+function replyGet(row: RuleRow): Reply {
+  return reply('rule.get', {
+    ...ruleView(row),
+    approval_ttl: row.approval_ttl_ms === null ? null : formatDuration(row.approval_ttl_ms),
+    added_by: row.added_by,
+    created_at: rfc3339(row.created_at),
+    updated_at: rfc3339(row.updated_at),
+  });
+}
+
+const list = readOperation({
+  id: 'rule.list',
+  summary: 'List rules, in the order in which they are tried',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/rules' },
+  cli: { verb: 'rule list', examples: ['svc rule list'] },
+  mcp: { tool: 'rule_list' },
+  input: field.NO_INPUT,
+  answers: ['rule.list'],
+  failures: [],
+  run: async ({ store }) => reply('rule.list', (await listRules(store.db)).map(ruleView)),
+});
+
+const byName = z.strictObject({ name: field.name });
+
+const get = readOperation({
+  id: 'rule.get',
+  summary: 'Show one rule',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'The list has every rule.' },
+  cli: { verb: 'rule get', positionals: ['name'], examples: ['svc rule get disk-full'] },
+  mcp: { none: 'rule_list shows every rule.' },
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  run: async ({ store }, { name }) => replyGet(await getRule(store.db, name)),
+});
+
+const add = writeOperation({
+  id: 'rule.add',
+  summary: 'Add a rule from a file; it is tried on events from then on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'rule add',
+    positionals: ['name'],
+    // The command line reads the file and sends its text.
+    omit: ['text'],
+    examples: ['svc rule add disk-full --file disk-full.yaml', 'svc rule add disk-full --file disk-full.yaml --replace'],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name.optional(),
+    text: z
+      .string({ error: 'expected the text of a rule file' })
+      .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, { error: `expected at most ${YAML_BYTES_MAX} bytes` }),
+    replace: z.boolean().default(false).describe('Put it in the place of a rule of this name; that stays enabled or disabled'),
+  }),
+  answers: ['rule.get'],
+  failures: ['duplicate', 'not_implemented'],
+  audit: ({ replace }, told) => {
+    const { name = null, action = null } = told.shape === 'one' ? (told.data as { name?: string; action?: Action }) : {};
+    return { target: name, detail: { action: action?.kind ?? null, replace } };
+  },
+  async prepare(_context, { name, text }) {
+    const file = await readRuleFile(text);
+    return { file, name: nameOf(name, file) };
+  },
+  async run(context, { replace }, { file, name }) {
+    const { tx, caller } = context;
+    const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name };
+    forgetAfter(context);
+    return replyGet((replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule)));
+  },
+});
+
+/** The file names the rule, or the caller does; both are the same then. */
+function nameOf(given: string | undefined, file: RuleFile): string {
+  if (given !== undefined && file.name !== null && given !== file.name) {
+    throw new Failure('invalid_argument', `name: the rule is called ${given} here and ${file.name} in the file.`);
+  }
+  const name = given ?? file.name;
+  if (name === null) throw new Failure('invalid_argument', 'name: this field is required, here or in the file.');
+  return name;
+}
+
+/** Events that come in from now on meet the rules as they are then. */
+function forgetAfter({ tx, services }: WriteContext): void {
+  tx.afterCommit(() => services.reaction.rules.forget());
+}
+
+const remove = writeOperation({
+  id: 'rule.remove',
+  summary: 'Forget a rule and what it fired; jobs that it made stay',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule remove', positionals: ['name'], examples: ['svc rule remove disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run(context, { name }) {
+    forgetAfter(context);
+    return replyGet(await deleteRule(context.tx, name));
+  },
+});
+
+const enable = writeOperation({
+  id: 'rule.enable',
+  summary: 'Let a rule be tried on events again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule enable', positionals: ['name'], examples: ['svc rule enable disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run(context, { name }) {
+    forgetAfter(context);
+    // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).
+    return replyGet(await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner }));
+  },
+});
+
+const disable = writeOperation({
+  id: 'rule.disable',
+  summary: 'Keep a rule from being tried; a job that it made goes on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule disable', positionals: ['name'], examples: ['svc rule disable disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run(context, { name }) {
+    forgetAfter(context);
+    return replyGet(await switchRule(context.tx, name, { enabled: false }));
+  },
+});
+
+const test = readOperation({
+  id: 'rule.test',
+  summary: 'Say what a rule would do if a past event came in now; nothing is written',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
+  cli: { verb: 'rule test', positionals: ['name'], examples: ['svc rule test disk-full --event evt_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
+  input: z.strictObject({ name: field.name, event: field.id('evt').describe('The event to try it on; svc event list shows them') }),
+  answers: ['rule.test'],
+  failures: ['not_found'],
+  async run({ store, services }, { name, event }) {
+    await getRule(store.db, name);
+    const row = await getEvent(store.db, event);
+    services.reaction.rules.forget();
+    const rule = await services.reaction.rules.rule(name);
+    if (rule === undefined) throw field.notFound(`rule ${name}`);
+    const { fires, outcome, reason, trace } = await dryRun(services.reaction, rule, row);
+    return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...trace] });
+  },
+});
+
+export const RULE_OPERATIONS: readonly Operation[] = [list, get, add, remove, enable, disable, test];

@@ -70,9 +70,12 @@ export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined>
   return change(tx, rule.name, columnsOf(rule));
 }
 
-/** Throws not_found. */
-export async function switchRule(tx: Tx, name: string, enabled: boolean): Promise<RuleRow> {
-  const row = await change(tx, name, { enabled: enabled ? 1 : 0 });
+/** `owner` stands behind it too from now on. Throws not_found. */
+export async function switchRule(tx: Tx, name: string, { enabled, owner }: { readonly enabled: boolean; readonly owner?: string }): Promise<RuleRow> {
+  await tx.dialect.lockKey(tx.db, `rule:${name}`);
+  const { owners } = await getRule(tx.db, name);
+  const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
+  const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
   if (row === undefined) throw unknown(name);
   return row;
 }

@@ -3,12 +3,21 @@ import { Failure } from '../domain/failure.ts';
 import { newId } from '../lib/id.ts';
 import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
-import type { Db, SilenceRow } from './schema.ts';
+import type { Db, EventRow, SilenceRow } from './schema.ts';
 
-/** Newest first; those that have ended only with `all`. */
-export function listSilences(db: Db, now: number, all: boolean): Promise<SilenceRow[]> {
-  const query = db.selectFrom('silences').selectAll().orderBy('id', 'desc');
-  return (all ? query : query.where('expires_at', '>', now).where('ended_at', 'is', null)).execute();
+export interface SilenceFilter {
+  /** Only those that stop something at this time, in milliseconds by the store's clock; null for all. */
+  readonly openAt: number | null;
+  /** Only those that were made before the one of this id. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first. */
+export function listSilences(db: Db, { openAt, before }: SilenceFilter, limit: number): Promise<SilenceRow[]> {
+  let query = db.selectFrom('silences').selectAll().orderBy('id', 'desc').limit(limit);
+  if (openAt !== null) query = query.where('expires_at', '>', openAt).where('ended_at', 'is', null);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return query.execute();
 }
 
 /** Those that may still stop a rule, oldest first; some of them may be over. */
@@ -16,22 +25,23 @@ export function openSilences(db: Db): Promise<SilenceRow[]> {
   return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).orderBy('id').execute();
 }
 
-export type NewSilence = Pick<SilenceRow, 'rule' | 'when_text' | 'reason' | 'created_by' | 'expires_at'>;
+/** Times are by the store's clock. */
+export type NewSilence = Omit<SilenceRow, 'id' | 'ended_at'>;
 
 export async function insertSilence(tx: Tx, silence: NewSilence): Promise<SilenceRow> {
-  const row: SilenceRow = { id: newId('sil', tx.now), ...silence, created_at: tx.now, ended_at: null };
+  const row: SilenceRow = { id: newId('sil', tx.now), ...silence, ended_at: null };
   await tx.db.insertInto('silences').values(row).execute();
   announce(tx);
   return row;
 }
 
-/** Lets a silence end now. Throws not_found for an unknown one, and conflict for one that has ended. */
-export async function cutSilence(tx: Tx, id: string): Promise<SilenceRow> {
+/** Lets a silence end at `now`; `dueSilences` finds it then. Throws not_found for an unknown one, and conflict for one that has ended. */
+export async function cutSilence(tx: Tx, id: string, now: number): Promise<SilenceRow> {
   const row = await tx.db
     .updateTable('silences')
-    .set({ expires_at: tx.now })
+    .set({ expires_at: now })
     .where('id', '=', id)
-    .where('expires_at', '>', tx.now)
+    .where('expires_at', '>', now)
     .where('ended_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
@@ -47,6 +57,15 @@ export async function cutSilence(tx: Tx, id: string): Promise<SilenceRow> {
 /** Silences whose time is over and whose end was not noted, oldest first. */
 export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
   return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '<=', now).orderBy('expires_at').limit(limit).execute();
+}
+
+/** As much of an event as tells whether a silence stopped it, and whether what it is about still fires. */
+export type StoppedEventRow = Pick<EventRow, 'id' | 'source' | 'name' | 'status' | 'fingerprint' | 'rule' | 'trace' | 'received_at'>;
+
+/** Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers. */
+export function tracedEvents(db: Db, before: string | null, limit: number): Promise<StoppedEventRow[]> {
+  const query = db.selectFrom('events').select(['id', 'source', 'name', 'status', 'fingerprint', 'rule', 'trace', 'received_at']).orderBy('id', 'desc').limit(limit);
+  return (before === null ? query : query.where('id', '<', before)).execute();
 }
 
 /** False when somebody else noted its end. */

@@ -1,0 +1,78 @@
+import type { EventOutcome, EventSource, EventStatus, NormalEvent, TraceStep } from '../domain/event.ts';
+import { decodeTrace } from './trace.ts';
+import type { EventRow } from '../store/schema.ts';
+import { considerBy } from './consider.ts';
+import type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
+import type { BookRule } from './rule-book.ts';
+import { judge, settle } from './settle.ts';
+
+/** What a rule would do about an event. */
+export interface DryRun {
+  readonly outcome: EventOutcome;
+  /** Whether it would make a job, ask for one, or tell people. */
+  readonly fires: boolean;
+  readonly reason: string;
+  readonly trace: readonly TraceStep[];
+}
+
+/** Undoes the write, with what it came to. */
+class Undone extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super('this was only tried');
+    this.outcome = outcome;
+  }
+}
+
+const FIRES: ReadonlySet<EventOutcome> = new Set(['fired', 'gated', 'matched']);
+const WOULD: Partial<Record<EventOutcome, string>> = {
+  fired: 'matches: a job would be queued.',
+  gated: 'matches: a job would wait for approval.',
+};
+
+/**
+ * What the rule alone would do if the stored event came in now. It is the firing code itself, in a transaction that is
+ * undone, so that what refuses the job is found too: nothing is written and nobody is told. A disabled rule is judged
+ * as if it were enabled, without trying to make its job.
+ */
+export async function dryRun(deps: ReactionDeps, rule: BookRule, row: EventRow): Promise<DryRun> {
+  const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
+  const [considered] = await considerBy(deps, [eventOf(row)], sender, () => [rule]);
+  if (considered === undefined) throw new Error('one event was to be considered');
+  const { outcome, reason, trace } = rule.enabled ? await settled(deps, considered) : await judged(deps, considered);
+  const would = WOULD[outcome];
+  const told = would === undefined ? reason : `Rule ${rule.name} ${would}`;
+  return { outcome, fires: FIRES.has(outcome), reason: rule.enabled ? told : `${told} It is disabled: no event is tried on it.`, trace };
+}
+
+type Judged = Pick<DryRun, 'outcome' | 'reason' | 'trace'>;
+
+async function judged({ store, clock }: ReactionDeps, considered: Considered): Promise<Judged> {
+  return judge(store.db, considered, await store.dialect.clock(store.db, clock.now()));
+}
+
+async function settled(deps: ReactionDeps, considered: Considered): Promise<Judged> {
+  try {
+    return await deps.store.write(async (tx) => {
+      throw new Undone(await settle(deps, tx, considered));
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof Undone)) throw thrown;
+    const { outcome, reason, trace } = thrown.outcome.event;
+    return { outcome, reason, trace: decodeTrace(trace) };
+  }
+}
+
+/** An event of the ledger, as it came in. */
+export function eventOf(row: EventRow): NormalEvent {
+  return {
+    source: row.source as EventSource,
+    name: row.name ?? '',
+    status: row.status as EventStatus | null,
+    severity: row.severity,
+    fingerprint: row.fingerprint ?? '',
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    annotations: JSON.parse(row.annotations) as Record<string, string>,
+  };
+}
