@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../domain/failure.ts';
+import { hasMoved } from '../domain/plan.ts';
 import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../domain/workspace.ts';
 import { newId } from '../lib/id.ts';
-import { type Keyring, SealBroken } from '../lib/seal.ts';
+import type { Keyring } from '../lib/seal.ts';
 import type { SourceFetcher } from '../operations/services.ts';
 import { findApprovalOfJob } from '../store/approvals.ts';
 import { consume, getArtifact } from '../store/artifacts.ts';
 import type { JobRow, WorkspaceRow } from '../store/schema.ts';
-import { planLabel, stateLabel } from '../store/seal.ts';
+import { openSealed, planLabel, stateLabel } from '../store/seal.ts';
 import { readSecrets } from '../store/secrets.ts';
 import { findSource } from '../store/sources.ts';
 import { newestState } from '../store/states.ts';
@@ -76,17 +77,7 @@ async function directoryOf(sources: InputDeps['sources'], { name, path }: Worksp
 async function openState(store: Store, ring: Keyring, workspace: string): Promise<Uint8Array | null> {
   const row = await newestState(store.db, workspace);
   if (row === undefined) return null;
-  return opened(ring, stateLabel(row), row.sealed, `version ${row.version} of the state of ${workspace}`);
-}
-
-/** The content, or a Failure that says that it is not what was sealed. */
-function opened(ring: Keyring, label: readonly string[], sealed: Uint8Array, what: string): Uint8Array {
-  try {
-    return ring.open(label, sealed);
-  } catch (error) {
-    if (error instanceof SealBroken) throw new Failure('conflict', `Integrity: ${what} can not be used: ${error.message}. Nothing was run.`);
-    throw error;
-  }
+  return openSealed(ring, stateLabel(row), row.sealed, `version ${row.version} of the state of ${workspace} can not be used`, 'Nothing was run.');
 }
 
 /** Looks that a plan that was being sealed anew at the first one is not taken for an altered one. */
@@ -112,11 +103,11 @@ async function openPlan({ store }: InputDeps, ring: Keyring, job: JobRow, id: st
   const { serial, lineage } = artifact;
   if (artifact.workspace !== workspace.name) throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
   if (!(await store.write((tx) => consume(tx, id, job.id)))) throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
-  if (workspace.serial !== null && (workspace.serial !== serial || workspace.lineage !== lineage)) {
+  if (hasMoved(artifact, workspace)) {
     throw new Failure('stale_plan', `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`);
   }
   return {
-    file: opened(ring, planLabel(artifact), artifact.sealed, `plan ${id}`),
+    file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} can not be used`, 'Nothing was run.'),
     treeDigest: artifact.tree_digest,
     needsInit: artifact.needs_init === 1,
     ownBackend: artifact.own_backend === 1,

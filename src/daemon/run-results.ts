@@ -1,23 +1,19 @@
 import { hash } from 'node:crypto';
-import { zstdCompressSync, constants } from 'node:zlib';
 import { judge } from '../domain/policy.ts';
 import type { RunOutcome } from '../domain/job.ts';
 import type { Verdict } from '../domain/plan.ts';
 import type { MadePlan, StatePosition, WorkspaceResult } from '../domain/workspace.ts';
-import { newId } from '../lib/id.ts';
 import type { Keyring } from '../lib/seal.ts';
+import { sealPlanView } from '../operations/plan-view.ts';
 import { insertArtifact } from '../store/artifacts.ts';
 import { recordArtifact } from '../store/claims.ts';
-import { insertEvent } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
+import { noteDrift } from '../store/outcomes.ts';
 import type { ArtifactRow, JobRow } from '../store/schema.ts';
-import { planLabel, planViewLabel } from '../store/seal.ts';
+import { planLabel } from '../store/seal.ts';
 import { getWorkspace, moveWorkspace, recordApply, recordDrift, recordPlan } from '../store/workspaces.ts';
 import type { Store } from '../store/store.ts';
 import type { RunInputs } from './run-inputs.ts';
-
-/** Level 3 takes 14 MB of text to 1 MB in 40 ms. */
-const VIEW_LEVEL = 3;
 
 /** What the end of a run writes, in the transaction of the job's own move. */
 export type WriteResult = (tx: Tx) => Promise<void>;
@@ -35,7 +31,7 @@ export async function readyResult(store: Store, job: JobRow, inputs: RunInputs, 
   return async (tx) => {
     if (found.position !== null) await writePosition(tx, job, name, found.position);
     if (artifact !== null) await writeArtifact(tx, job, artifact);
-    if (found.drift !== null) await writeDrift(tx, name, found.drift);
+    if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
     if (changes(job)) await recordApply(tx, name, job.id);
   };
 }
@@ -59,7 +55,6 @@ async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, 
   const { planned, summary, view } = made.plan;
   const { verdict, reason } = await judge({ approveWhen: workspace.approve_when, denyWhen: workspace.deny_when }, planned);
   const sealed = ring.seal(planLabel({ id, workspace: workspace.name, serial: made.before.serial, job_id: job.id }), made.file);
-  const compressed = zstdCompressSync(view, { params: { [constants.ZSTD_c_compressionLevel]: VIEW_LEVEL } });
   return {
     id,
     workspace: workspace.name,
@@ -77,7 +72,7 @@ async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, 
     summary,
     sealed,
     digest: hash('sha256', sealed),
-    sealed_view: ring.seal(planViewLabel({ id, workspace: workspace.name }), compressed),
+    sealed_view: await sealPlanView(ring, { id, workspace: workspace.name }, view),
     key_id: ring.activeId,
   };
 }
@@ -97,29 +92,9 @@ async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promis
   });
 }
 
-/** What differs is told by an event, and so is the end of it. */
-async function writeDrift(tx: Tx, name: string, drift: NonNullable<WorkspaceResult['drift']>): Promise<void> {
+/** What differs is told by an event, and so is the end of it: by the one that tells the end of the job. */
+async function writeDrift(tx: Tx, job: JobRow, name: string, drift: NonNullable<WorkspaceResult['drift']>): Promise<void> {
   const before = (await getWorkspace(tx.db, name)).drift;
   await recordDrift(tx, name, drift);
-  if (drift === 'clean' && before !== 'drifted') return;
-  await insertEvent(tx, {
-    id: newId('evt', tx.now),
-    source: 'drift',
-    name,
-    status: drift === 'drifted' ? 'firing' : 'resolved',
-    netgroup: null,
-    severity: null,
-    fingerprint: `drift:${name}`,
-    labels: JSON.stringify({ workspace: name }),
-    outcome: 'ignored',
-    reason: 'No rule matched.',
-    rule: null,
-    job_id: null,
-    approval_id: null,
-    received_at: tx.now,
-    annotations: '{}',
-    check_observations: null,
-    trace: '[]',
-    depth: 0,
-  });
+  if (drift === 'drifted' || before === 'drifted') await noteDrift(tx, job.id, drift === 'drifted' ? 'firing' : 'resolved');
 }

@@ -29,6 +29,21 @@ export interface ReadPlan {
   readonly view: string;
 }
 
+/** A position that may not be known, or not in full. */
+interface Position<S extends number | null> {
+  readonly serial: S;
+  readonly lineage: string | null;
+}
+
+/**
+ * Whether the state is elsewhere than where the plan was made from. Another lineage is another state, whatever its
+ * serial says; of a plan without one the serial alone is compared. Of a state that nothing is known of: false.
+ */
+export function hasMoved(plan: Position<number>, at: Position<number | null>): boolean {
+  if (at.serial === null) return false;
+  return at.serial !== plan.serial || (plan.lineage !== null && at.lineage !== plan.lineage);
+}
+
 /** What the policy of a workspace says of a plan. */
 export const VERDICTS = ['clean', 'require_approval', 'deny'] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -1,22 +1,19 @@
-import { promisify } from 'node:util';
-import { zstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { DECISIONS, REASON_MAX } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { DECIDERS, PLAN_READERS, READERS } from '../domain/scope.ts';
 import { pause, rfc3339 } from '../lib/clock.ts';
-import { SealBroken } from '../lib/seal.ts';
 import { staleBlock } from '../reaction/stale.ts';
 import { findApproval, getApproval, listApprovals } from '../store/approvals.ts';
-import { findPlanView } from '../store/artifacts.ts';
 import type { Db } from '../store/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
 import { changeCounter } from './change-counter.ts';
-import { decide, refuseAsker } from './decide.ts';
+import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from './operation.ts';
-import { reply, replyEncoded, replyPages, replyStream, type Reply, type StreamEvent } from './reply.ts';
+import { planViewText } from './plan-view.ts';
+import { reply, replyEncoded, replyPages, replyStream, type StreamEvent } from './reply.ts';
 import { VIEWS, type Projected, type ViewItem } from './views.ts';
 
 /** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
@@ -27,10 +24,7 @@ const LOOK_MS = 2_000;
 const STREAMS = 8;
 /** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
 const STREAM_LIFETIME_MS = 900_000;
-/** Of a decompressed plan view: some 20 times one of 5,000 resources. What was sealed here is never that long. */
-const VIEW_BYTES_MAX = 256 * 1024 * 1024;
 
-const decompress = promisify(zstdDecompress);
 const id = field.id('apr');
 
 const list = readOperation({
@@ -97,24 +91,12 @@ const plan = readOperation({
   async run(context, { id }) {
     const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
     if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
-    return openPlanView(context, id, artifactId);
+    const text = await planViewText(context, artifactId);
+    if (text === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
+    // As it was projected when the plan was made. It is not parsed: of 5,000 resources that would take longer than all else.
+    return replyEncoded('approval.plan', text);
   },
 });
-
-/** The view as it was projected when the plan was made. It is not parsed: of 5,000 resources that would take longer than all else. */
-async function openPlanView({ store, services }: Context, id: string, artifactId: string): Promise<Reply> {
-  const kept = await findPlanView(store.db, artifactId);
-  if (kept === undefined) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
-  const keyring = await services.keyring();
-  let packed: Uint8Array;
-  try {
-    packed = keyring.open(['plan-view', artifactId, kept.workspace], kept.sealed_view);
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    throw new Failure('conflict', `Integrity: the plan ${artifactId} can not be shown: ${error.message}. Do not approve it; run svc doctor.`);
-  }
-  return replyEncoded('approval.plan', (await decompress(packed, { maxOutputLength: VIEW_BYTES_MAX })).toString('utf8'));
-}
 
 const watch = readOperation({
   id: 'approval.watch',
@@ -171,7 +153,6 @@ const decision = writeOperation({
     reason: z
       .string()
       .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
-      .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' })
       .optional()
       .describe('Why; shown with the decision'),
   }),
@@ -183,10 +164,8 @@ const decision = writeOperation({
     if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
     // A deadline that has passed is told first, by the decision itself.
     if (approval.expires_at <= (await store.dialect.clock(store.db, services.clock.now()))) return;
-    // In a write of its own: that of the decision is undone when it is refused.
-    const { name: principal, owner, via } = caller;
-    await store.write(async (tx) => tx.record({ principal, owner, via, operation: 'approval.refused', target: id, detail: { decision } }));
-    refuseAsker(approval, owner);
+    await recordRefusal(store, caller, id, decision);
+    refuseAsker(approval, caller.owner);
   },
   async run({ store, services, tx, caller }, { id, decision, reason }) {
     const { name, owner, via } = caller;

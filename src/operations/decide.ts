@@ -2,9 +2,8 @@ import { DECISIONS, type Decision } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobState } from '../domain/job.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { staleBlock, type StaleBlock } from '../reaction/stale.ts';
+import { staleOf } from '../reaction/stale.ts';
 import { getApproval, holdApproval, settle } from '../store/approvals.ts';
-import { findArtifact } from '../store/artifacts.ts';
 import { appendState } from '../store/chunks.ts';
 import { cancelWaiting, queueApproved } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
@@ -72,6 +71,11 @@ async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promi
   return to;
 }
 
+/** Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone when it is refused. */
+export async function recordRefusal(store: Pick<Store, 'write'>, { name: principal, owner, via }: Decider, approvalId: string, decision: Decision): Promise<void> {
+  await store.write(async (tx) => tx.record({ principal, owner, via, operation: 'approval.refused', target: approvalId, detail: { decision } }));
+}
+
 /** Throws forbidden for an owner in the asking chain. */
 export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner: string): void {
   if (!isAsking(approval, owner)) return;
@@ -95,16 +99,12 @@ function outOfTime(approval: ApprovalRow): Failure {
 
 /** Throws stale_plan where the state moved, or the plan is not the one that was asked about. */
 async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
-  const stale = await staleBlock(db, approval);
-  if (stale !== null) {
-    const { plan_serial: planned, current_serial: current } = stale;
-    throw new Failure('stale_plan', `The state moved from serial ${planned} to ${current} after this plan was made. Nothing was decided.`, { stale });
-  }
-  if (approval.plan_artifact_id === null) return;
-  const artifact = await findArtifact(db, approval.plan_artifact_id);
-  if (artifact !== undefined && artifact.digest === approval.plan_digest) return;
-  const serial = approval.plan_serial ?? 0;
-  throw new Failure('stale_plan', `The plan is not the one that ${approval.id} asked about. Nothing was decided.`, {
-    stale: { plan_serial: serial, current_serial: serial } satisfies StaleBlock,
-  });
+  const plan = await staleOf(db, approval);
+  if (plan.is === 'good') return;
+  const { stale } = plan;
+  const why =
+    plan.is === 'moved'
+      ? `The state moved from serial ${stale.plan_serial} to ${stale.current_serial} after this plan was made.`
+      : `The plan is not the one that ${approval.id} asked about.`;
+  throw new Failure('stale_plan', `${why} Nothing was decided.`, { stale });
 }

@@ -1,22 +1,20 @@
 /** What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face. */
 import { timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
-import { zstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { REASON_MAX, type Decision, type Origin } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobKind } from '../domain/job.ts';
 import type { PlanAction } from '../domain/plan.ts';
-import { SealBroken } from '../lib/seal.ts';
-import { staleBlock } from '../reaction/stale.ts';
+import { staleOf } from '../reaction/stale.ts';
 import { getApproval } from '../store/approvals.ts';
-import { findArtifact, findPlanView, type ArtifactFacts } from '../store/artifacts.ts';
+import type { ArtifactFacts } from '../store/artifacts.ts';
 import { findLink, linkHash } from '../store/decision-links.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../store/schema.ts';
 import { isAsking } from './approval-links.ts';
-import { decide } from './decide.ts';
+import { decide, recordRefusal } from './decide.ts';
 import type { Home } from './invoke.ts';
 import { parseInput } from './parse.ts';
+import { planViewText } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
 export interface LinkVisit {
@@ -86,7 +84,6 @@ const FORM = z.strictObject({
 });
 
 const UNKNOWN: DecisionPage = { show: 'unknown' };
-const decompress = promisify(zstdDecompress);
 
 /** What a visitor is shown. Changes nothing, however often it is called. */
 export async function visitLink(home: Home, visit: LinkVisit): Promise<DecisionPage> {
@@ -104,20 +101,18 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
   const { reason: given = '' } = parseInput(FORM, fields);
   const reason = given === '' ? null : given;
   const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
-  const row = { principal: decider.name, owner: decider.owner, via: decider.via, target: link.approval_id };
   try {
     await home.store.write(async (tx) => {
       await decide(home, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
-      tx.record({ ...row, operation: 'approval.decision', detail: { decision: link.decision } });
+      const { name: principal, owner, via } = decider;
+      tx.record({ principal, owner, via, operation: 'approval.decision', target: link.approval_id, detail: { decision: link.decision } });
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const page = await pageOf(home, link, false);
     // Refused for a reason that the page would not tell.
     if (page.show === 'question') throw error;
-    if (page.show === 'own') {
-      await home.store.write(async (tx) => tx.record({ ...row, operation: 'approval.refused', detail: { decision: link.decision } }));
-    }
+    if (page.show === 'own') await recordRefusal(home.store, decider, link.approval_id, link.decision);
     return page;
   }
   return pageOf(home, link, true);
@@ -147,12 +142,9 @@ async function pageOf(home: Home, link: DecisionLinkRow, fresh: boolean): Promis
   }
   if (state === 'expired' || approval.expires_at <= now) return { show: 'expired', asked };
   if (isAsking(approval, link.recipient)) return { show: 'own', asked };
-  const stale = await staleBlock(db, approval);
-  if (stale !== null) return { show: 'stale', asked, serial: stale.current_serial };
-  if (approval.plan_artifact_id === null) return { show: 'question', asked, plan: null };
-  const artifact = await findArtifact(db, approval.plan_artifact_id);
-  if (artifact?.digest !== approval.plan_digest || artifact === undefined) return { show: 'stale', asked, serial: null };
-  return { show: 'question', asked, plan: await planOf(home, artifact) };
+  const plan = await staleOf(db, approval);
+  if (plan.is !== 'good') return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
+  return { show: 'question', asked, plan: plan.artifact === null ? null : await planOf(home, plan.artifact) };
 }
 
 function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
@@ -172,18 +164,20 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
 }
 
 /** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
-async function planOf({ store, services }: Home, artifact: ArtifactFacts): Promise<PlanFacts> {
+async function planOf(home: Home, artifact: ArtifactFacts): Promise<PlanFacts> {
+  const text = await textOf(home, artifact.id);
+  if (text === null) return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+  const { destroys, changes, creates } = JSON.parse(text) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
+  const destroyed = destroys.map(({ address, action }) => ({ address, action }));
+  return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
+}
+
+async function textOf(home: Home, artifactId: string): Promise<string | null> {
   try {
-    const keyring = await services.keyring();
-    const kept = await findPlanView(store.db, artifact.id);
-    if (kept === undefined) throw new SealBroken('altered');
-    const text = (await decompress(keyring.open(['plan-view', artifact.id, kept.workspace], kept.sealed_view))).toString('utf8');
-    const { destroys, changes, creates } = JSON.parse(text) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
-    const destroyed = destroys.map(({ address, action }) => ({ address, action }));
-    return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
+    return await planViewText(home, artifactId);
   } catch (error) {
     // The page says so; the doctor says why.
-    if (!(error instanceof SealBroken) && !(error instanceof Failure)) throw error;
-    return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+    if (!(error instanceof Failure)) throw error;
+    return null;
   }
 }

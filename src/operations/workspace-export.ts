@@ -4,9 +4,8 @@ import { Failure } from '../domain/failure.ts';
 import { OPERATORS } from '../domain/scope.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { SealBroken } from '../lib/seal.ts';
 import type { StateRow } from '../store/schema.ts';
-import { stateLabel } from '../store/seal.ts';
+import { openSealed, stateLabel } from '../store/seal.ts';
 import { findState, newestState } from '../store/states.ts';
 import { getWorkspace } from '../store/workspaces.ts';
 import * as field from './fields.ts';
@@ -48,12 +47,8 @@ const exportState = writeOperation({
 });
 
 async function opened({ services }: Context, row: StateRow): Promise<Uint8Array> {
-  try {
-    return (await services.keyring()).open(stateLabel(row), row.sealed);
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    throw new Failure('conflict', `Integrity: version ${row.version} of the state of ${row.workspace} can not be opened: ${error.message}.`);
-  }
+  const what = `version ${row.version} of the state of ${row.workspace} can not be opened`;
+  return openSealed(await services.keyring(), stateLabel(row), row.sealed, what);
 }
 
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {

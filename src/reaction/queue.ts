@@ -8,12 +8,12 @@ import type { Action } from '../domain/rule.ts';
 import { workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspace.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval, pendingForArtifact } from '../store/approvals.ts';
-import { type ArtifactFacts, findArtifact } from '../store/artifacts.ts';
+import { type ArtifactFacts, holdArtifact } from '../store/artifacts.ts';
 import type { Tx } from '../store/gate.ts';
 import { insertJob, type NewJob } from '../store/jobs.ts';
 import type { ApprovalRow, Db, WorkspaceRow } from '../store/schema.ts';
 import { activeApply, getWorkspace } from '../store/workspaces.ts';
-import { staleBlock } from './stale.ts';
+import { staleFrom } from './stale.ts';
 
 /**
  * The one way in which a job is made, whoever asks: a person, a rule, a schedule. What is refused is refused with a
@@ -101,8 +101,8 @@ export async function queueWorkspaceRun(tx: Tx, deps: QueueDeps, asker: Asker, r
     const job = newRun(tx, asker, workspace, request);
     return gate === null ? queue(tx, deps, job, false) : ask(tx, deps, job, gate, null);
   }
-  const artifact = request.plan === null ? null : await planOf(tx.db, workspace, request.plan);
-  const stale = artifact === null ? null : await staleBlock(tx.db, { workspace: workspace.name, plan_artifact_id: artifact.id, plan_serial: artifact.serial });
+  const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
+  const stale = artifact === null ? null : staleFrom(artifact, workspace);
   const decision = decideApply({
     kind,
     plan: artifact === null ? null : await savedPlanFacts(tx.db, artifact, stale !== null),
@@ -194,9 +194,9 @@ async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: A
   return { state: 'awaiting_approval', jobId: job.id, approval };
 }
 
-/** A plan of another workspace is not there for this one. */
-async function planOf(db: Db, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
-  const artifact = await findArtifact(db, id);
+/** Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another workspace is not there for this one. */
+async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
+  const artifact = await holdArtifact(tx, id);
   if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;
   throw new Failure('not_found', `There is no saved plan ${id} of the workspace ${workspace.name}.`);
 }

@@ -1,13 +1,10 @@
-import { sql } from 'kysely';
 import type { ApprovalState } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { newId } from '../lib/id.ts';
 import type { Tx } from './gate.ts';
+import { PENDING } from './literals.ts';
 import { prepared } from './prepared.ts';
 import type { ApprovalRow, Db } from './schema.ts';
-
-/** Written out, so that the partial index of what is pending serves the query. */
-const PENDING = sql.lit('pending' as const);
 
 /** What is asked; the rest of the row follows or comes with the decision. */
 export interface NewApproval

@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 import { workspaceKey } from '../domain/workspace.ts';
 import type { Tx } from './gate.ts';
-import { QUEUED, RUNNING } from './literals.ts';
+import { PENDING, QUEUED, RUNNING } from './literals.ts';
 import { prepared } from './prepared.ts';
 import type { ArtifactRow, Db } from './schema.ts';
 
@@ -40,6 +40,15 @@ export async function findArtifact(db: Db, id: string): Promise<ArtifactFacts | 
   return (await factsOf(db, { id })).rows[0];
 }
 
+const heldFacts = prepared<{ id: string }, ArtifactFacts>((db, value, dialect) =>
+  dialect.holdRows(db.selectFrom('artifacts').select(FACTS).where('id', '=', value('id'))),
+);
+
+/** As `findArtifact`, in a write that notes its digest: nobody seals it anew before that write has ended. */
+export async function holdArtifact(tx: Tx, id: string): Promise<ArtifactFacts | undefined> {
+  return (await heldFacts(tx.db, { id })).rows[0];
+}
+
 /** With the sealed plan file, for the run that carries it out. Throws not_found. */
 export async function getArtifact(db: Db, id: string): Promise<Omit<ArtifactRow, 'sealed_view'>> {
   const row = await db.selectFrom('artifacts').select([...FACTS, 'sealed']).where('id', '=', id).executeTakeFirst();
@@ -70,7 +79,7 @@ async function dropOld(tx: Tx, workspace: string): Promise<void> {
     .limit(ARTIFACTS_KEPT)
     .execute();
   if (old.length === 0) return;
-  const asked = tx.db.selectFrom('approvals').select('plan_artifact_id').where('state', '=', 'pending').where('workspace', '=', workspace);
+  const asked = tx.db.selectFrom('approvals').select('plan_artifact_id').where('state', '=', PENDING).where('workspace', '=', workspace);
   const ofKey = tx.db.selectFrom('jobs').select('plan_artifact_id').where('concurrency_key', '=', workspaceKey(workspace));
   const named = asked.unionAll(ofKey.where('state', '=', RUNNING)).unionAll(ofKey.where('state', '=', QUEUED));
   const needed = new Set((await named.execute()).map((row) => row.plan_artifact_id));

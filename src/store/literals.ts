@@ -6,6 +6,7 @@ import { sql } from 'kysely';
  * generic plan of PostgreSQL knows no values at all.
  */
 export const QUEUED = sql.lit('queued' as const);
+export const PENDING = sql.lit('pending' as const);
 export const RUNNING = sql.lit('running' as const);
 export const NOT_BLOCKED = sql.lit(0 as const);
 export const PRIVILEGED = sql.lit(1 as const);

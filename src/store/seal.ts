@@ -24,6 +24,19 @@ export function planViewLabel({ id, workspace }: Pick<ArtifactRow, 'id' | 'works
   return ['plan-view', id, workspace];
 }
 
+/**
+ * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what can not be
+ * done with what, and `advice` what follows from it.
+ */
+export function openSealed(ring: Keyring, label: readonly string[], sealed: Uint8Array, what: string, advice = ''): Uint8Array {
+  try {
+    return ring.open(label, sealed);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw new Failure('conflict', `Integrity: ${what}: ${error.message}.${advice === '' ? '' : ` ${advice}`}`);
+  }
+}
+
 const TABLES = ['secrets', 'states', 'artifacts'] as const;
 type SealedTable = (typeof TABLES)[number];
 
@@ -129,8 +142,11 @@ interface Old {
   sealAnew(ring: Keyring): Put;
 }
 
-/** Rows that are read, opened and written together: some megabytes, since a state or a plan may be that large. */
-const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 4, artifacts: 4 };
+/**
+ * Rows that are read, opened and written together. A secret has 64 KiB at most. A state may have 128 MiB and a plan 64:
+ * these are in memory three times meanwhile (as read, in clear, sealed anew), and one at a time is what a process stands.
+ */
+const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1 };
 
 const READ_PAGE: Readonly<Record<SealedTable, (db: Db, keyIds: readonly string[], limit: number, skip: number) => Promise<Old[]>>> = {
   secrets: readSecrets,

@@ -1,8 +1,8 @@
 import { Failure } from '../domain/failure.ts';
-import { type Keyring, SealBroken } from '../lib/seal.ts';
+import type { Keyring } from '../lib/seal.ts';
 import type { Tx } from './gate.ts';
 import type { Db, SecretRow } from './schema.ts';
-import { secretLabel } from './seal.ts';
+import { openSealed, secretLabel } from './seal.ts';
 
 /** A secret without its value. */
 export type SecretFacts = Omit<SecretRow, 'sealed' | 'key_id'>;
@@ -86,12 +86,7 @@ function parts(ref: string): SecretName {
 }
 
 function opened(ring: Keyring, row: SecretRow): Buffer {
-  try {
-    return Buffer.from(ring.open(secretLabel(row), row.sealed));
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    throw new Failure('conflict', `Integrity: the secret ${row.project}/${row.name} can not be used: ${error.message}.`);
-  }
+  return Buffer.from(openSealed(ring, secretLabel(row), row.sealed, `the secret ${row.project}/${row.name} can not be used`));
 }
 
 /** The query, for the one row of this name. */
