@@ -124,6 +124,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     endTree,
     announceJob: (jobId) => base.followers.tell(jobId),
     signals,
+    reaction: home.services.reaction,
   });
   const started = daemon;
   teardown.add(() => started.stop());

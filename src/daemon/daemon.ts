@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { ReactionDeps } from '../reaction/parts.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
 import { takeIdentity, type Identity, type Machine } from './identity.ts';
@@ -6,7 +7,9 @@ import { renewEveryMs, renewOnce, Trust } from './lease.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { EXPIRE_EVERY_MS, expireOnce } from './expire.ts';
 import type { InputDeps } from './run-inputs.ts';
+import { startReactionLoops } from './reaction-loops.ts';
 import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
+import { SCHEDULE_EVERY_MS, Scheduler } from './schedule.ts';
 import type { Signals } from './signals.ts';
 import { Work } from './work.ts';
 
@@ -21,6 +24,7 @@ export interface DaemonOptions extends InputDeps {
   readonly endTree: typeof endTree;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
+  readonly reaction: ReactionDeps;
 }
 
 export interface Daemon {
@@ -61,6 +65,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const rescue = loop('rescue', RESCUE_EVERY_MS, (signal) => rescueOnce(rescueDeps, signal));
   const claims = loop('claim', CLAIM_EVERY_MS, () => work.claimOnce());
   const cancels = loop('cancel', CANCEL_EVERY_MS, () => work.cancelOnce());
+  const reactions = startReactionLoops({ reaction: options.reaction, self, signals }, loop);
   const onLost = async (): Promise<void> => {
     signals.emit('lease:lost', { daemonId: identity.id });
     await work.stopAll('lease-lost');
@@ -69,6 +74,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
   const onLate = (): void => void work.stopAll('lease-late');
   const renew = (): Promise<void> => renewOnce({ store, leaseMs, self, trust, onLate, onLost });
+  const scheduler = new Scheduler(options.reaction);
+  const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
   const wake = (): void => {
     claims.wake();
@@ -82,7 +89,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, loops: [expiry, rescue, claims, cancels], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, loops: [schedules, expiry, rescue, claims, cancels, ...reactions], work, lease, identity: () => identity }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { endSilences } from '../reaction/endings.ts';
 import { endMutes } from '../reaction/mute-endings.ts';
 import type { Loop } from './loop.ts';
 import { OUTCOMES_EVERY_MS, tellOutcomes, type OutcomeDeps } from './outcomes.ts';
@@ -14,6 +15,7 @@ export function startReactionLoops(deps: OutcomeDeps & { readonly signals: Signa
   for (const name of ['job:finished', 'job:rescued'] as const) deps.signals.on(name, () => outcomes.wake());
   const endings = loop('endings', ENDINGS_EVERY_MS, async (signal) => {
     await endMutes(deps.reaction, signal);
+    await endSilences(deps.reaction, signal);
   });
   return [outcomes, endings];
 }

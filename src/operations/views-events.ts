@@ -1,3 +1,49 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { EVENT_OUTCOMES, EVENT_SOURCES, EVENT_STATUSES } from '../domain/event.ts';
+import { count, time } from './views-shared.ts';
 
-export const EVENT_VIEWS = {} as const satisfies Record<string, z.ZodType>;
+const event = z.object({
+  id: z.string(),
+  source: z.enum(EVENT_SOURCES),
+  name: z.string().optional(),
+  status: z.enum(EVENT_STATUSES).optional(),
+  netgroup: z.string().optional(),
+  severity: z.string().nullable(),
+  fingerprint: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  outcome: z.enum(EVENT_OUTCOMES),
+  reason: z.string(),
+  rule: z.string().nullable(),
+  job_id: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  received_at: time,
+  check_observations: z.array(z.object({ observed_at: time, status: z.string(), consecutive: count })).optional(),
+});
+
+export const EVENT_VIEWS = {
+  'event.list': z.array(event),
+  'event.get': event,
+  'event.summary': z.object({
+    received: count,
+    ignored: count,
+    matched: count,
+    suppressed: count,
+    gated: count,
+    fired: count,
+    error: count,
+  }),
+  /** How an event came to its outcome, step by step. */
+  'event.trace': z.object({
+    event_id: z.string(),
+    outcome: z.enum(EVENT_OUTCOMES),
+    reason: z.string(),
+    steps: z.array(
+      z.object({
+        step: z.enum(['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire']),
+        rule: z.string().nullable(),
+        result: z.enum(['passed', 'stopped', 'not reached', 'error']),
+        why: z.string(),
+      }),
+    ),
+  }),
+} as const satisfies Record<string, z.ZodType>;

@@ -3,7 +3,7 @@ import { readData } from './client.ts';
 import { requireConfirmation } from './confirm.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow.ts';
 import { type Session, show } from './session.ts';
-import type { OperationCall } from './tree.ts';
+import { type OperationCall, operationVerb, TREE } from './tree.ts';
 
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(session: Session, call: OperationCall): Promise<number> {
@@ -12,12 +12,30 @@ export async function runOperation(session: Session, call: OperationCall): Promi
   if (call.operation === 'approval.watch') return (await import('./watch.ts')).watchApprovals(session, call);
   if (call.effect === 'stream') return tail(session);
   if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
-  const fields = call.operation === 'secret.set' ? await (await import('./value-input.ts')).withValue(session) : session.fields;
+  const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (flags['wait'] !== undefined) return (await import('./run-wait.ts')).waitForRun(session, call, await readData(called));
   await show(session, called);
+  if (call.operation === 'event.get') await showTrace(session);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
+}
+
+/** With the field that comes from a file or from standard input, where there is one: `--file` is a flag of those alone. */
+async function fieldsOf(session: Session, { operation }: OperationCall): Promise<Session['fields']> {
+  if (!session.verb.flags.some(({ name, field }) => name === 'file' && field === undefined)) return session.fields;
+  const { VALUE_INPUTS, withValue } = await import('./value-input.ts');
+  const input = VALUE_INPUTS[operation];
+  return input === undefined ? session.fields : withValue(session, input);
+}
+
+/** The steps that led there, for people who sit at the machine: a server is not asked for them. */
+async function showTrace(session: Session): Promise<void> {
+  const { client, fields, options, terminal } = session;
+  if (options.output !== 'text' || options.remote !== null) return;
+  const traced = await client.call(operationVerb(TREE, 'event trace').call, fields);
+  terminal.stdout.write('\n');
+  await show(session, traced);
 }
 
 /** The stream of a job. Text mode tells how the job ended, but its exit code is not ours. */

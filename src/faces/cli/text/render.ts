@@ -1,11 +1,13 @@
 import type { Projected, ViewName } from '../../../operations/views.ts';
 import { approval, approvals, decision, link, pending } from './approvals.ts';
+import { eventList, eventSheet, eventSummary, eventTrace } from './events.ts';
 import { generic } from './generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './jobs.ts';
 import { mute, mutes } from './mutes.ts';
 import type { Page } from './page.ts';
 import { plan } from './plan.ts';
 import { block } from './safe.ts';
+import { schedule, schedules } from './schedules.ts';
 import { seal, secret, secrets } from './secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './service.ts';
 import { hooks, source, sources } from './sources.ts';
@@ -34,10 +36,16 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'approval.plan': plan,
   'approval.decision': decision,
   'approval.link': link,
+  'event.list': eventList,
+  'event.get': eventSheet,
+  'event.summary': eventSummary,
+  'event.trace': eventTrace,
   'mute.list': mutes,
   'mute.get': mute,
   'webhook.list': webhooks,
   'webhook.created': webhookCreated,
+  'schedule.list': schedules,
+  'schedule.get': schedule,
   'secret.list': secrets,
   'secret.get': secret,
   'seal.status': seal,

@@ -75,6 +75,19 @@ function hostileHost(text: string) {
   };
 }
 
+/** The views of events. */
+function hostileEvents(text: string) {
+  const facts = { id: text, source: text, name: text, status: text, netgroup: text, severity: text, fingerprint: text, labels: { [text]: text } };
+  const event = { ...facts, outcome: text, reason: text, rule: text, job_id: text, approval_id: text, received_at: text };
+  const counts = { received: 6, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 1, error: 1 };
+  return {
+    'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
+    'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
+    'event.summary': counts,
+    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text }] },
+  };
+}
+
 /** The views of schedules. */
 function hostileSchedules(text: string) {
   const schedule = { name: text, cron: text, timezone: text, enabled: true, runbook: text, next_at: text, last_at: text, last_job_id: text };
@@ -94,6 +107,7 @@ function hostile(text: string): Record<ViewName, unknown> {
   return {
     ...hostileInfrastructure(text),
     ...hostileHost(text),
+    ...hostileEvents(text),
     ...hostileSchedules(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],

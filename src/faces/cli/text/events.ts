@@ -1,0 +1,75 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page, Paint } from './page.ts';
+import { paint } from './page.ts';
+import { inline } from './safe.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+type Event = Projected<'event.get'>;
+type Step = Projected<'event.trace'>['steps'][number];
+
+const OUTCOME_PAINT: Readonly<Record<Event['outcome'], Paint>> = {
+  ignored: 'dim',
+  matched: 'cyan',
+  suppressed: 'yellow',
+  gated: 'magenta',
+  fired: 'green',
+  error: 'red',
+};
+
+export function eventList(data: Projected<'event.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
+      { title: 'ID', cell: (each) => each.id },
+      { title: 'SOURCE', cell: (each) => each.source },
+      { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
+      { title: 'STATUS', cell: (each) => each.status ?? '-' },
+      { title: 'RECEIVED', cell: (each) => relative(each.received_at, page.nowMs) },
+      { title: 'WHY', cell: (each) => each.reason, mayCut: true },
+    ],
+    'No events. Make an address that alerts can be sent to with: svc webhook add NAME --source alertmanager',
+  );
+}
+
+export function eventSheet(data: Event, page: Page): string {
+  return sheet(page, [
+    ['Event', data.id],
+    ['Outcome', data.outcome],
+    ['Why', data.reason],
+    ['Source', data.source],
+    ...optional('Name', data.name),
+    ...optional('Status', data.status),
+    ...optional('Severity', data.severity),
+    ...optional('Fingerprint', data.fingerprint),
+    ...optional('Netgroup', data.netgroup),
+    ['Received', absolute(data.received_at, page.nowMs)],
+    ...optional('Rule', data.rule),
+    ...optional('Job', data.job_id),
+    ...optional('Approval', data.approval_id),
+    ...Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const),
+  ]);
+}
+
+function optional(name: string, value: string | null | undefined): (readonly [string, string])[] {
+  return value === null || value === undefined ? [] : [[name, value]];
+}
+
+export function eventSummary(data: Projected<'event.summary'>, page: Page): string {
+  return sheet(page, Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]));
+}
+
+/** The word in front carries what colour only underlines. */
+const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = { passed: 'green', stopped: 'yellow', 'not reached': 'dim', error: 'red' };
+
+export function eventTrace({ steps }: Projected<'event.trace'>, page: Page): string {
+  if (steps.length === 0) return 'No rule was tried on it.\n';
+  return steps.map((step) => `${line(step, page)}\n`).join('');
+}
+
+function line({ step, rule, result, why }: Step, page: Page): string {
+  const what = step === 'rule' ? `rule ${rule ?? '-'}` : `  ${step}`;
+  return `${paint(page, RESULT_PAINT[result], result.padEnd(11))}  ${inline(what)}: ${inline(why)}`;
+}
