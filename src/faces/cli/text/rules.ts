@@ -1,0 +1,94 @@
+import type { Projected } from '../../../operations/views.ts';
+import { eventTrace } from './events.ts';
+import type { Page } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+type Listed = Projected<'rule.list'>[number];
+type Silence = Projected<'silence.get'>;
+
+/** What a rule does and to what: `apply net`, `command on localhost, only web1`. */
+function does({ action }: Pick<Listed, 'action'>): string {
+  switch (action.kind) {
+    case 'command':
+      return `command on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
+    case 'plan':
+    case 'apply':
+    case 'destroy':
+      return `${action.kind} ${action.workspace}`;
+    case 'notify':
+      return 'notify';
+  }
+}
+
+export function rules(data: Projected<'rule.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'NAME', cell: (each) => each.name },
+      { title: 'STATE', cell: (each) => (each.enabled ? 'enabled' : 'disabled'), paint: (each) => (each.enabled ? undefined : 'dim') },
+      { title: 'DOES', cell: does, mayCut: true },
+      { title: 'APPROVAL', cell: (each) => each.approval },
+      { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
+      { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, page.nowMs) },
+      { title: 'WHEN', cell: (each) => each.when, mayCut: true },
+    ],
+    'No rules. Add one with: svc rule add NAME --file rule.yaml',
+  );
+}
+
+export function rule(data: Projected<'rule.get'>, page: Page): string {
+  const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
+  return sheet(page, [
+    ['Rule', data.name],
+    ['State', data.enabled ? 'enabled' : 'disabled'],
+    ['When', data.when],
+    ['Does', does(data)],
+    ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
+    ['Cooldown', data.cooldown ?? 'none'],
+    ...('timeout' in data.action && data.action.timeout !== null ? ([['Timeout', data.action.timeout]] as const) : []),
+    ['Added by', data.added_by],
+    ['Changed', absolute(data.updated_at, page.nowMs)],
+    ['Last fired', absolute(data.last_fired_at, page.nowMs)],
+  ]);
+}
+
+export function ruleTest(data: Projected<'rule.test'>, page: Page): string {
+  const head = sheet(page, [
+    ['Rule', data.rule],
+    ['Event', data.event_id],
+    ['Fires', data.fires ? 'yes' : 'no'],
+    ['Why', data.reason],
+  ]);
+  return `${head}\n${eventTrace({ event_id: data.event_id, outcome: data.outcome, reason: data.reason, steps: data.trace }, page)}`;
+}
+
+function stops({ rule: name, when }: Silence): string {
+  const only = when === null ? '' : ` when ${when}`;
+  return `${name ?? 'all rules'}${only}`;
+}
+
+export function silences(data: Projected<'silence.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'ID', cell: (each) => each.id },
+      { title: 'STOPS', cell: stops, mayCut: true },
+      { title: 'REASON', cell: (each) => each.reason, mayCut: true },
+      { title: 'ENDS', cell: (each) => relative(each.expires_at, page.nowMs) },
+    ],
+    'No silences. Make one with: svc silence add --rule NAME --for 1h --reason TEXT',
+  );
+}
+
+export function silence(data: Silence, page: Page): string {
+  return sheet(page, [
+    ['Silence', data.id],
+    ['Stops', stops(data)],
+    ['Reason', data.reason],
+    ['Since', absolute(data.created_at, page.nowMs)],
+    ['Ends', absolute(data.expires_at, page.nowMs)],
+  ]);
+}
