@@ -3,6 +3,7 @@ import { dirname, isAbsolute } from 'node:path';
 import { processEnvironment } from '../config/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
+import { isWithin } from '../lib/within.ts';
 import type { SourceFetcher } from '../operations/services.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git.ts';
@@ -54,8 +55,4 @@ async function checkDirectory(directory: string, dataDir: string): Promise<void>
 
 function refuseUnreadable(): never {
   throw new Failure('invalid_argument', 'dir: the service can not list what is in this directory.');
-}
-
-function isWithin(inner: string, outer: string): boolean {
-  return `${inner}/`.startsWith(outer === '/' ? '/' : `${outer}/`);
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { WORKSPACE_KINDS, workspaceKey } from '../domain/workspace.ts';
+import { type State, WORKSPACE_KINDS, workspaceKey } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { backendOf, TREE } from '../runners/terraform/root.ts';
-import { ERRORED_STATE_FILE, readState, type State } from '../runners/terraform/state-file.ts';
+import { ERRORED_STATE_FILE, readState } from '../runners/terraform/state-file.ts';
 import { isOwned } from '../store/chunks.ts';
 import type { Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';

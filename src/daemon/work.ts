@@ -1,12 +1,12 @@
 import { Failure } from '../domain/failure.ts';
 import type { RunOutcome } from '../domain/job.ts';
+import type { State } from '../domain/workspace.ts';
 import { pause } from '../lib/clock.ts';
 import type { RecordedChunk } from '../runners/output/recorder.ts';
 import { RecorderFenced } from '../runners/output/recorder.ts';
 import { runJob, type RunKit } from '../runners/run.ts';
 import type { Runner } from '../runners/runner.ts';
 import { RUNNERS } from '../runners/table.ts';
-import { parseState } from '../runners/terraform/state-file.ts';
 import { appendOutput } from '../store/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
@@ -175,9 +175,8 @@ export class Work {
   }
 
   /** The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the same. */
-  async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, bytes: Uint8Array, aside: boolean): Promise<void> {
-    const state = parseState(Buffer.from(bytes));
-    if (state === null || ring === null) return;
+  async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, state: State, aside: boolean): Promise<void> {
+    if (ring === null) return;
     const { owned } = await this.#persist(async (tx) => {
       if (!aside) return keepOfRun(tx, fence, row, { state, ring });
       await setAside(tx, row, { state, ring });

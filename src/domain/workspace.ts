@@ -63,6 +63,13 @@ export interface WorkspaceResult {
   readonly drift: Exclude<Drift, 'unknown'> | null;
 }
 
+/** A whole state, as a file of terraform holds it. */
+export interface State extends StatePosition {
+  readonly bytes: Buffer;
+  /** How many resources it has. */
+  readonly resources: number;
+}
+
 /** Which state this is: terraform raises the serial with each change, and a new state gets a new lineage. */
 export interface StatePosition {
   readonly serial: number;

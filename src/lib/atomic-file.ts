@@ -61,7 +61,8 @@ async function writeBeside(path: string, data: string | Uint8Array, mode: number
   return temporary;
 }
 
-async function syncDirectory(path: string): Promise<void> {
+/** Makes sure that the names in a directory are there after a power cut. Rejects with the system's error. */
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
     await directory.sync();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
+import type { State } from '../domain/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
 import { childEnvironment } from './process/environment.ts';
@@ -33,7 +34,7 @@ export interface RunReports {
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
   /** The state of the workspace as it is at this moment; with `aside`, one that is for a person to bring where it belongs. */
-  keepState(state: Uint8Array, aside: boolean): Promise<void>;
+  keepState(state: State, aside: boolean): Promise<void>;
 }
 
 /** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
@@ -55,7 +56,7 @@ export async function runJob(
     return { state: 'failed', exitCode: null };
   }
   let unkept = false;
-  const keep = async (state: Uint8Array, aside: boolean): Promise<void> => {
+  const keep = async (state: State, aside: boolean): Promise<void> => {
     unkept = true;
     try {
       await reports.keepState(state, aside);

@@ -1,5 +1,5 @@
 import type { JobKind, RunOutcome } from '../domain/job.ts';
-import type { WorkspaceMaterials } from '../domain/workspace.ts';
+import type { State, WorkspaceMaterials } from '../domain/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** What a run is told of its job. It never sees the store. */
@@ -60,9 +60,9 @@ export interface RunTools {
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
   /** Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens. */
-  keepState(state: Uint8Array): Promise<void>;
+  keepState(state: State): Promise<void>;
   /** Keeps a state that is not where the root looks for it, for a person to bring there. */
-  setStateAside(state: Uint8Array): Promise<void>;
+  setStateAside(state: State): Promise<void>;
 }
 
 /** A kind of job: turns the spec into programs, and their ends into an outcome. */

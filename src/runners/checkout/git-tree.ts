@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import type { CopyLimits } from './copy-tree.ts';
 import { type Git, runGit } from './git-process.ts';
@@ -89,7 +90,7 @@ export async function writeTree(git: Git, entries: readonly GitEntry[], tree: st
   });
   // Last of all, so that nothing was written through one.
   await makeLinks(made, links, entries, tree);
-  for (const folder of [...made.keys(), '']) await syncFolder(join(tree, folder));
+  for (const folder of [...made.keys(), '']) await syncDirectory(join(tree, folder));
 }
 
 async function makeFolders(entries: readonly GitEntry[], tree: string): Promise<Map<string, TreeEntry>> {
@@ -132,15 +133,6 @@ async function makeLinks(
     if (leads === 'outside') throw new Error(`The link ${JSON.stringify(path)} of the repository leads out of it.`);
     if (leads === 'nowhere') throw new Error(`The link ${JSON.stringify(path)} of the repository leads nowhere in it.`);
     await symlink(target, join(tree, path));
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

@@ -1,8 +1,9 @@
 import { renameSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME } from '../../domain/name.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { randomBytes } from '../../lib/random.ts';
 
@@ -86,7 +87,7 @@ export class SourceTrees {
       const code = errorCode(error);
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     }
-    await syncFolder(ofSource);
+    await syncDirectory(ofSource);
   }
 
   async #discard(path: string): Promise<void> {
@@ -119,14 +120,5 @@ export class SourceTrees {
       const isOld = stats !== null && this.#clock.now() - stats.mtimeMs > LEFTOVER_MS;
       if (name.startsWith(GONE) || isOld) await rm(path, { recursive: true, force: true });
     }
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -1,3 +1,5 @@
+import { isWithin } from '../../lib/within.ts';
+
 /** What a sandboxed job may reach. Everything else of the file system and of outbound TCP is refused by the kernel. */
 export interface SandboxPolicy {
   /** Absolute paths to read and to execute from, besides the system's own. Each must exist. */
@@ -49,5 +51,5 @@ export const SHARED_MEMORY_PATH = '/dev/shm';
  */
 export function pathsThatExpose(dataDir: string, policy: Pick<SandboxPolicy, 'readable' | 'writable'>): string[] {
   const all = [...SYSTEM_PATHS.map((row) => row.path), ...policy.readable, ...policy.writable];
-  return all.filter((path) => `${dataDir}/`.startsWith(path.endsWith('/') ? path : `${path}/`));
+  return all.filter((path) => isWithin(dataDir, path));
 }

@@ -1,5 +1,6 @@
+import type { State } from '../../domain/workspace.ts';
 import type { OutputSift } from '../runner.ts';
-import { parseState, type State, STATE_MAX_BYTES } from './state-file.ts';
+import { parseState, STATE_MAX_BYTES } from './state-file.ts';
 
 /** How terraform and tofu begin a state when they print it, at the start of a line. */
 const HEAD = Buffer.from('{\n  "version": 4,\n  "terraform_version": ');

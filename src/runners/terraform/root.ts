@@ -1,6 +1,7 @@
 import { lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceMaterials } from '../../domain/workspace.ts';
+import { isWithin } from '../../lib/within.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
 import { findHooksFile } from '../checkout/hooks-file.ts';
 import { readWhole, STATE_FILE } from './state-file.ts';
@@ -41,7 +42,7 @@ async function refuseElsewhere(runDir: string, path: string, root: string): Prom
   const real = await realpath(path).catch(() => null);
   const stats = real === null ? null : await lstat(real);
   if (real === null || stats?.isDirectory() !== true) throw new Error(`There is no folder ${root} in these files.`);
-  if (!`${real}/`.startsWith(`${await realpath(runDir)}/`)) throw new Error(`The folder ${root} leads out of these files.`);
+  if (!isWithin(real, await realpath(runDir))) throw new Error(`The folder ${root} leads out of these files.`);
 }
 
 /** Whether an `init` left something that later steps need: providers, modules, a backend. */

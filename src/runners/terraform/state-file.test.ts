@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import type { State } from '../../domain/workspace.ts';
 import { holdProcess, systemClock } from '../../lib/clock.ts';
-import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_FILE, type State, watchState } from './state-file.ts';
+import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_FILE, watchState } from './state-file.ts';
 
 const stateText = (serial: number, resources = 0): string =>
   JSON.stringify({ version: 4, serial, lineage: 'l', resources: Array.from({ length: resources }, () => ({})) });

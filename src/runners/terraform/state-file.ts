@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StatePosition } from '../../domain/workspace.ts';
+import type { State } from '../../domain/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
+import { isWithin } from '../../lib/within.ts';
 
 /** Where terraform keeps the state of a root without a backend, below its folder. */
 export const STATE_FILE = 'terraform.tfstate';
@@ -14,12 +15,6 @@ export const STATE_MAX_BYTES = 128 * 1024 * 1024;
 const LOOK_EVERY_MS = 250;
 /** Keeping a large state takes its time: so many times that long passes until the next look. */
 const REST_FACTOR = 10;
-
-export interface State extends StatePosition {
-  readonly bytes: Buffer;
-  /** How many resources it has. */
-  readonly resources: number;
-}
 
 /** Reads a state. Null for what is no whole state: terraform may be writing it at this moment. */
 export function parseState(bytes: Buffer): State | null {
@@ -42,7 +37,7 @@ export function parseState(bytes: Buffer): State | null {
 export async function readState(within: string, folder: string, name: string = STATE_FILE): Promise<State | null> {
   try {
     const real = await realpath(folder);
-    if (!`${real}/`.startsWith(`${await realpath(within)}/`)) return null;
+    if (!isWithin(real, await realpath(within))) return null;
     return parseState(await readWhole(join(real, name), STATE_MAX_BYTES));
   } catch {
     return null;

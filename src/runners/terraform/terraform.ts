@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/job.ts';
-import type { SavedPlan, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
+import { hasMoved } from '../../domain/plan.ts';
+import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
 import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
-import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_MAX_BYTES, type State, watchState } from './state-file.ts';
+import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_MAX_BYTES, watchState } from './state-file.ts';
 import { findTool, type Tool } from './tool.ts';
 
 /** A plan file has the configuration and the state in it, compressed. */
@@ -157,7 +158,7 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
 
 async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
   const now = await positionBefore(run, saved.ownBackend);
-  if (now.serial === saved.serial && now.lineage === saved.lineage) return;
+  if (!hasMoved(saved, now)) return;
   throw new Ended(`The plan is stale: it was made from serial ${saved.serial}, the state is at serial ${now.serial}. Nothing was applied.`);
 }
 
@@ -167,7 +168,7 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
   const before = ownBackend ? null : await kept(run);
   const done = new AbortController();
   const place = { within: tools.runDir, folder: root.path };
-  const watching = ownBackend ? null : await watchState(place, tools.clock, ({ bytes }) => tools.keepState(bytes), done.signal);
+  const watching = ownBackend ? null : await watchState(place, tools.clock, (state) => tools.keepState(state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
   const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
   let end: ProgramEnd;
@@ -190,7 +191,7 @@ async function foundInFolder(run: Run, before: State | null, printed: State | nu
   if (rescued !== null) tools.say('The state could not be written where terraform works, as on a full disk. What it left or printed instead is kept as the newest version.');
   const after = rescued ?? (await kept(run));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
-  if (moved) await run.tools.keepState(after.bytes);
+  if (moved) await run.tools.keepState(after);
   if (after === null && before !== null) run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
   return found(after, false);
 }
@@ -201,7 +202,7 @@ async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null):
   const errored = printed ?? (await readState(tools.runDir, root.path, ERRORED_STATE_FILE));
   if (errored !== null) {
     tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
-    await tools.setStateAside(errored.bytes);
+    await tools.setStateAside(errored);
     // Where the backend is now, the next run asks it.
     return found(null, true);
   }
