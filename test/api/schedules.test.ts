@@ -10,10 +10,6 @@ import { type Program, startProgram } from '../support/program.ts';
 import { send } from '../support/scenario.ts';
 import { scheduleOf, timeFrom } from '../support/schedule-maker.ts';
 import { audited, callLocally, makeWorkspace } from '../support/workspace-maker.ts';
-import { runScenarios } from '../support/scenario.ts';
-import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
-
-runScenarios(SCHEDULE_SCENARIOS);
 
 type Schedule = Projected<'schedule.get'>;
 
