@@ -40,9 +40,14 @@ export async function prepareTimes(): Promise<void> {
   const run = plan(celEnv(), parse('timestamp(at)'));
   toTime = (at) => {
     const time = run({ at });
-    if (isCelError(time)) throw new RangeError('this is no time');
-    return time;
+    return isCelError(time) ? null : time;
   };
+}
+
+/** Null for what is no time: whatever is done with it is an error then. */
+function timeOf(ms: number): Cel.CelInput {
+  const date = new Date(ms);
+  return toTime === null || Number.isNaN(date.getTime()) ? null : toTime(date.toISOString());
 }
 
 const contexts = new WeakMap<EventFacts, CelContext>();
@@ -63,7 +68,7 @@ export function eventContext(facts: EventFacts): CelContext {
     ['netgroup', facts.netgroup ?? ''],
     ['labels', new Map(Object.entries(facts.labels))],
     ['annotations', new Map(Object.entries(facts.annotations))],
-    ['received_at', toTime === null ? null : toTime(new Date(facts.receivedAt).toISOString())],
+    ['received_at', timeOf(facts.receivedAt)],
   ] satisfies [string, Cel.CelInput][]);
   const context = { event };
   contexts.set(facts, context);
