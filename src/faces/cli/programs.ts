@@ -80,6 +80,7 @@ export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'workspace.apply': [WAIT_RUN],
   'workspace.destroy': [WAIT_RUN],
   'workspace.drift': [WAIT_RUN],
+  'rule.add': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the rule from this file, not from standard input' }],
   'secret.set': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the value from this file, not from standard input' }],
   'command.run': [{ name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' }],
 };

@@ -3,7 +3,9 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Session } from './session.ts';
 import { UsageFailure } from './usage.ts';
-import { withValue } from './value-input.ts';
+import { VALUE_INPUTS, type ValueInput, withValue } from './value-input.ts';
+
+const SECRET: ValueInput = VALUE_INPUTS['secret.set'] ?? assert.fail();
 
 interface Given {
   readonly typed?: string;
@@ -27,7 +29,7 @@ function sessionOf({ typed, piped = [], noInput = false }: Given): { session: Se
 }
 
 async function valueOf(given: Given): Promise<unknown> {
-  const { secret, value } = await withValue(sessionOf(given).session);
+  const { secret, value } = await withValue(sessionOf(given).session, SECRET);
   assert.equal(secret, 'net/token');
   return value;
 }
@@ -53,7 +55,7 @@ test('more than a value may have is not read to its end, and is still too long f
 
 test('on a terminal the value is asked for and not shown', async () => {
   const { session, screen } = sessionOf({ typed: 'hunter2 \u{1F511}\nanother line\n' });
-  assert.equal((await withValue(session))['value'], 'hunter2 \u{1F511}');
+  assert.equal((await withValue(session, SECRET))['value'], 'hunter2 \u{1F511}');
   assert.equal(screen(), 'Value of net/token, one line, not shown: \n');
 });
 
@@ -61,4 +63,14 @@ test('a terminal where nobody answers, or who presses Ctrl-C, sets nothing', asy
   await assert.rejects(valueOf({ typed: '' }), usage(/no value was given, nothing was done/));
   await assert.rejects(valueOf({ typed: 'half a val\u0003' }), usage(/no value was given, nothing was done/));
   await assert.rejects(valueOf({ typed: 'x\n', noInput: true }), usage(/the value comes from standard input or --file/));
+});
+
+test('a rule comes from its file or from standard input, and is asked for nowhere', async () => {
+  const rule = VALUE_INPUTS['rule.add'] ?? assert.fail();
+  const { session } = sessionOf({ piped: ['when: true\n'] });
+  assert.equal((await withValue(session, rule))['text'], 'when: true');
+  const typed = sessionOf({ typed: 'when: true\n' });
+  await assert.rejects(async () => withValue(typed.session, rule), usage(/the rule comes from standard input or --file/));
+  const wrong = sessionOf({ piped: [Buffer.from([0xff])] });
+  await assert.rejects(withValue(wrong.session, rule), usage(/^standard input: the rule is no UTF-8 text\.$/));
 });

@@ -5,29 +5,52 @@ import type { Session } from './session.ts';
 import { write } from './terminal.ts';
 import { UsageFailure } from './usage.ts';
 
-const HELP = 'svc secret set --help';
+/** A field that never stands on a command line: it comes from the file of --file, else from standard input. */
+export interface ValueInput {
+  readonly field: string;
+  /** Its word in messages. */
+  readonly what: string;
+  /** What one does about bytes that are no text. */
+  readonly cure: string;
+  /** The question at a terminal; null where nobody types such a thing there. */
+  readonly question: ((fields: Fields) => string) | null;
+}
+
+/** By the operation. */
+export const VALUE_INPUTS: Readonly<Record<string, ValueInput>> = {
+  'secret.set': {
+    field: 'value',
+    what: 'the value',
+    cure: '; encode it first, for example with base64',
+    question: (fields) => `Value of ${String(fields['secret'])}, one line, not shown: `,
+  },
+  'rule.add': { field: 'text', what: 'the rule', cure: '', question: null },
+};
 
 /** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
 const READ_MAX_BYTES = 65_536 + 2;
 
 /**
- * The fields of a secret with its `value` in them, which never stands on a command line: from the file of --file, else from standard input, without the one line end that
- * an editor or echo leaves. On a terminal it is asked for and not shown. Throws UsageFailure.
+ * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
+ * one line end that an editor or echo leaves. On a terminal it is asked for and not shown. Throws UsageFailure.
  */
-export async function withValue(session: Session): Promise<Fields> {
-  return { ...session.fields, value: await valueOf(session) };
+export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
+  return { ...session.fields, [input.field]: await valueOf(session, input) };
 }
 
-function valueOf(session: Session): Promise<string> {
+function valueOf(session: Session, input: ValueInput): Promise<string> {
   const { flags, terminal, options, verb } = session;
   const file = flags['file'];
-  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file');
-  if (terminal.stdin.isTTY !== true) return read(terminal.stdin, 'standard input');
-  if (options.noInput) throw new UsageFailure(`svc ${verb.path}: the value comes from standard input or --file.`, HELP);
-  return ask(session);
+  const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
+  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', input, refuse);
+  if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
+  if (options.noInput || input.question === null) throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
+  return ask(session, input.question(session.fields), refuse);
 }
 
-async function read(stream: Readable, from: string): Promise<string> {
+type Refuse = (message: string) => UsageFailure;
+
+async function read(stream: Readable, from: string, input: ValueInput, refuse: Refuse): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -38,25 +61,27 @@ async function read(stream: Readable, from: string): Promise<string> {
       if (size > READ_MAX_BYTES) break;
     }
   } catch (error) {
-    throw new UsageFailure(`${from}: ${error instanceof Error ? error.message : 'can not be read'}.`, HELP);
+    throw refuse(`${from}: ${error instanceof Error ? error.message : 'can not be read'}.`);
   }
-  return text(Buffer.concat(chunks).subarray(0, READ_MAX_BYTES + 1), size > READ_MAX_BYTES, from).replace(/\r?\n$/, '');
+  const whole = text(Buffer.concat(chunks).subarray(0, READ_MAX_BYTES + 1), size > READ_MAX_BYTES);
+  if (whole === null) throw refuse(`${from}: ${input.what} is no UTF-8 text${input.cure}.`);
+  return whole.replace(/\r?\n$/, '');
 }
 
 /** Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no fault of theirs. */
-function text(bytes: Uint8Array, isCut: boolean, from: string): string {
+function text(bytes: Uint8Array, isCut: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
   } catch {
-    throw new UsageFailure(`${from}: the value is no UTF-8 text; encode it first, for example with base64.`, HELP);
+    return null;
   }
 }
 
 /** One line, typed or pasted. The terminal is in raw mode meanwhile, and what readline would echo goes nowhere. */
-async function ask({ terminal, fields, verb }: Session): Promise<string> {
+async function ask({ terminal, verb }: Session, question: string, refuse: Refuse): Promise<string> {
   const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  await write(terminal.stderr, `Value of ${String(fields['secret'])}, one line, not shown: `);
+  await write(terminal.stderr, question);
   const reader = createInterface({ input: terminal.stdin, output: nowhere, terminal: true, historySize: 0 });
   const line = await new Promise<string | null>((resolve) => {
     reader.once('line', resolve);
@@ -65,6 +90,6 @@ async function ask({ terminal, fields, verb }: Session): Promise<string> {
   });
   reader.close();
   await write(terminal.stderr, '\n');
-  if (line === null) throw new UsageFailure(`svc ${verb.path}: no value was given, nothing was done.`, HELP);
+  if (line === null) throw refuse(`svc ${verb.path}: no value was given, nothing was done.`);
   return line;
 }
