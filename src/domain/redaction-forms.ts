@@ -16,6 +16,8 @@ export const EVERY_FORM_UP_TO_BYTES = 512;
 /** Of a longer value only so much is looked for, so that one value never holds up the daemon for more than 0.2 s. */
 export const LONGEST_VALUE_BYTES = 32 * 1024;
 
+/** A shorter end of a folded text is left: it holds some bytes of the value, and would be met by chance. */
+const FOLDED_LINE_CHARACTERS = 12;
 /** Widths at which coreutils' base64 (76), PEM (64) and xxd (60) break their lines. */
 const BASE64_WIDTHS = [64, 76];
 const HEX_WIDTHS = [60];
@@ -66,10 +68,11 @@ function hexForms(bytes: Buffer): string[] {
   return [lower, lower.toUpperCase(), ...folded];
 }
 
+/** Whole, and line by line: a tool that starts others, such as terraform, puts its own words before each of their lines. */
 function foldedAt(form: string, width: number): string[] {
   if (form.length <= width) return [];
   const lines = form.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
-  return [lines.join('\n'), lines.join('\r\n')];
+  return [lines.join('\n'), lines.join('\r\n'), ...lines.filter((line) => line.length >= FOLDED_LINE_CHARACTERS)];
 }
 
 function plainBytes(more: string): ReadonlySet<number> {
@@ -102,15 +105,19 @@ function jsonForms(bytes: Buffer): string[] {
   return [json, insideQuotes(json)].map(utf8AsLatin1);
 }
 
-/** As Go and others escape it for HTML, Python in ASCII, PHP with its slashes; and each as JSON within JSON. */
+/** As Go and others escape it for HTML, Python in ASCII, PHP with its slashes, .NET; and each as JSON within JSON. */
 function rareJsonForms(bytes: Buffer): string[] {
   if (!isUtf8(bytes)) return [];
   const json = insideQuotes(bytes.toString());
   const html = json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   const ascii = json.replace(/[^\x20-\x7e]/g, unicodeEscape);
-  const asciiUpper = ascii.replace(/\\u(....)/g, (_, digits: string) => `\\u${digits.toUpperCase()}`);
-  const once = [html, ascii, asciiUpper, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
+  const net = json.replaceAll('\\"', '"').replace(/[<>&'"+`\u007f-\uffff]/g, unicodeEscape);
+  const once = [html, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), net].flatMap((form) => [form, inUpperCase(form)]);
   return [...once, ...once.map(insideQuotes)].map(utf8AsLatin1);
+}
+
+function inUpperCase(form: string): string {
+  return form.replace(/\\u(....)/g, (_, digits: string) => `\\u${digits.toUpperCase()}`);
 }
 
 function insideQuotes(text: string): string {

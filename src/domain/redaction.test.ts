@@ -227,3 +227,17 @@ void test('hostile output costs time in proportion to its length', () => {
   // Some 0.2 s. A search that starts again at each byte compares 5,000 bytes for each of the 5 million: some 25 s.
   assert.ok(systemClock.monotonic() - start < 10_000);
 });
+
+test('T55: a folded encoding is found line by line, also with the words of another tool before each line', () => {
+  const value = Buffer.from(Array.from({ length: 8 }, (_, n) => `line ${n} of a private key, which is rather long`).join('\n'));
+  const lines = (value.toString('base64').match(/.{1,76}/g) ?? []).map((line) => `terraform_data.x (local-exec): ${line}`);
+  const redacted = redactText(lines.join('\n'), [value]);
+  for (const line of value.toString('base64').match(/.{1,76}/g) ?? []) assert.ok(!redacted.includes(line), line);
+});
+
+test('T55: escapes of JSON are found in either case of their digits, and as .NET makes them', () => {
+  const value = 'Abc<&>é/+ "x"DEF99';
+  for (const form of ['Abc\\u003C\\u0026\\u003Eé/+ \\"x\\"DEF99', 'Abc\\u003c\\u0026\\u003eé/+ \\"x\\"DEF99', 'Abc\\u003C\\u0026\\u003E\\u00E9/\\u002B \\u0022x\\u0022DEF99']) {
+    assert.equal(redactText(`a ${form} b`, [Buffer.from(value)]), `a ${REDACTED} b`, form);
+  }
+});

@@ -5,7 +5,7 @@ import type { Tx } from '../store/gate.ts';
 import type { Db } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import { encode, encodePages, encodeRaw } from './envelope.ts';
-import { type Patience, takesKey, type Operation, type WriteOperation, type Written } from './operation.ts';
+import { isNone, type Operation, pathFields, type Patience, takesKey, type WriteOperation, type Written } from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -80,7 +80,7 @@ async function writeOnce(home: Home, operation: WriteOperation, { caller, idempo
   if (!takesKey(operation)) {
     throw new Failure('invalid_argument', `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`);
   }
-  const asked = heldKey(operation, caller, key);
+  const asked = heldKey(operation, caller, key, input);
   const first = await kept(home.store.db, asked);
   if (first !== null) return first;
   try {
@@ -102,8 +102,10 @@ interface HeldKey {
   readonly joblessHolder: string | null;
 }
 
-function heldKey(operation: WriteOperation, caller: Caller, key: string): HeldKey {
-  const own = `write:${caller.id}:${operation.id}`;
+function heldKey(operation: WriteOperation, caller: Caller, key: string, input: Readonly<Record<string, unknown>>): HeldKey {
+  // A decision about one thing is no repeat of one about another, whatever key it carries.
+  const target = isNone(operation.http) ? '' : pathFields(operation.http).map((name) => `:${String(input[name])}`).join('');
+  const own = `write:${caller.id}:${operation.id}${target}`;
   if (operation.effect !== 'enqueue') return { key, holder: own, joblessHolder: null };
   return { key, holder: `job:${caller.owner}`, joblessHolder: operation.mayMakeNone === true ? own : null };
 }

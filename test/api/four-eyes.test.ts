@@ -185,3 +185,20 @@ test('T29: A redrive goes around no switch: a fresh apply or a destroy that its 
   await switches(1, 1);
   assert.deepEqual(await redriven(), []);
 });
+
+test('T26: a decision about one approval is no repeat of one about another, whatever key it carries', async (t) => {
+  const program = await startProgram(t);
+  const [first, second] = [await gated(program, { workspace: 'one' }), await gated(program, { workspace: 'two' })];
+  const decide = async (apr: string, decision: string): Promise<{ approval_id: string; state: string }> => {
+    const response = await fetch(`${program.url}/api/v1/approvals/${apr}/decision`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${program.tokens.approve}`, 'content-type': 'application/json', 'idempotency-key': 'd1' },
+      body: JSON.stringify({ decision }),
+    });
+    return ((await response.json()) as { data: { approval_id: string; state: string } }).data;
+  };
+  assert.equal((await decide(first.apr, 'approve')).state, 'approved');
+  assert.deepEqual({ ...(await decide(second.apr, 'reject')) }.state, 'rejected');
+  // The same about the same is a repeat.
+  assert.equal((await decide(first.apr, 'approve')).approval_id, first.apr);
+});
