@@ -38,6 +38,7 @@ const SAMPLES: Readonly<Record<string, { params?: Readonly<Record<string, string
   'secret.list': { allowed: 200 },
   'host.request': { body: { request: 'nothing' }, allowed: 200 },
   'mute.list': { allowed: 200 },
+  'schedule.list': { allowed: 200 },
   'mute.add': { body: { scope_kind: 'global', for: '1h' }, allowed: 200 },
   'mute.remove': { params: { id: 'mute_00000000000000000000000000' }, allowed: 404 },
   'maintenance.interrupted': { allowed: 200 },

@@ -10,6 +10,7 @@ import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
 import { JOB_SCENARIOS } from './scenarios/jobs.ts';
 import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
+import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
 import { SECRET_SCENARIOS } from './scenarios/secrets.ts';
 import { SERVICE_SCENARIOS } from './scenarios/service.ts';
 import { SOURCE_SCENARIOS } from './scenarios/sources.ts';
@@ -27,6 +28,7 @@ const SCENARIOS = [
   ...SECRET_SCENARIOS,
   ...HOST_SCENARIOS,
   ...MUTE_SCENARIOS,
+  ...SCHEDULE_SCENARIOS,
   ...WIRE_SCENARIOS,
 ];
 
