@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import { giveUpOutcome, tellOutcome } from '../reaction/outcome.ts';
+import { considerOutcome, giveUpOutcome, settleOutcome } from '../reaction/outcome.ts';
 import type { ReactionDeps } from '../reaction/parts.ts';
 import { listUntold } from '../store/outcomes.ts';
 import type { JobRow } from '../store/schema.ts';
@@ -28,15 +28,26 @@ export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Pro
     const before = reaction.clock.now() - OTHERS_AFTER_MS;
     const jobs = await listUntold(reaction.store.db, { daemonId: self(), before, limit: BATCH });
     if (jobs.length === 0 || signal?.aborted === true) return;
-    const refused = (await Promise.all(jobs.map((job) => tellOne(deps, job)))).find((failure) => failure !== null);
+    const telling: Promise<Failure | null>[] = [];
+    for (const job of jobs.toSorted(byEnd)) {
+      const considering = considerOutcome(reaction, job);
+      telling.push(tellOne(deps, job, considering));
+      // One behind the other, so that of one runbook the newest event tells the newest end; the writes share a commit.
+      await considering.catch(() => undefined);
+    }
+    const refused = (await Promise.all(telling)).find((failure) => failure !== null);
     // The store takes nothing at the moment: the next pass finds them again.
     if (refused !== undefined) throw refused;
   }
 }
 
-async function tellOne({ reaction, signals }: OutcomeDeps, job: JobRow): Promise<Failure | null> {
+function byEnd(a: JobRow, b: JobRow): number {
+  return (a.finished_at ?? 0) - (b.finished_at ?? 0) || (a.id < b.id ? -1 : 1);
+}
+
+async function tellOne({ reaction, signals }: OutcomeDeps, job: JobRow, considering: ReturnType<typeof considerOutcome>): Promise<Failure | null> {
   try {
-    await tellOutcome(reaction, job);
+    await settleOutcome(reaction, job, await considering);
   } catch (error) {
     if (error instanceof Failure) return error;
     signals.emit('loop:failed', { name: `outcome of ${job.id}`, error });

@@ -97,9 +97,11 @@ describe('What becomes of an event', () => {
   });
 });
 
-describe('The steps of an evaluation', () => {
-  const stepsOf = (facts: ReactionFacts): string[] => decideReaction(facts).trace.map(({ step, rule: name, result }) => `${name ?? '-'} ${step}: ${result}`);
+function stepsOf(facts: ReactionFacts): string[] {
+  return decideReaction(facts).trace.map(({ step, rule: name, result }) => `${name ?? '-'} ${step}: ${result}`);
+}
 
+describe('The steps of an evaluation', () => {
   test('name every rule once, and for one that matched each thing that was asked', () => {
     const facts = factsOf({ tried: [passedOver('a'), failed('b'), telling('c'), rule('d')], facts: { notTried: ['e'] } });
     assert.deepEqual(stepsOf(facts), [

@@ -46,29 +46,35 @@ async function senderOf(db: Db, job: JobRow): Promise<Sender> {
 const ATTEMPTS = 6;
 const PAUSE_MS = 250;
 
+/** The end of a job as events with their rules tried, for `settleOutcome`. */
+export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly Considered[]> {
+  if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
+  const drift = driftEvent(job);
+  return consider(deps, [outcomeEvent(job), ...(drift === null ? [] : [drift])], await senderOf(deps.store.db, job));
+}
+
 /**
  * Tells the end of a job: its event, what rules make of it, and the note on the job that it is told, in one
  * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`.
  */
-export async function tellOutcome(deps: ReactionDeps, job: JobRow): Promise<void> {
-  if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
-  const drift = driftEvent(job);
-  const events = [outcomeEvent(job), ...(drift === null ? [] : [drift])];
+export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered: readonly Considered[]): Promise<void> {
+  let events = considered;
   for (let attempt = 1; ; attempt += 1) {
-    const considered = await consider(deps, events, await senderOf(deps.store.db, job));
     try {
-      return await deps.store.write((tx) => tell(deps, tx, job.id, considered));
+      const each = events;
+      return await deps.store.write((tx) => tell(deps, tx, job, each));
     } catch (error) {
       if (!(error instanceof RuleChanged) || attempt >= ATTEMPTS) throw error;
       deps.rules.forget();
       await pause(deps.clock, PAUSE_MS);
+      events = await considerOutcome(deps, job);
     }
   }
 }
 
-async function tell(deps: ReactionDeps, tx: Tx, jobId: string, considered: readonly Considered[]): Promise<void> {
+async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {
   const [first] = considered;
-  if (first === undefined || !(await markTold(tx, jobId, first.id))) return;
+  if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
   for (const each of considered) await settle(deps, tx, each);
 }
 
@@ -77,6 +83,7 @@ export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store'>, job: JobR
   await deps.store.write(async (tx) => {
     const { labels, name } = outcomeEvent(job);
     const row = { ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels), name };
-    if (await markTold(tx, job.id, row.id)) insertEvent(tx, row);
+    if (!(await markTold(tx, job.id, row.id))) return;
+    insertEvent(tx, row);
   });
 }

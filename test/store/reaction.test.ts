@@ -56,6 +56,11 @@ class OldBook extends RuleBook {
   }
 }
 
+/** Alerts of the same 20 things, in another order for each n. */
+function message(n: number): NormalEvent[] {
+  return Array.from({ length: 20 }, (_, i) => alert({ fingerprint: `f${(n + i) % 20}` }));
+}
+
 for (const engine of ENGINES) {
   describe(`An event on ${engine.name}`, () => {
     let database: TestDatabase;
@@ -209,7 +214,6 @@ for (const engine of ENGINES) {
     test('F22: 1,000 alerts of 20 things on two daemons make 20 jobs', async () => {
       await addRule(deps, 'clean-up', { cooldownMs: 600_000 });
       const other = reactionOf(await database.open());
-      const message = (n: number): NormalEvent[] => Array.from({ length: 20 }, (_, i) => alert({ fingerprint: `f${(n + i) % 20}` }));
       await Promise.all(Array.from({ length: 50 }, (_, n) => receive(n % 2 === 0 ? deps : other, message(n), WEBHOOK)));
       assert.equal(await jobCount(store), 20);
       const counts = await countEvents(store.db);
