@@ -52,14 +52,8 @@ create table deliveries (
   primary key (page_id, target)
 ) strict, without rowid;
 create index deliveries_due on deliveries (next_at) where state = 'waiting';
+create index deliveries_by_target on deliveries (target) where state = 'waiting';
 create index deliveries_dead on deliveries (settled_at) where state = 'dead';
-
-create table page_sweep (
-  id integer not null primary key check (id = 1),
-  jobs_since integer not null
-) strict;
-
-create index jobs_failed on jobs (finished_at) where state in ('failed','interrupted');
 
 create table deadmen (
   name text not null primary key,

@@ -24,6 +24,7 @@ import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
+import { pageOptions, readTransports } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
@@ -90,6 +91,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseExposed(base);
+  const transports = readTransports(settings, base.clock);
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
   teardown.add(() => pool.stop());
@@ -125,6 +127,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     announceJob: (jobId) => base.followers.tell(jobId),
     signals,
     reaction: home.services.reaction,
+    pages: pageOptions({ clock: base.clock, settings, transports, webUrl, services: home.services }),
   });
   const started = daemon;
   teardown.add(() => started.stop());

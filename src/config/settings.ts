@@ -4,12 +4,15 @@ import { join, resolve } from 'node:path';
 import { APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
+import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
   readonly flag: string;
   readonly help: string;
   readonly placeholder?: string;
+  /** May be given often: the texts come joined by a blank, as they stand in the environment. */
+  readonly repeat?: true;
   /** The programs that take it; without, all of them do. */
   readonly only?: readonly ('serve' | 'web')[];
   /** Turns text, which is never empty, into the value; throws invalid_argument. Absent text gives the default. */
@@ -82,6 +85,11 @@ function canary(text: string | undefined): string | null {
   const port = Number(match?.[3] ?? Number.NaN);
   const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
   return literal && port >= 1 && port <= 65_535 ? text : refuse('check-canary', 'expected ip:port');
+}
+
+function pushDetail(text: string | undefined): PushDetail {
+  if (text === undefined) return 'summary';
+  return PUSH_DETAILS.find((rung) => rung === text) ?? refuse('push-detail', `expected one of ${PUSH_DETAILS.join(', ')}`);
 }
 
 function databaseUrl(text: string | undefined): string | null {
@@ -191,6 +199,21 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'How many sandbox launchers wait, already started, for a job; default 1',
     read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
+  }),
+  notify: setting({
+    flag: 'notify',
+    placeholder: 'URL',
+    only: ['serve'],
+    repeat: true,
+    help: 'Who gets pages beside the registered endpoints: ntfy+https://, smtp://, https://; may be given often',
+    read: (text) => (text ?? '').split(/\s+/).filter((part) => part !== ''),
+  }),
+  pushDetail: setting({
+    flag: 'push-detail',
+    placeholder: 'RUNG',
+    only: ['serve'],
+    help: 'What pages show: full (with buttons), summary or terse; default summary',
+    read: pushDetail,
   }),
   toolchainManifest: setting({
     flag: 'toolchain-manifest',

@@ -6,6 +6,8 @@ import { takeIdentity, type Identity, type Machine } from './identity.ts';
 import { renewEveryMs, renewOnce, Trust } from './lease.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { EXPIRE_EVERY_MS, expireOnce } from './expire.ts';
+import { startPageLoops } from './page-loops.ts';
+import type { PageOptions } from './page.ts';
 import type { InputDeps } from './run-inputs.ts';
 import { startReactionLoops } from './reaction-loops.ts';
 import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
@@ -25,6 +27,7 @@ export interface DaemonOptions extends InputDeps {
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly reaction: ReactionDeps;
+  readonly pages: PageOptions;
 }
 
 export interface Daemon {
@@ -66,6 +69,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const claims = loop('claim', CLAIM_EVERY_MS, () => work.claimOnce());
   const cancels = loop('cancel', CANCEL_EVERY_MS, () => work.cancelOnce());
   const reactions = startReactionLoops({ reaction: options.reaction, self, signals }, loop);
+  const paging = startPageLoops({ store, clock, self, signals, pages: options.pages }, loop);
   const onLost = async (): Promise<void> => {
     signals.emit('lease:lost', { daemonId: identity.id });
     await work.stopAll('lease-lost');
@@ -81,6 +85,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     claims.wake();
     cancels.wake();
     expiry.wake();
+    paging.wake();
   };
   signals.on('job:rescued', wake);
   const forget = store.onForeignCommit(wake);
@@ -89,7 +94,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, loops: [schedules, expiry, rescue, claims, cancels, ...reactions], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, loops: [schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
   };
 }
 

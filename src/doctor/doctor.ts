@@ -4,6 +4,7 @@ import { examineDataDir } from './data-dir.ts';
 import { examineDiskRoom } from './disk-room.ts';
 import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
 import { examineListeners } from './listeners.ts';
+import { examineNotifications } from './notifications.ts';
 import { examineOptionalTools } from './optional-tools.ts';
 import { examinePrivilegePosture } from './privilege-posture.ts';
 import { plainReason } from './reason.ts';
@@ -38,6 +39,7 @@ const CHECKS: readonly Check[] = [
   { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
+  { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];

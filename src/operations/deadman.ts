@@ -1,3 +1,85 @@
-import type { Operation } from './operation.ts';
+import { z } from 'zod';
+import { formatDuration, requireDuration } from '../domain/duration.ts';
+import { OPERATORS, READERS } from '../domain/scope.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { deleteWatch, insertWatch, listWatches, type Watch } from '../store/deadmen.ts';
+import * as field from './fields.ts';
+import { readOperation, writeOperation, type Operation } from './operation.ts';
+import { reply, replyNone } from './reply.ts';
+import type { ViewItem } from './views.ts';
 
-export const DEADMAN_OPERATIONS: readonly Operation[] = [];
+/** Shorter silences are the pauses of every sender. */
+const EVERY_MIN_MS = 1_000;
+const EVERY_MAX_MS = 30 * 86_400_000;
+
+const LOCAL_ONLY = { none: 'A watch is set up at the machine, beside the webhook that it listens to.' };
+
+function watchView(row: Watch): ViewItem<'deadman.list'> {
+  const state = row.tripped_at !== null ? 'silent' : row.last_heard_at === null ? 'waiting' : 'heard';
+  return {
+    name: row.name,
+    webhook: row.webhook,
+    every: formatDuration(row.every_ms),
+    state,
+    last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
+    created_at: rfc3339(row.created_at),
+  };
+}
+
+const list = readOperation({
+  id: 'deadman.list',
+  summary: 'List the watches that tell when a webhook falls silent',
+  effect: 'read',
+  scopes: READERS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'deadman list', examples: ['svc deadman list'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['deadman.list'],
+  failures: [],
+  run: async ({ store }) => reply('deadman.list', (await listWatches(store.db)).map(watchView)),
+});
+
+const add = writeOperation({
+  id: 'deadman.add',
+  summary: 'Page when nothing came in at a webhook for this long, and when it is heard again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'deadman add', positionals: ['name'], examples: ['svc deadman add prometheus --webhook watchdog --every 10m'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    webhook: field.name.describe('The webhook that is listened to'),
+    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m'),
+  }),
+  answers: ['deadman.get'],
+  failures: ['not_found', 'duplicate'],
+  audit: ({ name, webhook, every }) => ({ target: name, detail: { webhook, every } }),
+  async run({ tx, caller, services }, { name, webhook, every }) {
+    const everyMs = requireDuration('every', every, EVERY_MIN_MS, EVERY_MAX_MS);
+    const row = await insertWatch(tx, { name, webhook, every_ms: everyMs, added_by: caller.name });
+    tx.afterCommit(() => services.wake());
+    return reply('deadman.get', watchView(row));
+  },
+});
+
+const remove = writeOperation({
+  id: 'deadman.remove',
+  summary: 'End a watch',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'deadman remove', positionals: ['name'], examples: ['svc deadman remove prometheus'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: [],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run({ tx }, { name }) {
+    await deleteWatch(tx, name);
+    return replyNone;
+  },
+});
+
+export const DEADMAN_OPERATIONS: readonly Operation[] = [list, add, remove];

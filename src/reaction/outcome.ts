@@ -6,6 +6,7 @@ import type { Tx } from '../store/gate.ts';
 import { markTold } from '../store/outcomes.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import { consider } from './consider.ts';
+import { pageJobEnd } from './job-page.ts';
 import { type Considered, type ReactionDeps, RuleChanged, type Sender } from './parts.ts';
 import { faultRow } from './receive.ts';
 import { settle } from './settle.ts';
@@ -75,15 +76,17 @@ export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered:
 async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {
   const [first] = considered;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
+  await pageJobEnd(deps, tx, job);
   for (const each of considered) await settle(deps, tx, each);
 }
 
 /** For an end that can't be told as it is: its event says so, and it does not stand in the way of the others. */
-export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store'>, job: JobRow): Promise<void> {
+export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, job: JobRow): Promise<void> {
   await deps.store.write(async (tx) => {
     const { labels, name } = outcomeEvent(job);
     const row = { ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels), name };
     if (!(await markTold(tx, job.id, row.id))) return;
     insertEvent(tx, row);
+    await pageJobEnd(deps, tx, job);
   });
 }

@@ -90,6 +90,11 @@ export async function retryDelivery(tx: Tx, { page_id: pageId, target }: Pick<De
     .execute();
 }
 
+/** Keeps what else waits for a target from being tried before `until`: what is dead must not fill the places of others. */
+export async function putOff(tx: Tx, target: string, until: number): Promise<void> {
+  await tx.db.updateTable('deliveries').set({ next_at: until }).where(WAITING).where('target', '=', target).where('next_at', '<', until).execute();
+}
+
 /** What the doctor tells. */
 export interface DeliveryCounts {
   readonly endpoints: number;

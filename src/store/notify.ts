@@ -83,3 +83,8 @@ export async function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by
 export function findArmed(db: Db, jobId: string): Promise<ArmedJobRow | undefined> {
   return db.selectFrom('armed_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 }
+
+/** Notes that its end is told. */
+export async function disarm(tx: Tx, jobId: string): Promise<void> {
+  await tx.db.updateTable('armed_jobs').set({ done_at: tx.now }).where('job_id', '=', jobId).execute();
+}

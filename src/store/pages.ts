@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PageFacts } from '../domain/page.ts';
 import { newId } from '../lib/id.ts';
 import type { Tx } from './gate.ts';
-import type { ApprovalRow, Db, DeliveryRow, JobRow, PageRow } from './schema.ts';
+import type { ApprovalRow, Db, DeliveryRow, PageRow } from './schema.ts';
 
 export interface NewPage {
   readonly id?: string;
@@ -44,61 +44,8 @@ export function findPage(db: Db, id: string): Promise<PageRow | undefined> {
   return db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Written as in the partial index `jobs_failed`. */
-const FAILED = sql<boolean>`jobs.state in ('failed','interrupted')`;
-const ENDED = ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'] as const;
-
-const noPage = (topic: string, id: 'jobs.id' | 'approvals.id') =>
-  sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || ${sql.ref(id)})`;
-
-/** From where on ends of jobs are looked through, in milliseconds; from `now` on at the very first time. */
-export async function failuresSince(tx: Tx, now: number): Promise<number> {
-  await tx.db
-    .insertInto('page_sweep')
-    .values({ id: 1, jobs_since: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
-  return (await tx.db.selectFrom('page_sweep').select('jobs_since').executeTakeFirstOrThrow()).jobs_since;
-}
-
-/** Never back. */
-export async function moveFailuresSince(tx: Tx, since: number): Promise<void> {
-  await tx.db.updateTable('page_sweep').set({ jobs_since: since }).where('jobs_since', '<', since).execute();
-}
-
-export async function findFailuresSince(db: Db): Promise<number | null> {
-  return (await db.selectFrom('page_sweep').select('jobs_since').executeTakeFirst())?.jobs_since ?? null;
-}
-
-/** Failed and interrupted jobs without a page, the oldest end first. */
-export function untoldFailures(db: Db, since: number, limit: number): Promise<JobRow[]> {
-  return db
-    .selectFrom('jobs')
-    .selectAll()
-    .where(FAILED)
-    .where('finished_at', '>=', since)
-    .where(noPage('job', 'jobs.id'))
-    .orderBy('finished_at')
-    .limit(limit)
-    .execute();
-}
-
-/** Jobs that somebody wanted to hear of and that have ended. */
-export function endedArmed(db: Db, limit: number): Promise<JobRow[]> {
-  return db
-    .selectFrom('armed_jobs')
-    .innerJoin('jobs', 'jobs.id', 'armed_jobs.job_id')
-    .selectAll('jobs')
-    .where('armed_jobs.done_at', 'is', null)
-    .where('jobs.state', 'in', ENDED)
-    .orderBy('jobs.id')
-    .limit(limit)
-    .execute();
-}
-
-export async function disarm(tx: Tx, jobId: string): Promise<void> {
-  await tx.db.updateTable('armed_jobs').set({ done_at: tx.now }).where('job_id', '=', jobId).execute();
-}
+const noPage = (topic: string) =>
+  sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`;
 
 function asked(db: Db) {
   return db
@@ -113,7 +60,7 @@ const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
 /** Pending approvals that nobody was told of, the oldest first; `now` by the store's clock. */
 export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
-  return asked(db).where(PENDING).where('approvals.expires_at', '>', now).where(noPage('approval', 'approvals.id')).orderBy('approvals.id').limit(limit).execute();
+  return asked(db).where(PENDING).where('approvals.expires_at', '>', now).where(noPage('approval')).orderBy('approvals.id').limit(limit).execute();
 }
 
 /** Without a plan the counts are null. */
@@ -135,7 +82,7 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
           .where('pages.created_at', '<', half),
       ),
     )
-    .where(noPage('reminder', 'approvals.id'))
+    .where(noPage('reminder'))
     .orderBy('approvals.id')
     .limit(limit)
     .execute();

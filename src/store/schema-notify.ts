@@ -66,12 +66,6 @@ export interface DeliveryRow {
   settled_at: number | null;
 }
 
-/** How far the ends of jobs were looked through. */
-export interface PageSweepRow {
-  id: 1;
-  jobs_since: number;
-}
-
 export interface DeadmanRow {
   name: string;
   webhook: string;

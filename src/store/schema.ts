@@ -40,7 +40,6 @@ export interface Schema {
   armed_jobs: notify.ArmedJobRow;
   pages: notify.PageRow;
   deliveries: notify.DeliveryRow;
-  page_sweep: notify.PageSweepRow;
   deadmen: notify.DeadmanRow;
   schema_migrations: MigrationRow;
 }

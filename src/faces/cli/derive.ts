@@ -41,7 +41,7 @@ function nounOf(verb: Verb): string {
 
 /** The flags of the settings that only `program` takes, or for null those that every program takes. */
 function settingFlags(program: string | null): Flag[] {
-  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[] }[] = Object.values(SETTINGS);
+  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[]; repeat?: true }[] = Object.values(SETTINGS);
   return rows
     .filter((row) => (program === null ? row.only === undefined : row.only?.includes(program) === true))
     .map((row) => ({
@@ -49,6 +49,7 @@ function settingFlags(program: string | null): Flag[] {
       type: 'string' as const,
       help: row.help,
       ...(row.placeholder === undefined ? {} : { placeholder: row.placeholder }),
+      ...(row.repeat === undefined ? {} : { repeat: true as const }),
       env: environmentTwin(row.flag),
     }));
 }

@@ -4,6 +4,7 @@ import { eventList, eventSheet, eventSummary, eventTrace } from './events.ts';
 import { generic } from './generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './jobs.ts';
 import { mute, mutes } from './mutes.ts';
+import { armed, endpoint, endpoints, testPage, watch, watches } from './notify.ts';
 import type { Page } from './page.ts';
 import { plan } from './plan.ts';
 import { block } from './safe.ts';
@@ -40,6 +41,12 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'event.get': eventSheet,
   'event.summary': eventSummary,
   'event.trace': eventTrace,
+  'notify.endpoint.list': endpoints,
+  'notify.endpoint': endpoint,
+  'notify.test': testPage,
+  'job.notify': armed,
+  'deadman.list': watches,
+  'deadman.get': watch,
   'mute.list': mutes,
   'mute.get': mute,
   'webhook.list': webhooks,

@@ -88,6 +88,20 @@ function hostileEvents(text: string) {
   };
 }
 
+/** The views of pages. */
+function hostileNotify(text: string) {
+  const endpoint = { id: text, endpoint: text, label: text, created_at: text };
+  const watch = { name: text, webhook: text, every: text, state: text, last_heard_at: text, created_at: text };
+  return {
+    'notify.endpoint': endpoint,
+    'notify.endpoint.list': [endpoint, { ...endpoint, label: undefined }],
+    'notify.test': { page_id: text, endpoints: 2 },
+    'job.notify': { job_id: text, state: text, armed_at: text },
+    'deadman.get': watch,
+    'deadman.list': [watch, { ...watch, last_heard_at: null }],
+  };
+}
+
 /** The views of schedules. */
 function hostileSchedules(text: string) {
   const schedule = { name: text, cron: text, timezone: text, enabled: true, runbook: text, next_at: text, last_at: text, last_job_id: text };
@@ -109,6 +123,7 @@ function hostile(text: string): Record<ViewName, unknown> {
     ...hostileHost(text),
     ...hostileEvents(text),
     ...hostileSchedules(text),
+    ...hostileNotify(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],
     'job.get': whole,

@@ -1,0 +1,32 @@
+import type { Settings } from '../config/settings.ts';
+import type { PageOptions } from '../daemon/page.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Services } from '../operations/services.ts';
+import { guardedDial, resolvePublic } from '../push/dial-guard.ts';
+import { sendToEndpoint } from '../push/endpoint.ts';
+import { readTransport, type Transport } from '../push/transport.ts';
+
+/** The operator's own targets. Throws invalid_argument for one that can not be read. */
+export function readTransports({ notify }: Pick<Settings, 'notify'>, clock: Clock): Transport[] {
+  return notify.map((text, index) => readTransport(text, index + 1, { clock }));
+}
+
+interface PageParts {
+  readonly clock: Clock;
+  readonly settings: Pick<Settings, 'publicUrl' | 'basePath' | 'pushDetail'>;
+  readonly transports: readonly Transport[];
+  /** The web listener's own URL, with the base path. */
+  readonly webUrl: string;
+  readonly services: Pick<Services, 'decisionUrl'>;
+}
+
+export function pageOptions({ clock, settings, transports, webUrl, services }: PageParts): PageOptions {
+  const dial = guardedDial({ resolve: resolvePublic });
+  return {
+    transports,
+    sendToEndpoint: (target, message) => sendToEndpoint({ clock, dial }, target, message),
+    detail: settings.pushDetail,
+    baseUrl: settings.publicUrl === null ? webUrl : `${settings.publicUrl}${settings.basePath}`,
+    services,
+  };
+}

@@ -1,0 +1,95 @@
+import type { AskedFacts } from '../domain/page.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Tx } from '../store/gate.ts';
+import { listLiveEndpoints } from '../store/notify.ts';
+import {
+  type AskedOrNone, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
+} from '../store/pages.ts';
+import type { Store } from '../store/store.ts';
+
+export interface CollectDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly self: () => string;
+  /** The names of the operator's own targets. */
+  readonly transports: readonly string[];
+}
+
+/** Read at a time: what is more is found by the next pass, which follows at once. */
+const BATCH = 200;
+/** Within a minute, so many approvals are shown one by one; what comes beyond that is one page. */
+const SINGLE_MAX = 5;
+const WINDOW_MS = 60_000;
+
+/** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
+export async function collectPages(deps: CollectDeps): Promise<number> {
+  const { store, clock } = deps;
+  const { db } = store;
+  const now = await store.dialect.clock(db, clock.now());
+  const [asked, late, settled, waiting] = await Promise.all([
+    untoldApprovals(db, now, BATCH),
+    remindable(db, now, BATCH),
+    followable(db, BATCH),
+    newPages(db, BATCH),
+  ]);
+  if (asked.length + late.length + settled.length + waiting.length === 0) return 0;
+  return store.write(async (tx) => {
+    // Another daemon that looks at the same time finds what this one made.
+    await tx.dialect.lockKey(tx.db, 'pages');
+    const endpoints = await listLiveEndpoints(tx.db, tx.now);
+    const targets = [...deps.transports, ...endpoints.map(({ id }) => id)];
+    // A request that nobody could be told of is told as soon as there is somebody.
+    const told = targets.length === 0 ? 0 : await tellAsked(tx, asked);
+    if (targets.length > 0) await remind(tx, late);
+    await followUp(tx, settled);
+    const pages = await newPages(tx.db, BATCH);
+    for (const page of pages) await assignTargets(tx, page.id, targets, deps.self());
+    return told + settled.length + pages.length;
+  });
+}
+
+async function tellAsked(tx: Tx, asked: readonly AskedOrNone[]): Promise<number> {
+  if (asked.length === 0) return 0;
+  const recent = await countPages(tx.db, 'approval', tx.now - WINDOW_MS);
+  if (recent + asked.length <= SINGLE_MAX) {
+    for (const each of asked) await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
+    return asked.length;
+  }
+  // One such page in a minute: what comes meanwhile waits for the next.
+  if ((await countPages(tx.db, 'approvals', tx.now - WINDOW_MS)) > 0) return 0;
+  const page = await requestPage(tx, { topic: `approvals:${asked[0]?.id ?? ''}`, facts: { kind: 'approvals', count: await countPending(tx.db) } });
+  const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
+  for (const each of asked) await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
+  return asked.length;
+}
+
+/** Reminders of many at once say less than one: they are left out beyond what a person reads. */
+async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
+  const recent = await countPages(tx.db, 'reminder', tx.now - WINDOW_MS);
+  const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
+  for (const each of single) await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
+}
+
+async function followUp(tx: Tx, settled: readonly AskedOrNone[]): Promise<void> {
+  for (const each of settled) {
+    const { state, decided_by: by, decided_via: via } = each;
+    if (state === 'pending') continue;
+    await requestPage(tx, { topic: `decided:${each.id}`, facts: { kind: 'decided', state, by, via, ...factsOf(each) } });
+    await markFollowed(tx, each.id);
+  }
+}
+
+function factsOf(row: AskedOrNone): AskedFacts {
+  const { destroys, changes, creates } = row;
+  return {
+    approvalId: row.id,
+    jobId: row.job_id,
+    jobKind: row.kind,
+    runbook: row.runbook,
+    workspace: row.workspace,
+    requestedBy: row.requested_by,
+    rule: row.rule,
+    expiresAt: row.expires_at,
+    plan: destroys === null || changes === null || creates === null ? null : { destroys, changes, creates },
+  };
+}

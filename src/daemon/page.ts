@@ -1,0 +1,174 @@
+import { composePage, type PageFacts, type PageMessage, type PushDetail } from '../domain/page.ts';
+import { Failure } from '../domain/failure.ts';
+import { pooledBytes } from '../lib/random.ts';
+import { type MintedLinks, mintLinks } from '../operations/approval-links.ts';
+import type { Services } from '../operations/services.ts';
+import { SendFailed } from '../push/dial-guard.ts';
+import type { EndpointTarget } from '../push/endpoint.ts';
+import type { Transport } from '../push/transport.ts';
+import { dueDeliveries, type Due, hasLeft, nextDelivery, putOff, retryDelivery, settleDelivery, takeOver } from '../store/deliveries.ts';
+import { listLiveEndpoints, pruneEndpoint, recordAttempt } from '../store/notify.ts';
+import type { EndpointRow } from '../store/schema.ts';
+import { type CollectDeps, collectPages } from './page-collect.ts';
+
+/** What the pages of a daemon are made and sent with. */
+export interface PageOptions {
+  readonly transports: readonly Transport[];
+  /** Posts to a registered endpoint. Throws SendFailed. */
+  readonly sendToEndpoint: (target: EndpointTarget, message: PageMessage) => Promise<void>;
+  readonly detail: PushDetail;
+  /** Where the web pages are, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly services: Pick<Services, 'decisionUrl'>;
+}
+
+export interface PageDeps extends Omit<CollectDeps, 'transports'>, PageOptions {
+  readonly onError: (error: unknown) => void;
+}
+
+/** The fallback where no wake-up arrives, in milliseconds. */
+export const PAGE_EVERY_MS = 2_000;
+/** Wake-ups come with every commit of others: passes are at least so far apart, in milliseconds. */
+const REST_MS = 50;
+/**
+ * Sends under way. A dead target holds its place for up to 3 s, so that 99 of them must not be in front of a live one:
+ * there is a place for each, a target has one send at a time, and those that took the last message go first.
+ */
+const SENDS_MAX = 256;
+/** After each try, in milliseconds: 5 tries over some 10 minutes. */
+const RETRY_MS = [5_000, 30_000, 120_000, 420_000] as const;
+/** For so long at most the failure of one page holds up others to the same target. */
+const PUT_OFF_MS = 30_000;
+/** Links that are kept for the other devices of a recipient; the oldest are forgotten first. */
+const LINKS_MAX = 1_000;
+
+/** Tells people: makes the pages that are due and sends what waits, each target on its own. */
+export class Pager {
+  readonly #deps: PageDeps;
+  readonly #busy = new Set<string>();
+  readonly #sends = new Set<Promise<void>>();
+  /** One pair serves all devices of a recipient: a second one would end the first. */
+  readonly #links = new Map<string, Promise<MintedLinks | null>>();
+  #last = Number.NEGATIVE_INFINITY;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: PageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Rung when a send has ended: its target may have more to get. */
+  onFree(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  /** One pass; answers in how many milliseconds the next is due. */
+  async sweepOnce(signal: AbortSignal): Promise<number> {
+    const { store, clock, self } = this.#deps;
+    const rest = this.#last + REST_MS - clock.monotonic();
+    if (rest > 0) return rest;
+    this.#last = clock.monotonic();
+    if (await hasLeft(store.db)) await store.write((tx) => takeOver(tx, self()));
+    while (!signal.aborted && (await collectPages({ ...this.#deps, transports: this.#deps.transports.map(({ name }) => name) })) > 0);
+    await this.#start(signal);
+    const next = await nextDelivery(store.db, self(), clock.now());
+    return next === null ? PAGE_EVERY_MS : Math.max(REST_MS, next - clock.now());
+  }
+
+  /** Resolves when every send under way has ended and is recorded. */
+  async settled(): Promise<void> {
+    while (this.#sends.size > 0) await Promise.allSettled(this.#sends);
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    const { store, clock, self } = this.#deps;
+    const due = await dueDeliveries(store.db, self(), clock.now(), SENDS_MAX * 8);
+    if (due.length === 0) return;
+    const endpoints = new Map((await listLiveEndpoints(store.db, clock.now())).map((row) => [row.id, row]));
+    const failures = (each: Due): number => endpoints.get(each.target)?.failures ?? 0;
+    for (const each of due.toSorted((a, b) => failures(a) - failures(b))) {
+      if (signal.aborted || this.#busy.size >= SENDS_MAX) return;
+      if (this.#busy.has(each.target)) continue;
+      this.#busy.add(each.target);
+      const send = this.#deliver(each, endpoints.get(each.target)).catch(this.#deps.onError);
+      const ended = send.finally(() => {
+        this.#busy.delete(each.target);
+        this.#sends.delete(ended);
+        this.#wake();
+      });
+      this.#sends.add(ended);
+    }
+  }
+
+  /** One try, and what came of it. A daemon that dies in between tries again: at least once, never silently not at all. */
+  async #deliver(due: Due, endpoint: EndpointRow | undefined): Promise<void> {
+    const failure = await this.#send(due, endpoint);
+    const { store, clock } = this.#deps;
+    const base = { page_id: due.page_id, target: due.target };
+    await store.write(async (tx): Promise<void> => {
+      if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
+      if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
+      if (failure.kind === 'gone' && endpoint !== undefined) {
+        await pruneEndpoint(tx, endpoint.id);
+        tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: 'notify.endpoint.prune', target: endpoint.id, detail: {} });
+        return settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
+      }
+      const wait = RETRY_MS[due.attempts];
+      if (wait === undefined || failure.kind !== 'transient') return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
+      await retryDelivery(tx, base, failure.message, clock.now() + Math.max(jittered(wait), failure.retryAfterMs ?? 0));
+      await putOff(tx, due.target, clock.now() + Math.max(Math.min(wait, PUT_OFF_MS), failure.retryAfterMs ?? 0));
+    });
+  }
+
+  /** Null for what was taken. */
+  async #send(due: Due, endpoint: EndpointRow | undefined): Promise<SendFailed | null> {
+    const transport = this.#deps.transports.find(({ name }) => name === due.target);
+    if (endpoint === undefined && transport === undefined) return new SendFailed('there is no such target any more', 'refused');
+    try {
+      const message = await this.#compose(due, endpoint?.owner ?? due.target);
+      if (transport !== undefined) await transport.send(message);
+      else if (endpoint !== undefined) await this.#deps.sendToEndpoint({ endpoint: endpoint.endpoint, keys: keysOf(endpoint) }, message);
+      return null;
+    } catch (error) {
+      if (error instanceof SendFailed) return error;
+      if (error instanceof Failure) return new SendFailed(error.message, 'refused');
+      this.#deps.onError(error);
+      return new SendFailed('a fault of the service');
+    }
+  }
+
+  async #compose(due: Due, recipient: string): Promise<PageMessage> {
+    const { clock, detail, baseUrl } = this.#deps;
+    const facts = JSON.parse(due.detail) as PageFacts;
+    const asks = facts.kind === 'approval' || facts.kind === 'reminder';
+    const links = asks && detail === 'full' ? await this.#linksOf(facts.approvalId, recipient) : null;
+    return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
+  }
+
+  /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */
+  async #linksOf(approvalId: string, recipient: string): Promise<MintedLinks | null> {
+    const key = `${approvalId} ${recipient}`;
+    const known = this.#links.get(key);
+    if (known !== undefined) return known;
+    const { store, services } = this.#deps;
+    const minted = store
+      .write((tx) => mintLinks(tx, services, approvalId, recipient, 'gatehouse'))
+      .catch((error: unknown) => {
+        if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
+        this.#links.delete(key);
+        throw error;
+      });
+    this.#links.set(key, minted);
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > LINKS_MAX && oldest !== undefined) this.#links.delete(oldest);
+    return minted;
+  }
+}
+
+function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {
+  return p256dh === null || auth === null ? null : { p256dh, auth };
+}
+
+/** A fifth more or less, so that what failed together is not tried together again. */
+function jittered(ms: number): number {
+  return Math.round(ms * (0.8 + (0.4 * (pooledBytes(2).readUInt16BE() / 0xffff))));
+}

@@ -1,0 +1,65 @@
+import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
+
+export function endpoints(data: Projected<'notify.endpoint.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'ID', cell: (each) => each.id },
+      { title: 'LABEL', cell: (each) => each.label ?? '-' },
+      { title: 'ENDPOINT', cell: (each) => each.endpoint },
+      { title: 'SINCE', cell: (each) => relative(each.created_at, page.nowMs) },
+    ],
+    'No endpoints of yours. Register one with: svc notify endpoint add URL --label phone',
+  );
+}
+
+export function endpoint(data: Projected<'notify.endpoint'>, page: Page): string {
+  return sheet(page, [
+    ['Endpoint', data.id],
+    ['Label', data.label ?? '-'],
+    ['URL', data.endpoint],
+    ['Since', absolute(data.created_at, page.nowMs)],
+  ]);
+}
+
+export function testPage(data: Projected<'notify.test'>): string {
+  const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
+  return `Page ${data.page_id} is on its way to everybody who is told, ${data.endpoints === 0 ? 'and you have no endpoint' : own} among them.\nIf it does not arrive: svc doctor names what was given up and why.\n`;
+}
+
+export function armed(data: Projected<'job.notify'>, page: Page): string {
+  return sheet(page, [
+    ['Job', data.job_id],
+    ['State', data.state],
+    ['Paged at its end, since', absolute(data.armed_at, page.nowMs)],
+  ]);
+}
+
+export function watches(data: Projected<'deadman.list'>, page: Page): string {
+  return table(
+    page,
+    data,
+    [
+      { title: 'NAME', cell: (each) => each.name },
+      { title: 'WEBHOOK', cell: (each) => each.webhook },
+      { title: 'EVERY', cell: (each) => each.every },
+      { title: 'STATE', cell: (each) => each.state },
+      { title: 'LAST HEARD', cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, page.nowMs)) },
+    ],
+    'No watches. Make one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
+  );
+}
+
+export function watch(data: Projected<'deadman.get'>, page: Page): string {
+  return sheet(page, [
+    ['Watch', data.name],
+    ['Webhook', data.webhook],
+    ['Every', data.every],
+    ['State', data.state],
+    ['Last heard', data.last_heard_at === null ? '-' : absolute(data.last_heard_at, page.nowMs)],
+  ]);
+}

@@ -1,0 +1,35 @@
+import type { PageMessage } from '../domain/page.ts';
+import { encryptPush, type PushKeys } from './encrypt.ts';
+import { readEndpointUrl } from './endpoint-url.ts';
+import { ntfyBody } from './ntfy.ts';
+import { post, type PostDeps } from './post.ts';
+
+/** How long a distributor keeps a message for a phone that is off, in seconds: a day. */
+const TTL_SECONDS = 86_400;
+/** Of an encrypted message: what one record holds, without its frame. */
+const PLAIN_BYTES_MAX = 3_900;
+
+export interface EndpointTarget {
+  readonly endpoint: string;
+  readonly keys: PushKeys | null;
+}
+
+/** Posts to a registered endpoint: ntfy's JSON, and encrypted where the subscription has keys. */
+export async function sendToEndpoint(deps: PostDeps, { endpoint, keys }: EndpointTarget, message: PageMessage): Promise<void> {
+  // The rules of today decide also about what was registered under older ones.
+  const url = readEndpointUrl(endpoint);
+  // A repeat has the same topic, so that a phone that was off gets one of them.
+  const headers = { ttl: String(TTL_SECONDS), topic: message.id, urgency: message.priority >= 4 ? 'high' : 'normal' };
+  if (keys === null) {
+    return post(deps, { url, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(ntfyBody(message)) });
+  }
+  const encoding = { 'content-type': 'application/octet-stream', 'content-encoding': 'aes128gcm' };
+  return post(deps, { url, headers: { ...headers, ...encoding }, body: encryptPush(keys, fitting(message)) });
+}
+
+/** The whole page, or the page without its buttons and long text where one record does not hold it. */
+function fitting(message: PageMessage): string {
+  const whole = JSON.stringify(ntfyBody(message));
+  if (Buffer.byteLength(whole) <= PLAIN_BYTES_MAX) return whole;
+  return JSON.stringify(ntfyBody({ ...message, title: message.title.slice(0, 200), message: message.message.slice(0, 200), actions: [] }));
+}

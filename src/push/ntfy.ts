@@ -1,0 +1,33 @@
+import { Failure } from '../domain/failure.ts';
+import type { PageMessage } from '../domain/page.ts';
+import { authorizationOf } from './authorization.ts';
+import { post, type PostDeps } from './post.ts';
+
+/** ntfy makes an attachment of a message that is longer. */
+const MESSAGE_BYTES_MAX = 4_096;
+
+/** The members that ntfy knows, of what is sent to a topic or to an endpoint of its form. */
+export function ntfyBody(message: PageMessage): Record<string, unknown> {
+  const { id, title, message: text, priority, tags, click, actions } = message;
+  return { id, title, message: shortened(text), priority, tags, click, actions };
+}
+
+function shortened(text: string): string {
+  const bytes = Buffer.from(text);
+  // The last character may be cut in the middle: it becomes the sign for that.
+  return bytes.length <= MESSAGE_BYTES_MAX ? text : bytes.subarray(0, MESSAGE_BYTES_MAX - 3).toString();
+}
+
+/** Publishes as JSON: to the root of the server, the topic beside the rest. */
+export function sendNtfy(url: URL, deps: PostDeps): (message: PageMessage) => Promise<void> {
+  const [, folder = '', topic = ''] = /^(.*)\/([^/]+)$/.exec(url.pathname) ?? [];
+  if (topic === '') throw new Failure('invalid_argument', '--notify: an ntfy target ends with its topic.');
+  const root = new URL(`${folder}/`, url);
+  const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
+  return (message) => {
+    const { id, ...body } = ntfyBody(message);
+    // Of the same sequence, a repeat takes the place of the first one on the phone.
+    const sent = { topic: decodeURIComponent(topic), ...body, sequence_id: id };
+    return post(deps, { url: root, headers, body: JSON.stringify(sent) });
+  };
+}

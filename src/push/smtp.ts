@@ -1,0 +1,73 @@
+import { Failure } from '../domain/failure.ts';
+import type { PageMessage } from '../domain/page.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { SendFailed } from './dial-guard.ts';
+import { TOTAL_MS } from './post.ts';
+
+/** Until the server answers at all, in milliseconds. */
+const CONNECT_MS = 3_000;
+const GREETING_MS = 5_000;
+
+export interface Mail {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; else it begins where the server offers it. */
+  readonly secure: boolean;
+  readonly auth: { readonly user: string; readonly pass: string } | null;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** `smtp://[user:password@]host[:port]?to=…[&from=…]`. Throws invalid_argument. */
+export function mailOf(url: URL): Mail {
+  const to = url.searchParams.get('to') ?? '';
+  if (url.hostname === '' || to === '') throw new Failure('invalid_argument', '--notify: a mail target is smtp://host?to=ADDRESS.');
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const secure = url.protocol === 'smtps:';
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (secure ? 465 : user === '' ? 25 : 587),
+    secure,
+    auth: user === '' ? null : { user, pass },
+    from: url.searchParams.get('from') ?? `gatehouse@${url.hostname}`,
+    to,
+  };
+}
+
+/** Sends a page as a mail. A repeat has the same Message-ID. */
+export function sendMail(mail: Mail): (message: PageMessage) => Promise<void> {
+  return async (message) => {
+    const { createTransport } = await import('nodemailer');
+    const { host, port, secure, auth, from, to } = mail;
+    const transport = createTransport({
+      host,
+      port,
+      secure,
+      ...(auth === null ? {} : { auth, requireTLS: !secure }),
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: GREETING_MS,
+      socketTimeout: TOTAL_MS,
+    });
+    const headers = message.priority >= 4 ? { priority: 'high' as const } : {};
+    try {
+      await transport.sendMail({ from, to, subject: message.title, text: textOf(message), messageId: `<${message.id}@gatehouse>`, ...headers });
+    } catch (error) {
+      throw explained(error);
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+/** Links stand as they are: a mail program makes them tappable, and a GET of one decides nothing. */
+function textOf({ message, click, actions }: PageMessage): string {
+  const links = actions.map(({ label, url }) => `${label}: ${url}`);
+  return [message, '', click, ...(links.length === 0 ? [] : ['', ...links]), ''].join('\n');
+}
+
+/** A server that refuses for good says so with a code of 500 and more. */
+function explained(error: unknown): SendFailed {
+  const response = error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : null;
+  if (response !== null) return new SendFailed(`the mail server answered ${response}`, response >= 500 ? 'refused' : 'transient');
+  return new SendFailed(`the mail could not be sent (${errorCode(error) ?? 'unknown error'})`);
+}
