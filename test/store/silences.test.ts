@@ -1,0 +1,123 @@
+/** Silences on each database, and what happens when their time is over. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type { NormalEvent } from '../../src/domain/event.ts';
+import { endSilences } from '../../src/reaction/endings.ts';
+import { receive } from '../../src/reaction/receive.ts';
+import type { EventRow, SilenceRow } from '../../src/store/schema.ts';
+import { cutSilence, dueSilences, insertSilence, listSilences, type NewSilence, noteSilenceEnd, silencesMark } from '../../src/store/silences.ts';
+import type { Store } from '../../src/store/store.ts';
+import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
+import { refusal } from '../support/refusal.ts';
+import { ENGINES, type TestDatabase, wipe } from './kit.ts';
+
+const UNKNOWN = 'sil_00000000000000000000000000';
+
+function put(store: Store, some: Partial<NewSilence> = {}): Promise<SilenceRow> {
+  const now = Date.now();
+  return store.write((tx) => insertSilence(tx, { rule: 'disk', when_text: null, reason: 'new disks', created_by: 'ana', created_at: now - 1_000, expires_at: now + 600_000, ...some }));
+}
+
+function ids(rows: readonly SilenceRow[]): string[] {
+  return rows.map(({ id }) => id);
+}
+
+for (const engine of ENGINES) {
+  describe(`Silences on ${engine.name}`, () => {
+    let database: TestDatabase;
+    let store: Store;
+    let deps: ReturnType<typeof reactionOf>;
+    before(async () => {
+      database = await engine.create();
+      store = await database.open();
+    });
+    after(() => database.remove());
+    beforeEach(async () => {
+      await wipe(store);
+      deps = reactionOf(store);
+    });
+
+    const tell = (some: Partial<NormalEvent> = {}) => receive(deps, [alert(some)], WEBHOOK);
+    const told = (): Promise<EventRow[]> => store.db.selectFrom('events').selectAll().where('source', '=', 'silence').orderBy('id').execute();
+    /** A silence that stopped something, and is over now. */
+    const stoppedAndOver = async (some: Partial<NewSilence> = {}, event: Partial<NormalEvent> = {}): Promise<SilenceRow> => {
+      await addRule(deps, 'disk');
+      const silence = await put(store, some);
+      deps.rules.forget();
+      const [outcome] = await tell(event);
+      assert.equal(outcome?.event.outcome, 'suppressed', outcome?.event.reason ?? '');
+      await store.write((tx) => cutSilence(tx, silence.id, Date.now()));
+      deps.rules.forget();
+      return silence;
+    };
+
+    test('are listed newest first, and those that have ended only when asked for', async () => {
+      const now = Date.now();
+      const [first, gone, last] = [await put(store), await put(store, { expires_at: now - 1 }), await put(store)];
+      assert.deepEqual(ids(await listSilences(store.db, { openAt: null }, 10)), [last.id, gone.id, first.id]);
+      assert.deepEqual(ids(await listSilences(store.db, { openAt: null, before: last.id }, 1)), [gone.id]);
+      assert.deepEqual(ids(await listSilences(store.db, { openAt: now }, 10)), [last.id, first.id]);
+      assert.deepEqual(ids(await dueSilences(store.db, now, 10)), [gone.id]);
+      assert.equal(await store.write((tx) => noteSilenceEnd(tx, gone.id)), true);
+      assert.equal(await store.write((tx) => noteSilenceEnd(tx, gone.id)), false);
+      assert.deepEqual(await dueSilences(store.db, now, 10), []);
+    });
+
+    test('end when they are cut, once', async () => {
+      const { id } = await put(store);
+      const before = await silencesMark(store.db);
+      const row = await store.write((tx) => cutSilence(tx, id, Date.now()));
+      assert.ok(row.expires_at <= Date.now());
+      assert.notEqual(await silencesMark(store.db), before);
+      await assert.rejects(store.write((tx) => cutSilence(tx, id, Date.now())), refusal('conflict', /has ended already/));
+      await assert.rejects(store.write((tx) => cutSilence(tx, UNKNOWN, Date.now())), refusal('not_found'));
+    });
+
+    test('make one event when they end while what they stopped still fires, however many look for it at once', async () => {
+      const { id } = await stoppedAndOver();
+      const endings = await Promise.all([endSilences(deps), endSilences(deps), endSilences(deps)]);
+      assert.equal(endings.reduce((sum, each) => sum + each.ended, 0), 1);
+      assert.equal(endings.reduce((sum, each) => sum + each.events, 0), 1);
+      const [event, ...more] = await told();
+      assert.equal(more.length, 0);
+      assert.deepEqual([event?.name, event?.status, event?.labels, event?.outcome], ['disk', 'firing', JSON.stringify({ id }), 'ignored']);
+      assert.deepEqual(await endSilences(deps), { ended: 0, events: 0 });
+    });
+
+    test('of many rules name the rule that they stopped', async () => {
+      await stoppedAndOver({ rule: null, when_text: 'event.labels.instance == "db1"' });
+      await endSilences(deps);
+      assert.deepEqual((await told()).map(({ name }) => name), ['disk']);
+    });
+
+    test('end without an event where nothing was stopped, where it is over, or where nobody can say that it fires', async () => {
+      await addRule(deps, 'disk');
+      await tell();
+      await put(store, { expires_at: Date.now() - 1 });
+      assert.deepEqual(await endSilences(deps), { ended: 1, events: 0 });
+      await wipe(store);
+      await stoppedAndOver();
+      await tell({ status: 'resolved' });
+      assert.deepEqual(await endSilences(deps), { ended: 1, events: 0 });
+      await wipe(store);
+      await stoppedAndOver({}, { status: null });
+      assert.deepEqual(await endSilences(deps), { ended: 1, events: 0 });
+      assert.deepEqual(await told(), []);
+    });
+
+    test('let a rule act on their end, in the name of who silenced: that person can not be the one who approves it', async () => {
+      await addRule(deps, 'after', { when: 'event.source == "silence" && event.name == "disk"', approval: 'required' });
+      await stoppedAndOver({ created_by: 'mallory' });
+      await endSilences(deps);
+      const [event] = await told();
+      assert.equal(event?.outcome, 'gated', event?.reason ?? '');
+      const { owners } = await store.db.selectFrom('jobs').select('owners').where('id', '=', event?.job_id ?? '').executeTakeFirstOrThrow();
+      assert.deepEqual(JSON.parse(owners), ['mallory', 'rolf']);
+    });
+
+    test('end no further once they are told to stop', async () => {
+      await put(store, { expires_at: Date.now() - 1 });
+      assert.deepEqual(await endSilences(deps, AbortSignal.abort()), { ended: 0, events: 0 });
+    });
+  });
+}
