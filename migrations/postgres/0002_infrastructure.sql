@@ -98,7 +98,7 @@ create index approvals_pending on approvals (expires_at) where state = 'pending'
 
 create table decision_links (
   hash text collate "C" not null primary key,
-  approval_id text not null,
+  approval_id text collate "C" not null,
   decision text not null check (decision in ('approve','reject')),
   recipient text not null,
   made_by text not null,

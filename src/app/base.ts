@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
-import { processEnvironment, type Settings } from '../config/settings.ts';
+import { processEnvironment, type ListenAddress, type Settings } from '../config/settings.ts';
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -167,4 +167,9 @@ export function doctorOf(settings: Settings, parts: Omit<DoctorParts, 'settings'
 export function pathsOf(settings: Settings): DataDirPaths {
   const paths = dataDirPaths(settings.dataDir);
   return settings.sealKeyFile === null ? paths : { ...paths, sealKey: settings.sealKeyFile };
+}
+
+/** Where a listener is that another program opened by the same settings. */
+export function urlOf({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,4 +1,4 @@
-import type { ListenAddress, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import { localCaller, type Caller } from '../domain/caller.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
@@ -6,7 +6,7 @@ import type { Home } from '../operations/invoke.ts';
 import type { Services } from '../operations/services.ts';
 import type { Store } from '../store/store.ts';
 import { VERSION } from '../version.ts';
-import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
+import { createServices, doctorOf, openBase, pathsOf, urlOf } from './base.ts';
 import { sandboxSupport } from './sandbox-support.ts';
 
 /** The local command line's home: the same operations, on the data directory itself. */
@@ -40,11 +40,6 @@ export async function openLocal(settings: Settings): Promise<Local> {
   }
 }
 
-/** Where the daemon's listener is by the same settings. */
-function urlOf({ host, port }: ListenAddress): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
 function brokenHome(settings: Settings, reason: unknown): Home {
   const refuse = (): never => {
     throw reason;
@@ -58,7 +53,7 @@ function brokenHome(settings: Settings, reason: unknown): Home {
     jobChanged: refuse,
     hashToken: refuse,
     keyring: refuse,
-    seal: { keyring: refuse, rotate: refuse },
+    seal: { keyring: refuse, find: refuse, rotate: refuse },
     sources: { fetch: refuse, treeOf: refuse, remove: refuse, hooksFile: refuse, hookNames: refuse },
     reaction: new Proxy({} as Services['reaction'], { get: refuse }),
     approvalTtlMs: settings.approvalTtlMs,

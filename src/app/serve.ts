@@ -23,7 +23,7 @@ import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
+import { createServices, openBase, sameKey, urlOf, type Base, type ServiceParts } from './base.ts';
 import { pageOptions, readTransports } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
@@ -141,12 +141,15 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   await sameKey(base);
   const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
-  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', { ...WITHOUT_QUEUE, sandbox: sandboxSupport });
+  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
+    hasQueue: false,
+    wake: () => undefined,
+    // Hooks and decision links are answered by the daemon.
+    ingressUrl: () => urlOf(settings.ingressAddr),
+    sandbox: sandboxSupport,
+  });
   return { webUrl, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
 }
-
-/** Decision links are answered by the daemon: this process would have to be told where that listens. */
-const WITHOUT_QUEUE = { hasQueue: false, wake: () => undefined, ingressUrl: () => 'http://127.0.0.1:8421' };
 
 /** What both programs listen with. */
 interface Surface {

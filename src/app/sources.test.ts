@@ -20,12 +20,13 @@ const dir = (location: string) => ({ name: 'net', kind: 'dir', location, ref: nu
 const isRefusal = (error: unknown): boolean => error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('dir: ');
 
 describe('a directory as a source', () => {
-  it('is used where it is, and told with the hooks file that it has', async () => {
+  it('is used where it is, and asked there for its hooks file', async () => {
     const net = join(base, 'net');
-    assert.deepEqual(await fetcher.fetch(dir(net)), { commit: null, hooksFile: null });
+    assert.deepEqual(await fetcher.fetch(dir(net)), { commit: null });
+    assert.equal(await fetcher.hooksFile(net), null);
     assert.equal(await fetcher.treeOf(dir(net)), net);
     writeFileSync(join(net, 'gatehouse.hooks.yml'), 'before_plan: x\n');
-    assert.deepEqual(await fetcher.fetch(dir(net)), { commit: null, hooksFile: 'gatehouse.hooks.yml' });
+    assert.equal(await fetcher.hooksFile(net), 'gatehouse.hooks.yml');
     assert.deepEqual(await fetcher.hookNames(net, 'gatehouse.hooks.yml'), ['before_plan']);
     await assert.doesNotReject(fetcher.fetch(dir(join(base, 'data-of-another'))));
   });

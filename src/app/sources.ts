@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute } from 'node:path';
 import { processEnvironment } from '../config/settings.ts';
 import { Failure } from '../domain/failure.ts';
@@ -16,13 +16,12 @@ export function createSourceFetcher(sourcesDir: string): SourceFetcher {
     async fetch(source) {
       if (source.kind === 'dir') {
         await checkDirectory(source.location, dirname(sourcesDir));
-        return { commit: null, hooksFile: await findHooksFile(source.location).catch(refuseUnreadable) };
+        await readdir(source.location).catch(refuseUnreadable);
+        return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
       const how = { url: source.location, ref: source.ref, ...(searchPath === undefined ? {} : { searchPath }) };
-      const commit = await trees.place(source.name, (into) => fetchGit({ ...how, into }));
-      const tree = await trees.find(source.name, commit);
-      return { commit, hooksFile: tree === null ? null : await findHooksFile(tree) };
+      return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
     },
     async treeOf(source) {
       if (source.kind === 'git') return source.commit_id === null ? null : trees.find(source.name, source.commit_id);

@@ -5,15 +5,13 @@ import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../domain/failure.ts';
+import { refusal } from '../../test/support/refusal.ts';
 import { createSealKeeper } from './seal-keeper.ts';
 import { appendSealKey, formatSealKey, loadOrCreateSealKey, readSealKey, SEAL_KEYS_MAX } from './seal-key.ts';
 import { holdKeyFile } from './seal-lock.ts';
 
 const LABEL = ['secret', 'net', 'token', '1'];
 const notNeeded = (): boolean => false;
-const refusal = (code: FailureCode, pattern: RegExp) => (error: unknown) =>
-  error instanceof Failure && error.code === code && pattern.test(error.message);
 
 let dir = '';
 before(async () => {
@@ -69,12 +67,12 @@ describe('the key file', () => {
   test('is looked for without making one', async () => {
     const path = await freshPath();
     const keeper = createSealKeeper(path, notNeeded);
-    assert.equal(await keeper.find?.(), null);
+    assert.equal(await keeper.find(), null);
     await assert.rejects(stat(path), { code: 'ENOENT' });
     await keeper.keyring();
-    assert.equal((await keeper.find?.())?.activeId, (await keeper.keyring()).activeId);
+    assert.equal((await keeper.find())?.activeId, (await keeper.keyring()).activeId);
     await chmod(path, 0o644);
-    await assert.rejects(keeper.find?.() ?? Promise.resolve(), refusal('invalid_argument', /others may read it/));
+    await assert.rejects(keeper.find(), refusal('invalid_argument', /others may read it/));
   });
 
   test('a rotation adds a key that seals; the one before opens, and still is the key of the tokens', async () => {

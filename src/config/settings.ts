@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
+import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
@@ -184,7 +184,7 @@ export const SETTINGS = {
     flag: 'approval-ttl',
     placeholder: 'DURATION',
     help: 'How long a request for approval waits before it is refused, at most 7d; default 1h',
-    read: (text) => requireDuration('--approval-ttl', text ?? '1h', 1_000, APPROVAL_TTL_MAX_MS),
+    read: (text) => (text === undefined ? APPROVAL_TTL_DEFAULT_MS : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS)),
   }),
   leaseMs: setting({
     flag: 'lease',

@@ -63,8 +63,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     startLoop({ name, clock, everyMs, sweepOnce, onError });
 
   // A request whose deadline passed while nobody was there ends before anything is claimed.
-  await expireOnce(options);
-  const expiry = loop('expire', EXPIRE_EVERY_MS, (signal) => expireOnce(options, signal));
+  const expireDeps = { ...options, self };
+  await expireOnce(expireDeps);
+  const expiry = loop('expire', EXPIRE_EVERY_MS, (signal) => expireOnce(expireDeps, signal));
   const rescue = loop('rescue', RESCUE_EVERY_MS, (signal) => rescueOnce(rescueDeps, signal));
   const claims = loop('claim', CLAIM_EVERY_MS, () => work.claimOnce());
   const cancels = loop('cancel', CANCEL_EVERY_MS, () => work.cancelOnce());

@@ -3,11 +3,14 @@ import { listExpired, nextDeadline, settle, type Due } from '../store/approvals.
 import { appendState } from '../store/chunks.ts';
 import { cancelWaiting } from '../store/claims.ts';
 import type { Store } from '../store/store.ts';
+import { recordMove } from './moves.ts';
 
 export interface ExpireDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly announceJob: (jobId: string) => void;
+  /** The id of this daemon. */
+  readonly self: () => string;
 }
 
 /** How often deadlines are looked at where none is near, in milliseconds: another process may have asked meanwhile. */
@@ -38,20 +41,13 @@ export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promis
 }
 
 /** The approval and its job in one transaction; nothing where somebody decided first. */
-async function expire({ store, announceJob }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
+async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
   await store.write(async (tx) => {
     const settled = await settle(tx, id, { to: 'expired', by: null, via: null, reason: null });
     if (settled === undefined) return;
     const cancelled = await cancelWaiting(tx, jobId, 'awaiting_approval');
     if (cancelled) await appendState(tx, jobId, 'cancelled', null);
-    tx.record({
-      principal: 'gatehouse',
-      owner: 'gatehouse',
-      via: 'daemon',
-      operation: 'approval.expire',
-      target: id,
-      detail: { job_id: jobId, job_cancelled: cancelled },
-    });
+    recordMove(tx, self(), 'approval.expire', id, { job_id: jobId, job_cancelled: cancelled });
     tx.afterCommit(() => announceJob(jobId));
   });
 }

@@ -2,17 +2,18 @@ import { hash } from 'node:crypto';
 import { judge } from '../domain/policy.ts';
 import type { RunOutcome } from '../domain/job.ts';
 import type { Verdict } from '../domain/plan.ts';
-import type { MadePlan, StatePosition, WorkspaceResult } from '../domain/workspace.ts';
+import { isChanging, type MadePlan, type StatePosition, type WorkspaceResult } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { sealPlanView } from '../operations/plan-view.ts';
 import { insertArtifact } from '../store/artifacts.ts';
-import { recordArtifact } from '../store/claims.ts';
+import { fenceOf, recordArtifact } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import { noteDrift } from '../store/outcomes.ts';
 import type { ArtifactRow, JobRow } from '../store/schema.ts';
 import { planLabel } from '../store/seal.ts';
 import { getWorkspace, moveWorkspace, recordApply, recordDrift, recordPlan } from '../store/workspaces.ts';
 import type { Store } from '../store/store.ts';
+import { recordMove } from './moves.ts';
 import type { RunInputs } from './run-inputs.ts';
 
 /** What the end of a run writes, in the transaction of the job's own move. */
@@ -26,25 +27,21 @@ export async function readyResult(store: Store, job: JobRow, inputs: RunInputs, 
   const found = outcome.workspace;
   const { workspace: materials, ring } = inputs;
   if (name === null || materials === null || ring === null) return NO_RESULT;
-  if (found === undefined) return changes(job) ? (tx) => recordApply(tx, name, job.id) : NO_RESULT;
+  if (found === undefined) return isChanging(job.kind) ? (tx) => recordApply(tx, name, job.id) : NO_RESULT;
   const artifact = found.made === null ? null : await artifactOf(store, ring, job, materials.artifactId, found.made, found.ownBackend);
   return async (tx) => {
     if (found.position !== null) await writePosition(tx, job, name, found.position);
     if (artifact !== null) await writeArtifact(tx, job, artifact);
     if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
-    if (changes(job)) await recordApply(tx, name, job.id);
+    if (isChanging(job.kind)) await recordApply(tx, name, job.id);
   };
-}
-
-function changes({ kind }: JobRow): boolean {
-  return kind === 'apply' || kind === 'destroy';
 }
 
 /** A serial that no run of ours has made was made outside of the service. */
 async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
   const workspace = await getWorkspace(tx.db, name);
   if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;
-  const mover = changes(job) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
+  const mover = isChanging(job.kind) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
   await moveWorkspace(tx, name, { ...position, ...mover });
 }
 
@@ -82,14 +79,8 @@ async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promis
   await recordArtifact(tx, job.id, artifact.id);
   await recordPlan(tx, artifact.workspace, job.id);
   const { workspace, serial, digest, verdict, destroys, changes: changed, creates } = artifact;
-  tx.record({
-    principal: job.requested_by,
-    owner: 'gatehouse',
-    via: 'daemon',
-    operation: 'artifact.seal',
-    target: artifact.id,
-    detail: { job_id: job.id, workspace, serial, digest, verdict, destroys, changes: changed, creates },
-  });
+  const detail = { job_id: job.id, workspace, serial, digest, verdict, destroys, changes: changed, creates };
+  recordMove(tx, fenceOf(job).daemonId, 'artifact.seal', artifact.id, detail);
 }
 
 /** What differs is told by an event, and so is the end of it: by the one that tells the end of the job. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { workspaceRow } from '../../test/support/workspace-row.ts';
 import { getJob } from '../store/jobs.ts';
 import type { JobRow } from '../store/schema.ts';
 import { listStates } from '../store/states.ts';
@@ -24,7 +25,7 @@ async function scene(t: TestContext): Promise<Scene> {
   t.after(() => kit.close());
   const id = await kit.job(null, { kind: 'apply', workspace: 'net' });
   await kit.store.write((tx) =>
-    insertWorkspace(tx, { name: 'net', source: null, path: '/x', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 }),
+    insertWorkspace(tx, workspaceRow('net', { path: '/x' })),
   );
   const row = await getJob(kit.store.db, id);
   const folder = join(kit.runsDir, id, 'tree');

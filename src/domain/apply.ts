@@ -1,8 +1,9 @@
 import type { Verdict } from './plan.ts';
+import type { ChangingKind } from './workspace.ts';
 
 /** What an asked apply or destroy of a workspace meets: every fact that the decision depends on, and no other. */
 export interface ApplyFacts {
-  readonly kind: 'apply' | 'destroy';
+  readonly kind: ChangingKind;
   /** The saved plan that is asked for; null for a fresh apply and for a destroy. */
   readonly plan: SavedPlanFacts | null;
   /** The workspace refuses a fresh apply. */
@@ -29,7 +30,7 @@ export interface SavedPlanFacts {
 /** What to do with it. A refusal is a Failure of that code; the caller adds what the code carries (`error.stale`). */
 export type ApplyDecision =
   | { readonly move: 'queue'; /** Nobody and no policy looked at it: the ledger says so. */ readonly ungated: boolean }
-  | { readonly move: 'ask'; readonly policy: 'require_approval'; readonly reason: string }
+  | { readonly move: 'ask' }
   | { readonly move: 'refuse'; readonly code: 'conflict' | 'stale_plan' | 'concurrency_held'; readonly message: string };
 
 /** The table of moves of the contract, as one pure function. */
@@ -56,12 +57,11 @@ function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision
   if (consumedBy !== null) return refuse('conflict', `A plan runs once, and ${id} was taken by ${consumedBy}. Make a new plan.`);
   if (verdict === null) return refuse('conflict', `No policy verdict is recorded for the plan ${id}, so it can not be applied. Make a new plan.`);
   if (stale) return refuse('stale_plan', `The workspace moved on after the plan ${id} was made. Make a new plan.`);
-  const reason = plan.verdictReason ?? 'no reason is recorded';
-  if (verdict === 'deny') return refuse('conflict', `The policy of the workspace denies the plan ${id}: ${reason}.`);
+  if (verdict === 'deny') return refuse('conflict', `The policy of the workspace denies the plan ${id}: ${plan.verdictReason ?? 'no reason is recorded'}.`);
   if (pendingApprovalId !== null) return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
   // Waiting would let the holder move the state, and the plan would be stale when its turn comes.
   if (holder !== null) return refuse('concurrency_held', `A saved plan can not wait, and ${holder} holds the workspace.`);
-  return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask', policy: 'require_approval', reason };
+  return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask' };
 }
 
 function refuse(code: 'conflict' | 'stale_plan' | 'concurrency_held', message: string): ApplyDecision {

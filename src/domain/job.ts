@@ -1,5 +1,5 @@
 import type { ChunkEvent } from '../lib/chunk.ts';
-import type { WorkspaceResult } from './workspace.ts';
+import { WORKSPACE_KINDS, type WorkspaceResult } from './workspace.ts';
 
 /** The kinds of jobs, and of each the words that its `runbook` begins with. A new kind is a row here and a runner. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
@@ -38,6 +38,9 @@ export function isTerminal(state: JobState): boolean {
   return JOB_MOVES[state].length === 0;
 }
 
+/** The states of a job that has not ended. */
+export const OPEN_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));
+
 export function canMove(from: JobState, to: JobState): boolean {
   return (JOB_MOVES[from] as readonly JobState[]).includes(to);
 }
@@ -50,7 +53,7 @@ export const STOP_GRACE_MS = 10_000;
  * Kinds whose first process is told to stop before its helpers are: a tool that loses its helpers first can't say what
  * they were in the middle of making.
  */
-export const LEADER_FIRST: ReadonlySet<JobKind> = new Set<JobKind>(['plan', 'apply', 'destroy', 'drift']);
+export const LEADER_FIRST: ReadonlySet<JobKind> = new Set<JobKind>(WORKSPACE_KINDS);
 
 export interface JobProgress {
   readonly play: string;

@@ -1,7 +1,8 @@
+export const SOURCE_KINDS = ['git', 'dir'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
 /** What fetching a source brought. */
 export interface FetchedTree {
   /** Of a git source; null for a directory. */
   readonly commit: string | null;
-  /** The lifecycle hooks file of the tree, as it is spelt there; null without one. */
-  readonly hooksFile: string | null;
 }

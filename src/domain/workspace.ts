@@ -1,9 +1,6 @@
 import type { ReadPlan } from './plan.ts';
 
-/** Words of sources and workspaces. */
-
-export const SOURCE_KINDS = ['git', 'dir'] as const;
-export type SourceKind = (typeof SOURCE_KINDS)[number];
+/** Words of workspaces. */
 
 export const DRIFT_STATES = ['unknown', 'clean', 'drifted'] as const;
 export type Drift = (typeof DRIFT_STATES)[number];
@@ -11,6 +8,15 @@ export type Drift = (typeof DRIFT_STATES)[number];
 /** The kinds of jobs that work on a workspace, one at a time. */
 export const WORKSPACE_KINDS = ['plan', 'apply', 'destroy', 'drift'] as const;
 export type WorkspaceKind = (typeof WORKSPACE_KINDS)[number];
+
+/** Those of them that change the infrastructure. */
+export const CHANGING_KINDS = ['apply', 'destroy'] as const satisfies readonly WorkspaceKind[];
+export type ChangingKind = (typeof CHANGING_KINDS)[number];
+
+/** For any kind of job. */
+export function isChanging(kind: string): kind is ChangingKind {
+  return (CHANGING_KINDS as readonly string[]).includes(kind);
+}
 
 /** What the `spec` of such a job holds. */
 export interface WorkspaceSpec {

@@ -22,8 +22,6 @@ export interface Keyring {
   seal(label: readonly string[], plain: Uint8Array): Uint8Array;
   /** Throws SealBroken, having answered nothing. */
   open(label: readonly string[], sealed: Uint8Array): Uint8Array;
-  /** Names the key that something was sealed with; null for what is no sealed thing. */
-  keyIdOf(sealed: Uint8Array): string | null;
   has(keyId: string): boolean;
 }
 
@@ -31,8 +29,8 @@ export interface Keyring {
 export interface SealKeeper {
   /** Reads the file again where it has changed; makes it where there is none yet and the store needs none. Throws Failure. */
   keyring(): Promise<Keyring>;
-  /** As `keyring`, for who only looks: makes nothing, null where there is no file. Where it is not there, `keyring` has to do. */
-  find?(): Promise<Keyring | null>;
+  /** As `keyring`, for who only looks: makes nothing, null where there is no file. */
+  find(): Promise<Keyring | null>;
   /** Adds a new key, which seals from now on; the older ones still open. */
   rotate(): Promise<Keyring>;
 }
@@ -80,7 +78,6 @@ export function createKeyring(keys: readonly SealFileKey[]): Keyring {
     activeSince: active.createdAt,
     seal: (label, plain) => seal(active, label, plain),
     open: (label, sealed) => open(ring, label, sealed),
-    keyIdOf,
     has: (keyId) => ring.has(keyId),
   };
 }
@@ -130,6 +127,7 @@ function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], seal
   return plain;
 }
 
+/** Names the key that something was sealed with; null for what is no sealed thing. */
 function keyIdOf(sealed: Uint8Array): string | null {
   if (sealed.length < SEAL_OVERHEAD_BYTES || !MAGIC.equals(sealed.subarray(0, MAGIC.length))) return null;
   return Buffer.from(sealed.subarray(MAGIC.length, HEAD_BYTES)).toString('hex');

@@ -46,7 +46,7 @@ const status = readOperation({
   failures: ['invalid_argument'],
   async run({ store, services }) {
     // Looking makes no key.
-    const ring = services.seal.find === undefined ? await services.seal.keyring() : await services.seal.find();
+    const ring = await services.seal.find();
     return reply('seal.status', await statusOf(store.db, ring));
   },
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OPERATORS, READERS } from '../domain/scope.ts';
+import { SECRET_BYTES_MAX } from '../domain/secret.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { assertSameKey } from '../store/seal.ts';
@@ -11,9 +12,6 @@ import { isSecretRef } from './run-secrets.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'Secrets are set and removed on the machine itself: no token, and so no stolen one, can put a value of its own in place of one.' };
-
-/** An environment variable of a process may have 128 KiB; keys, certificates and kubeconfigs are far smaller than this. */
-export const SECRET_BYTES_MAX = 65_536;
 
 function secretView(row: SecretFacts): ViewItem<'secret.list'> {
   return {

@@ -5,7 +5,7 @@ import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobTrigger } from '../domain/job.ts';
 import type { Action } from '../domain/rule.ts';
-import { workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspace.ts';
+import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspace.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval, pendingForArtifact } from '../store/approvals.ts';
 import { type ArtifactFacts, holdArtifact } from '../store/artifacts.ts';
@@ -97,7 +97,7 @@ export interface WorkspaceRequest {
 export async function queueWorkspaceRun(tx: Tx, deps: QueueDeps, asker: Asker, request: WorkspaceRequest, gate: Gate | null): Promise<Queued> {
   const { kind } = request;
   const workspace = await enterWorkspace(tx, request.workspace);
-  if (kind === 'plan' || kind === 'drift') {
+  if (!isChanging(kind)) {
     const job = newRun(tx, asker, workspace, request);
     return gate === null ? queue(tx, deps, job, false) : ask(tx, deps, job, gate, null);
   }

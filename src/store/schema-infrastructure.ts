@@ -1,7 +1,8 @@
 import type { ApprovalState, Decision, Origin } from '../domain/approval.ts';
 import type { JobKind } from '../domain/job.ts';
 import type { Verdict } from '../domain/plan.ts';
-import type { Drift, SourceKind } from '../domain/workspace.ts';
+import type { SourceKind } from '../domain/source.ts';
+import type { Drift } from '../domain/workspace.ts';
 
 /** The tables of sources, workspaces, plans, approvals and what is sealed. The conventions stand in schema.ts. */
 

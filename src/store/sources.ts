@@ -25,14 +25,9 @@ export function listSources(db: Db): Promise<SourceRow[]> {
 
 /** Throws duplicate where the name is taken. */
 export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
-  if ((await findSource(tx.db, row.name)) !== undefined) throw sourceExists(row.name);
-  try {
-    await tx.db.insertInto('sources').values(row).execute();
-  } catch (error) {
-    // Another process made one of that name in this moment.
-    if (tx.dialect.faultOf(error) === 'unique') throw sourceExists(row.name);
-    throw error;
-  }
+  const insert = tx.db.insertInto('sources').values(row).onConflict((conflict) => conflict.column('name').doNothing());
+  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
+  if (Number(inserted) !== 1) throw sourceExists(row.name);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
-import type { JobState } from '../domain/job.ts';
-import { workspaceKey, type Drift } from '../domain/workspace.ts';
+import { OPEN_STATES } from '../domain/job.ts';
+import { CHANGING_KINDS, workspaceKey, type Drift } from '../domain/workspace.ts';
 import type { Tx } from './gate.ts';
 import { QUEUED, RUNNING } from './literals.ts';
 import { prepared } from './prepared.ts';
@@ -103,7 +103,7 @@ const changingJobs = prepared<{ key: string }, Holder>((db, value) => {
     .selectFrom('jobs')
     .select(['id', 'kind', 'state', 'requested_by'])
     .where('concurrency_key', '=', value('key'))
-    .where('kind', 'in', ['apply', 'destroy']);
+    .where('kind', 'in', CHANGING_KINDS);
   return changing.where('state', '=', RUNNING).unionAll(changing.where('state', '=', QUEUED));
 });
 
@@ -119,8 +119,6 @@ export async function activeApply(db: Db, name: string): Promise<Holder | undefi
 function rank({ state }: Holder): number {
   return state === 'running' ? 0 : 1;
 }
-
-const OPEN_STATES = ['awaiting_approval', 'queued', 'running'] as const satisfies readonly JobState[];
 
 /** The oldest job of this workspace that has not ended, of whatever kind. */
 export function findOpenJob(db: Db, name: string): Promise<Holder | undefined> {

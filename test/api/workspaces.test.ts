@@ -3,26 +3,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../../src/domain/failure.ts';
 import { createSourceFetcher } from '../../src/app/sources.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { insertSource } from '../../src/store/sources.ts';
 import { keepState } from '../../src/store/states.ts';
 import type { Projected } from '../../src/operations/views.ts';
 import { type Ending, type Program, startProgram } from '../support/program.ts';
+import { refusal } from '../support/refusal.ts';
 import { send } from '../support/scenario.ts';
 import { audited, callLocally, jobsOf, LINEAGE, makePlan, makeWorkspace } from '../support/workspace-maker.ts';
 
 type Workspace = Projected<'workspace.get'>;
 
-function refused(code: FailureCode, message: RegExp) {
-  return (error: unknown) => {
-    assert.ok(error instanceof Failure, String(error));
-    assert.equal(error.code, code);
-    assert.match(error.message, message);
-    return true;
-  };
-}
 
 const call = (program: Program, verb: string, raw: object): Promise<Workspace> => callLocally<Workspace>(program, `workspace.${verb}`, raw);
 
@@ -71,7 +63,7 @@ describe('Adding a workspace', () => {
     const file = join(directory(program, 'net'), 'main.tf');
     writeFileSync(file, '');
     for (const dir of [file, join(file, 'below'), '/nowhere/at/all', '', `/tmp/a\nb`, `/${'x'.repeat(5_000)}`]) {
-      await assert.rejects(call(program, 'add', { name: 'net', dir }), refused('invalid_argument', /^dir: /), dir);
+      await assert.rejects(call(program, 'add', { name: 'net', dir }), refusal('invalid_argument', /^dir: /), dir);
     }
   });
 
@@ -80,17 +72,17 @@ describe('Adding a workspace', () => {
     const data = directory(program, 'data');
     symlinkSync(data, join(dirname(data), 'innocent'));
     for (const dir of [data, directory(program, 'data/sources'), dirname(data), '/', join(dirname(data), 'innocent')]) {
-      await assert.rejects(call(program, 'add', { name: 'net', dir }), refused('invalid_argument', /^dir: the data directory/), dir);
+      await assert.rejects(call(program, 'add', { name: 'net', dir }), refusal('invalid_argument', /^dir: the data directory/), dir);
     }
   });
 
   test('Exactly one of a directory and a source says where it is, and a path goes with a source', async (t) => {
     const program = await start(t);
     await addSource(program);
-    await assert.rejects(call(program, 'add', { name: 'net' }), refused('invalid_argument', /^dir, source: /));
-    await assert.rejects(call(program, 'add', { name: 'net', dir: '/tmp', source: 'infra' }), refused('invalid_argument', /^dir, source: /));
-    await assert.rejects(call(program, 'add', { name: 'net', dir: '/tmp', path: 'net' }), refused('invalid_argument', /^path: /));
-    await assert.rejects(call(program, 'add', { name: 'net', source: 'other' }), refused('not_found', /source other/));
+    await assert.rejects(call(program, 'add', { name: 'net' }), refusal('invalid_argument', /^dir, source: /));
+    await assert.rejects(call(program, 'add', { name: 'net', dir: '/tmp', source: 'infra' }), refusal('invalid_argument', /^dir, source: /));
+    await assert.rejects(call(program, 'add', { name: 'net', dir: '/tmp', path: 'net' }), refusal('invalid_argument', /^path: /));
+    await assert.rejects(call(program, 'add', { name: 'net', source: 'other' }), refusal('not_found', /source other/));
     const added = await call(program, 'add', { name: 'net', source: 'infra', path: 'roots/net' });
     assert.deepEqual([added.source, added.path], ['infra', 'roots/net']);
     assert.equal((await call(program, 'add', { name: 'all', source: 'infra' })).path, '');
@@ -100,7 +92,7 @@ describe('Adding a workspace', () => {
     const program = await start(t);
     await addSource(program);
     for (const path of ['..', '../x', 'a/../..', '/etc', 'a//b', './a', 'a/', 'a\\..\\b', 'a\nb', '%2e%2e/x', '-chdir=/', '\u2025', 'x'.repeat(500)]) {
-      await assert.rejects(call(program, 'add', { name: 'net', source: 'infra', path }), refused('invalid_argument', /^path: /), path);
+      await assert.rejects(call(program, 'add', { name: 'net', source: 'infra', path }), refusal('invalid_argument', /^path: /), path);
     }
   });
 
@@ -108,9 +100,9 @@ describe('Adding a workspace', () => {
     const program = await start(t);
     const dir = directory(program, 'net');
     await call(program, 'add', { name: 'net', dir });
-    await assert.rejects(call(program, 'add', { name: 'net', dir }), refused('duplicate', /^name: /));
+    await assert.rejects(call(program, 'add', { name: 'net', dir }), refusal('duplicate', /^name: /));
     const near = ['Net', 'NET', 'net ', ' net', 'net\u200b', 'n\u0435t', 'ne\u0301t', 'net\n', 'net/', '-net', '-chdir=/', '.net', '..', '', 'net\0', 'workspace:net', 'x'.repeat(64)];
-    for (const name of near) await assert.rejects(call(program, 'add', { name, dir }), refused('invalid_argument', /^name: /), JSON.stringify(name));
+    for (const name of near) await assert.rejects(call(program, 'add', { name, dir }), refusal('invalid_argument', /^name: /), JSON.stringify(name));
     assert.equal((await program.store.db.selectFrom('workspaces').select('name').execute()).length, 1);
   });
 
@@ -118,8 +110,8 @@ describe('Adding a workspace', () => {
     const program = await start(t);
     const dir = directory(program, 'net');
     for (const text of ['size(plan.destroys', 'plan.destroy.size() > 1', '1 + 1', 'nobody']) {
-      await assert.rejects(call(program, 'add', { name: 'net', dir, deny_when: text }), refused('invalid_argument', /^deny_when: /), text);
-      await assert.rejects(call(program, 'add', { name: 'net', dir, approve_when: text }), refused('invalid_argument', /^approve_when: /), text);
+      await assert.rejects(call(program, 'add', { name: 'net', dir, deny_when: text }), refusal('invalid_argument', /^deny_when: /), text);
+      await assert.rejects(call(program, 'add', { name: 'net', dir, approve_when: text }), refusal('invalid_argument', /^approve_when: /), text);
     }
     const { policy } = await call(program, 'add', { name: 'net', dir, approve_when: 'size(plan.changes) > 3', deny_when: '' });
     assert.deepEqual([policy.approve_when, policy.deny_when], ['size(plan.changes) > 3', null]);
@@ -142,7 +134,7 @@ describe('Changing a workspace', () => {
     await makeWorkspace(program, 'net', { require_saved_plan: 1, protect_destroy: 1 });
     const { policy } = await call(program, 'update', { name: 'net', no_require_saved_plan: true, no_protect_destroy: true });
     assert.deepEqual([policy.require_saved_plan, policy.protect_destroy], [false, false]);
-    await assert.rejects(call(program, 'update', { name: 'net', protect_destroy: true, no_protect_destroy: true }), refused('invalid_argument', /^protect_destroy, /));
+    await assert.rejects(call(program, 'update', { name: 'net', protect_destroy: true, no_protect_destroy: true }), refusal('invalid_argument', /^protect_destroy, /));
   });
 
   test('It moves to another place whole: a path alone moves within the source that it has', async (t) => {
@@ -153,7 +145,7 @@ describe('Changing a workspace', () => {
     assert.equal((await call(program, 'update', { name: 'net', path: 'b' })).path, 'b');
     const moved = await call(program, 'update', { name: 'net', dir });
     assert.deepEqual([moved.source, moved.path], [null, dir]);
-    await assert.rejects(call(program, 'update', { name: 'net', path: 'c' }), refused('invalid_argument', /source/));
+    await assert.rejects(call(program, 'update', { name: 'net', path: 'c' }), refusal('invalid_argument', /source/));
     const back = await call(program, 'update', { name: 'net', source: 'infra' });
     assert.deepEqual([back.source, back.path], ['infra', '']);
   });
@@ -161,7 +153,7 @@ describe('Changing a workspace', () => {
   test('What there is not can be neither changed, shown nor removed', async (t) => {
     const program = await start(t);
     for (const verb of ['get', 'update', 'remove', 'state', 'drift']) {
-      await assert.rejects(call(program, verb, { name: 'net' }), refused('not_found', /workspace net/), verb);
+      await assert.rejects(call(program, verb, { name: 'net' }), refusal('not_found', /workspace net/), verb);
     }
   });
 });
@@ -172,7 +164,7 @@ describe('Removing a workspace', () => {
     await makeWorkspace(program, 'net');
     const { json } = await send(program, 'operator', { method: 'POST', path: '/api/v1/workspaces/net/plan' });
     const id = (json as { data: { job_id: string } }).data.job_id;
-    await assert.rejects(call(program, 'remove', { name: 'net', force: true }), refused('conflict', new RegExp(`plan job ${id} .* queued`)));
+    await assert.rejects(call(program, 'remove', { name: 'net', force: true }), refusal('conflict', new RegExp(`plan job ${id} .* queued`)));
     await send(program, 'operator', { method: 'POST', path: `/api/v1/jobs/${id}/cancel` });
     assert.equal((await call(program, 'remove', { name: 'net' })).name, 'net');
     assert.equal((await jobsOf(program)).length, 1);
@@ -186,15 +178,15 @@ describe('Removing a workspace', () => {
         keepState(tx, { workspace: 'net', serial: 1, lineage: LINEAGE, resources, jobId: null, keyId: 'k', aside, seal: () => Buffer.from('x') }),
       );
     await keep(7);
-    await assert.rejects(call(program, 'remove', { name: 'net' }), refused('conflict', /7 resources.*--force/));
+    await assert.rejects(call(program, 'remove', { name: 'net' }), refusal('conflict', /7 resources.*--force/));
     await keep(0);
     await keep(2, true);
-    await assert.rejects(call(program, 'remove', { name: 'net' }), refused('conflict', /set aside.*2 resources/));
+    await assert.rejects(call(program, 'remove', { name: 'net' }), refusal('conflict', /set aside.*2 resources/));
     const versions = await callLocally<Projected<'workspace.state'>>(program, 'workspace.state', { name: 'net' });
     assert.deepEqual(versions.map(({ version, resources }) => [version, resources]), [[2, 0], [1, 7], [-1, 2]]);
     await call(program, 'remove', { name: 'net', force: true });
     assert.deepEqual(await program.store.db.selectFrom('states').select('version').execute(), []);
-    await assert.rejects(call(program, 'get', { name: 'net' }), refused('not_found', /net/));
+    await assert.rejects(call(program, 'get', { name: 'net' }), refusal('not_found', /net/));
   });
 });
 

@@ -36,7 +36,7 @@ function ask(store: Store, { approval }: Gated, decision: Decision, name = 'ana'
 }
 
 function sweep(store: Store, clock: Clock = systemClock): Promise<number> {
-  return expireOnce({ store, clock, announceJob: () => undefined });
+  return expireOnce({ store, clock, announceJob: () => undefined, self: () => 'dmn_a' });
 }
 
 async function codeOf(answer: Promise<unknown>): Promise<FailureCode | null> {
@@ -191,7 +191,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await statesOf(store, gated), ['expired', 'cancelled']);
       assert.deepEqual(await statesOf(store, open), ['pending', 'awaiting_approval']);
       assert.deepEqual(await store.write((tx) => claimJobs(tx, 'dmn_a', 9)), []);
-      assert.deepEqual((await auditOf(store, gated.approval.id)).map(({ operation }) => operation), ['approval.expire']);
+      assert.deepEqual((await auditOf(store, gated.approval.id)).map(({ operation, principal }) => [operation, principal]), [['approval.expire', 'daemon:dmn_a']]);
       await assert.rejects(ask(store, gated, 'approve'), /is expired already at 20/);
     });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../../src/domain/failure.ts';
 import { isCordoned, setCordon } from '../../src/store/cordon.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, mayClaim, renewLease } from '../../src/store/daemons.ts';
 import { findAnswer, keepAnswer } from '../../src/store/idempotency.ts';
@@ -8,9 +7,9 @@ import { insertJob } from '../../src/store/jobs.ts';
 import type { IdempotencyRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countActiveTokens, deleteSession, findSession, findToken, insertSession, insertToken, listTokens, revokeToken } from '../../src/store/tokens.ts';
+import { refusal } from '../support/refusal.ts';
 import { addDaemon, claim, enqueue, ENGINES, leaseClock, makeJob, makeToken, type TestDatabase, wipe } from './kit.ts';
 
-const refusal = (code: FailureCode) => (error: unknown) => error instanceof Failure && error.code === code;
 
 function session(tokenId: string, id: string, expiresAt: number) {
   return { id, token_id: tokenId, csrf: 'c', created_at: 0, expires_at: expiresAt };

@@ -2,20 +2,22 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../../src/domain/failure.ts';
+import { pause, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
 import { createKeyring, type Keyring, type SealFileKey } from '../../src/lib/seal.ts';
+import { type Asker, queueWorkspaceRun } from '../../src/reaction/queue.ts';
 import type { ArtifactRow } from '../../src/store/schema.ts';
 import { assertSameKey, countSealed, holdsSealed, noteUsed, planLabel, planViewLabel, resealAll, stateLabel, takeOver } from '../../src/store/seal.ts';
 import { listSecrets, readSecrets, removeSecret, requireSecrets, type SecretName, setSecret } from '../../src/store/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
+import { insertWorkspace } from '../../src/store/workspaces.ts';
+import { refusal } from '../support/refusal.ts';
+import { workspaceRow } from '../support/workspace-row.ts';
 import { ENGINES, type TestDatabase, wipe } from './kit.ts';
 
 const BY = { principal: 'ana', owner: 'ana', via: 'cli' };
 const TOKEN: SecretName = { project: 'net', name: 'token' };
-const refusal = (code: FailureCode, message: RegExp) => (error: unknown) =>
-  error instanceof Failure && error.code === code && message.test(error.message);
 
 function newKey(): SealFileKey {
   return { key: randomBytes(32), createdAt: 1_000 };
@@ -232,6 +234,29 @@ for (const engine of ENGINES) {
       const told = await store.db.selectFrom('ledger').selectAll().where('operation', '=', 'seal.rotate').execute();
       assert.deepEqual(told.map(({ target, detail }) => [target, JSON.parse(detail) as unknown]), [[plan.id, { digest: anew.digest, digest_before: plan.digest }]]);
       assert.deepEqual(await resealAll(store, rotated, BY), { count: 0, broken: [] });
+    });
+
+    test('a plan that is asked about while the key is rotated is pinned as it is afterwards', async () => {
+      const plan = await addPlan(store, ring, 'the plan');
+      await store.write(async (tx) => {
+        await tx.db.deleteFrom('approvals').execute();
+        await insertWorkspace(tx, workspaceRow('net'));
+      });
+      const other = await database.open();
+      let rotation: Promise<unknown> = Promise.resolve();
+      await store.write(async (tx) => {
+        const asker: Asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] };
+        const request = { kind: 'apply', workspace: 'net', plan: plan.id, runSecrets: {}, timeoutMs: 60_000 } as const;
+        await queueWorkspaceRun(tx, { wake: () => undefined, approvalTtlMs: 60_000 }, asker, request, { origin: 'schedule', ttlMs: 60_000 });
+        rotation = resealAll(other, rotated, BY);
+        // A rotation that nothing holds up is through long before.
+        await Promise.race([rotation, pause(systemClock, 300)]);
+      });
+      assert.deepEqual(await rotation, { count: 1, broken: [] });
+      const { digest } = await store.db.selectFrom('artifacts').select('digest').executeTakeFirstOrThrow();
+      const asked = await store.db.selectFrom('approvals').select('plan_digest').executeTakeFirstOrThrow();
+      assert.notEqual(digest, plan.digest);
+      assert.equal(asked.plan_digest, digest);
     });
 
     test('T19: a rotation leaves alone and names what was altered, and what is under a key that is not here', async () => {

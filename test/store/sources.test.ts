@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../../src/domain/failure.ts';
 import type { SourceRow } from '../../src/store/schema.ts';
 import { deleteSource, findSource, getSource, holdSource, insertSource, listSources, moveSource } from '../../src/store/sources.ts';
 import type { Store } from '../../src/store/store.ts';
 import { insertWorkspace } from '../../src/store/workspaces.ts';
+import { refusal } from '../support/refusal.ts';
+import { workspaceRow } from '../support/workspace-row.ts';
 import { ENGINES, type TestDatabase } from './kit.ts';
 
-const refusal = (code: FailureCode) => (error: unknown) => error instanceof Failure && error.code === code;
-const WORKSPACE = { path: '', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 } as const;
 
 function source(name: string, some: Partial<SourceRow> = {}): SourceRow {
   return { name, kind: 'git', location: 'git@h:x', ref: 'main', commit_id: 'a'.repeat(40), synced_at: 5, created_at: 1, ...some };
@@ -59,7 +58,7 @@ for (const engine of ENGINES) {
 
     test('A source that a workspace uses stays, and the refusal names the workspace', async () => {
       await insert(source('ops'), source('free'));
-      await store.write((tx) => insertWorkspace(tx, { ...WORKSPACE, name: 'net', source: 'ops' }));
+      await store.write((tx) => insertWorkspace(tx, workspaceRow('net', { source: 'ops', path: '' })));
       await assert.rejects(store.write((tx) => deleteSource(tx, 'ops')), (error) => refusal('conflict')(error) && /workspace net uses/.test(String(error)));
       await store.write((tx) => deleteSource(tx, 'free'));
       await assert.rejects(store.write((tx) => deleteSource(tx, 'free')), refusal('not_found'));
@@ -72,7 +71,7 @@ for (const engine of ENGINES) {
         await insert(source(`s${round}`));
         const use = other.write(async (tx) => {
           await holdSource(tx, `s${round}`);
-          await insertWorkspace(tx, { ...WORKSPACE, name: `w${round}`, source: `s${round}` });
+          await insertWorkspace(tx, workspaceRow(`w${round}`, { source: `s${round}`, path: '' }));
         });
         const ends = await Promise.allSettled([store.write((tx) => deleteSource(tx, `s${round}`)), use]);
         assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1, JSON.stringify(ends));

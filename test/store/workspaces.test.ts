@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { Failure, type FailureCode } from '../../src/domain/failure.ts';
 import { workspaceKey } from '../../src/domain/workspace.ts';
 import { newId } from '../../src/lib/id.ts';
 import { ARTIFACTS_KEPT, consume, findArtifact, findPlanView, getArtifact, insertArtifact } from '../../src/store/artifacts.ts';
@@ -10,14 +9,11 @@ import type { ApprovalRow, ArtifactRow, EventRow } from '../../src/store/schema.
 import { keepState, listStates, listStatesAt, newestState, STATES_KEPT, type NewState } from '../../src/store/states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { activeApply, deleteWorkspace, findLock, findOpenJob, findWorkspace, getWorkspace, insertWorkspace, listWorkspaces, lockedBy } from '../../src/store/workspaces.ts';
-import { moveWorkspace, type NewWorkspace, recordApply, recordDrift, recordPlan, updateWorkspace } from '../../src/store/workspaces.ts';
+import { moveWorkspace, recordApply, recordDrift, recordPlan, updateWorkspace } from '../../src/store/workspaces.ts';
+import { refusal } from '../support/refusal.ts';
+import { workspaceRow } from '../support/workspace-row.ts';
 import { claim, enqueue, ENGINES, type TestDatabase, wipe } from './kit.ts';
 
-const refusal = (code: FailureCode) => (error: unknown) => error instanceof Failure && error.code === code;
-
-function workspace(name = 'net', some: Partial<NewWorkspace> = {}): NewWorkspace {
-  return { name, source: null, path: '/srv/net', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0, ...some };
-}
 
 function artifact(some: Partial<ArtifactRow> = {}): Omit<ArtifactRow, 'created_at' | 'consumed_by'> {
   return {
@@ -97,15 +93,15 @@ for (const engine of ENGINES) {
       enqueue(store, { kind, runbook: `${kind}:net`, workspace: 'net', concurrencyKey: workspaceKey('net'), ...some });
 
     test('A workspace is read as it was inserted, with the same types on both databases', async () => {
-      const row = await store.write((tx) => insertWorkspace(tx, workspace('net', { source: 'infra', path: 'roots/net', deny_when: 'false', protect_destroy: 1 })));
+      const row = await store.write((tx) => insertWorkspace(tx, workspaceRow('net', { source: 'infra', path: 'roots/net', deny_when: 'false', protect_destroy: 1 })));
       assert.deepEqual({ ...(await getWorkspace(store.db, 'net')) }, { ...row });
       assert.deepEqual([row.require_saved_plan, row.protect_destroy, row.serial, row.drift], [0, 1, null, 'unknown']);
     });
 
     test('A name is given once, also when two ask for it at once', async () => {
-      const both = await Promise.allSettled([1, 2].map((each) => store.write((tx) => insertWorkspace(tx, workspace('net', { path: `/srv/${each}` })))));
+      const both = await Promise.allSettled([1, 2].map((each) => store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: `/srv/${each}` })))));
       assert.deepEqual(both.map(({ status }) => status), ['fulfilled', 'rejected']);
-      await assert.rejects(store.write((tx) => insertWorkspace(tx, workspace('net'))), refusal('duplicate'));
+      await assert.rejects(store.write((tx) => insertWorkspace(tx, workspaceRow('net'))), refusal('duplicate'));
       assert.equal((await getWorkspace(store.db, 'net')).path, '/srv/1');
     });
 
@@ -118,19 +114,19 @@ for (const engine of ENGINES) {
     });
 
     test('They are listed by name', async () => {
-      for (const name of ['web', 'a-b', 'a.b', '0']) await store.write((tx) => insertWorkspace(tx, workspace(name)));
+      for (const name of ['web', 'a-b', 'a.b', '0']) await store.write((tx) => insertWorkspace(tx, workspaceRow(name)));
       assert.deepEqual((await listWorkspaces(store.db)).map(({ name }) => name), ['0', 'a-b', 'a.b', 'web']);
     });
 
     test('An update changes what is given and nothing else', async () => {
-      const before = await store.write((tx) => insertWorkspace(tx, workspace('net', { approve_when: 'true', deny_when: 'false' })));
+      const before = await store.write((tx) => insertWorkspace(tx, workspaceRow('net', { approve_when: 'true', deny_when: 'false' })));
       await store.write((tx) => updateWorkspace(tx, 'net', { approve_when: null, require_saved_plan: 1 }));
       assert.deepEqual({ ...(await getWorkspace(store.db, 'net')) }, { ...before, approve_when: null, require_saved_plan: 1 });
     });
 
     test('A deleted workspace takes its states and saved plans with it, and nobody else', async () => {
       for (const name of ['net', 'web']) {
-        await store.write((tx) => insertWorkspace(tx, workspace(name)));
+        await store.write((tx) => insertWorkspace(tx, workspaceRow(name)));
         await store.write((tx) => keepState(tx, state({ workspace: name })));
         await store.write((tx) => insertArtifact(tx, artifact({ workspace: name })));
       }
@@ -178,7 +174,7 @@ for (const engine of ENGINES) {
     });
 
     test('A move is noted with its mover; the same state again moves nothing; another lineage at the same serial does', async () => {
-      await store.write((tx) => insertWorkspace(tx, workspace()));
+      await store.write((tx) => insertWorkspace(tx, workspaceRow()));
       const move = (serial: number, lineage: string, byJob: string | null) =>
         store.write((tx) => moveWorkspace(tx, 'net', { serial, lineage, byJob, via: byJob === null ? null : 'api' }));
       assert.equal(await move(1, 'l', 'job_a'), true);
@@ -190,7 +186,7 @@ for (const engine of ENGINES) {
     });
 
     test('What runs find out is recorded', async () => {
-      await store.write((tx) => insertWorkspace(tx, workspace()));
+      await store.write((tx) => insertWorkspace(tx, workspaceRow()));
       await store.write(async (tx) => {
         await recordPlan(tx, 'net', 'job_p');
         await recordApply(tx, 'net', 'job_a');
@@ -290,7 +286,7 @@ for (const engine of ENGINES) {
         trace: '[]',
         depth: 0,
       };
-      await store.write((tx) => insertEvent(tx, row));
+      await store.write(async (tx) => insertEvent(tx, row));
       assert.deepEqual({ ...(await store.db.selectFrom('events').selectAll().executeTakeFirst()) }, row);
     });
   });

@@ -12,6 +12,7 @@ import type { ApprovalRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findWorkspace, insertWorkspace, moveWorkspace } from '../../src/store/workspaces.ts';
 import type { Program } from './program.ts';
+import { workspaceRow } from './workspace-row.ts';
 
 export const ASKER = 'ci';
 export const SERIAL = 7;
@@ -76,7 +77,7 @@ function digestOf(artifactId: string): string {
 async function insertPlan(tx: Tx, workspace: string, keyring: Keyring | undefined): Promise<string> {
   const id = newId('art', tx.now);
   if ((await findWorkspace(tx.db, workspace)) === undefined) {
-    await insertWorkspace(tx, { name: workspace, source: null, path: '/srv/net', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 });
+    await insertWorkspace(tx, workspaceRow(workspace));
     await moveWorkspace(tx, workspace, { serial: SERIAL, lineage: LINEAGE, byJob: null, via: null });
   }
   const view = Buffer.from(zstdCompressSync(JSON.stringify(planView(id))));

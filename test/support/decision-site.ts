@@ -10,8 +10,10 @@ import { OPERATIONS } from '../../src/operations/table.ts';
 import type { Tx } from '../../src/store/gate.ts';
 import { insertJob } from '../../src/store/jobs.ts';
 import type { ApprovalRow } from '../../src/store/schema.ts';
+import { findWorkspace, insertWorkspace, moveWorkspace } from '../../src/store/workspaces.ts';
 import { type Ending, type Program, type ProgramOptions, startProgram } from './program.ts';
 import { judgeAlways } from './scenario.ts';
+import { workspaceRow } from './workspace-row.ts';
 
 export const ASKER = 'ci-deploy';
 export const WORKSPACE = 'net';
@@ -121,7 +123,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
   const jobId = newId('job', tx.now);
   const artifactId = newId('art', tx.now);
   const expiresAt = tx.now + ttlMs;
-  await insertWorkspace(tx);
+  await addWorkspace(tx);
   if (planned) await insertPlan(tx, keyring, artifactId, destroys);
   await insertJob(tx, {
     id: jobId,
@@ -174,30 +176,10 @@ function digestOf(artifactId: string): string {
   return artifactId.slice(-26).padStart(64, '0');
 }
 
-async function insertWorkspace(tx: Tx): Promise<void> {
-  await tx.db
-    .insertInto('workspaces')
-    .values({
-      name: WORKSPACE,
-      source: null,
-      path: '/nowhere',
-      approve_when: null,
-      deny_when: null,
-      require_saved_plan: 0,
-      protect_destroy: 0,
-      serial: SERIAL,
-      lineage: 'lineage',
-      moved_by_job: null,
-      moved_via: null,
-      moved_at: null,
-      drift: 'unknown',
-      drift_checked_at: null,
-      last_plan_job_id: null,
-      last_apply_job_id: null,
-      created_at: tx.now,
-    })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute();
+async function addWorkspace(tx: Tx): Promise<void> {
+  if ((await findWorkspace(tx.db, WORKSPACE)) !== undefined) return;
+  await insertWorkspace(tx, workspaceRow(WORKSPACE, { path: '/nowhere' }));
+  await moveWorkspace(tx, WORKSPACE, { serial: SERIAL, lineage: 'lineage', byJob: null, via: null });
 }
 
 async function insertPlan(tx: Tx, keyring: Sealer, id: string, destroys: readonly string[]): Promise<void> {

@@ -10,6 +10,7 @@ import type { ArtifactRow } from '../../src/store/schema.ts';
 import { insertWorkspace, moveWorkspace, type NewWorkspace } from '../../src/store/workspaces.ts';
 import type { Program } from './program.ts';
 import { type Scenario, send } from './scenario.ts';
+import { workspaceRow } from './workspace-row.ts';
 
 export const LINEAGE = '6d1f0c5e-0000-4000-8000-000000000001';
 
@@ -19,9 +20,8 @@ export interface MadeWorkspace extends Partial<NewWorkspace> {
 }
 
 export async function makeWorkspace(program: Program, name: string, { serial, ...some }: MadeWorkspace = {}): Promise<void> {
-  const row: NewWorkspace = { name, source: null, path: '/srv/net', approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0, ...some };
   await program.store.write(async (tx) => {
-    await insertWorkspace(tx, row);
+    await insertWorkspace(tx, workspaceRow(name, some));
     if (serial !== undefined) await moveWorkspace(tx, name, { serial, lineage: LINEAGE, byJob: null, via: null });
   });
 }

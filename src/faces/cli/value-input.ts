@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { SECRET_BYTES_MAX } from '../../domain/secret.ts';
 import type { Fields } from './arguments.ts';
 import type { Session } from './session.ts';
 import { write } from './terminal.ts';
@@ -28,7 +29,7 @@ export const VALUE_INPUTS: Readonly<Record<string, ValueInput>> = {
 };
 
 /** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
-const READ_MAX_BYTES = 65_536 + 2;
+const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
 
 /**
  * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
