@@ -25,12 +25,13 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
   }
 }
 
-async function tell({ store, wake }: DeadmanDeps, watch: Watch, heard: boolean): Promise<void> {
+async function tell({ store, clock, wake }: DeadmanDeps, watch: Watch, heard: boolean): Promise<void> {
   const { name, webhook, every_ms: everyMs, tripped_at: trippedAt } = watch;
+  const at = clock.now();
   await store.write(async (tx) => {
-    const moved = heard ? await restWatch(tx, name, trippedAt ?? 0) : await tripWatch(tx, name);
+    const moved = heard ? await restWatch(tx, name, trippedAt ?? 0) : await tripWatch(tx, name, at);
     if (!moved) return;
-    const topic = `deadman:${name}:${heard ? `heard:${trippedAt ?? 0}` : tx.now}`;
+    const topic = `deadman:${name}:${heard ? `heard:${trippedAt ?? 0}` : at}`;
     await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
     tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: heard ? 'deadman.heard' : 'deadman.silent', target: name, detail: { webhook } });
     tx.afterCommit(wake);

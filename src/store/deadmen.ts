@@ -38,9 +38,9 @@ export async function deleteWatch(tx: Tx, name: string): Promise<void> {
   if (row === undefined) throw new Failure('not_found', `There is no watch ${name}.`);
 }
 
-/** Notes that its silence was told; false where another daemon did. */
-export async function tripWatch(tx: Tx, name: string): Promise<boolean> {
-  const row = await tx.db.updateTable('deadmen').set({ tripped_at: tx.now }).where('name', '=', name).where('tripped_at', 'is', null).returning('name').executeTakeFirst();
+/** Notes that its silence was told at `at`; false where another daemon did. */
+export async function tripWatch(tx: Tx, name: string, at: number): Promise<boolean> {
+  const row = await tx.db.updateTable('deadmen').set({ tripped_at: at }).where('name', '=', name).where('tripped_at', 'is', null).returning('name').executeTakeFirst();
   return row !== undefined;
 }
 

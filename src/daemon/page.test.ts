@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import type { PageMessage } from '../domain/page.ts';
+import { systemClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { openDial, SendFailed } from '../push/dial-guard.ts';
+import type { EndpointTarget } from '../push/endpoint.ts';
+import { post } from '../push/post.ts';
+import { deleteEndpoint, insertEndpoint } from '../store/notify.ts';
+import { requestPage } from '../store/pages.ts';
+import type { Store } from '../store/store.ts';
+import { startLoop } from './loop.ts';
+import { Pager, type PageDeps } from './page.ts';
+import { openTestStore } from './store-for-tests.ts';
+import { DEADMAN_EVERY_MS, watchOnce } from './deadman.ts';
+
+/** A server that treats each connection in its own way; answers its URL. */
+async function serve(t: TestContext, converse: (socket: Socket) => void, scheme = 'http'): Promise<string> {
+  const open = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket)).on('error', () => undefined);
+    converse(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `${scheme}://127.0.0.1:${(server.address() as { port: number }).port}/`;
+}
+
+const saying = (head: string) => (socket: Socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
+
+function dripping(socket: Socket): void {
+  const timer = setInterval(() => socket.write('a'), 1_000);
+  socket.on('close', () => clearInterval(timer));
+}
+
+function endless(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\n');
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(`x-more: ${'y'.repeat(1_000)}\r\n`));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+interface Rig {
+  readonly store: Store;
+  readonly arrived: { readonly url: string; readonly at: number; readonly id: string }[];
+  readonly endpoint: (url: string) => Promise<string>;
+  readonly page: () => Promise<string>;
+  readonly start: () => void;
+}
+
+async function rig(t: TestContext, send?: PageDeps['sendToEndpoint']): Promise<Rig> {
+  const home = await openTestStore();
+  const self = await home.daemon();
+  const arrived: { url: string; at: number; id: string }[] = [];
+  const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
+    await post({ clock: systemClock, dial: openDial() }, { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) });
+    arrived.push({ url: endpoint, at: performance.now(), id: message.id });
+  };
+  t.after(() => home.close());
+  return {
+    store: home.store,
+    arrived,
+    async endpoint(url) {
+      const id = newId('ep', Date.now());
+      await home.store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner: 'ana', endpoint: url, label: null, p256dh: null, auth: null }));
+      return id;
+    },
+    async page() {
+      const id = newId('page', Date.now());
+      await home.store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+      return id;
+    },
+    start() {
+      const pager = new Pager({
+        store: home.store,
+        clock: systemClock,
+        self: () => self,
+        transports: [],
+        sendToEndpoint: send ?? throughDial,
+        detail: 'summary',
+        baseUrl: 'http://svc.test',
+        services: { decisionUrl: () => '' },
+        onError: (error) => assert.fail(String(error)),
+      });
+      const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => assert.fail(String(error)) });
+      pager.onFree(() => loop.wake());
+      t.after(async () => {
+        await loop.stop();
+        await pager.settled();
+      });
+      return pager;
+    },
+  };
+}
+
+async function eventually<T>(what: string, limitMs: number, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > until) assert.fail(`not in ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('F19: of 100 endpoints 99 are dead in nine ways; the live one gets each page within 2 s, 404 and 410 prune, the others say what failed', async (t) => {
+  const { store, arrived, endpoint, page, start } = await rig(t);
+  const refused = await serve(t, () => undefined);
+  const kinds: readonly (readonly [reason: RegExp | null, url: string])[] = [
+    [null, await serve(t, saying('404 Not Found'))],
+    [null, await serve(t, saying('410 Gone'))],
+    [/^answered 429$/, await serve(t, saying('429 Too Many Requests\r\nretry-after: 60'))],
+    [/^answered 500$/, await serve(t, saying('500 Internal Server Error'))],
+    [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
+    [/^no answer within 5 s$/, refused],
+    [/^the connection failed \(HPE_/, await serve(t, dripping)],
+    [/^no connection within 3 s$|^the connection failed/, await serve(t, (socket) => void socket.resume(), 'https')],
+    [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],
+    [/^the connection failed \(HPE_HEADER_OVERFLOW\)$/, await serve(t, endless)],
+    [/^the connection failed \(ECONNREFUSED\)$/, 'http://127.0.0.1:1/'],
+  ];
+  const dead: [RegExp | null, string][] = [];
+  for (let i = 0; i < 99; i += 1) {
+    const [reason, url] = kinds[i % kinds.length]!;
+    dead.push([reason, await endpoint(url)]);
+  }
+  const live = await serve(t, saying('200 OK'));
+  await endpoint(live);
+  start();
+  for (let round = 0; round < 3; round += 1) {
+    const asked = performance.now();
+    const id = await page();
+    const { at } = await eventually('the live one gets its page', 2_000, () => arrived.find((each) => each.url === live && each.id === id));
+    assert.ok(at - asked <= 2_000);
+  }
+  const pruned = dead.filter(([reason]) => reason === null).map(([, id]) => id);
+  await eventually('every failure is on its row', 15_000, async () => {
+    const rows = await store.db.selectFrom('endpoints').selectAll().execute();
+    if (rows.some(({ id }) => pruned.includes(id))) return undefined;
+    return rows.filter(({ failures }) => failures > 0).length === 99 - pruned.length ? true : undefined;
+  });
+  const rows = new Map((await store.db.selectFrom('endpoints').selectAll().execute()).map((row) => [row.id, row]));
+  for (const [reason, id] of dead) if (reason !== null && !/HPE_/.test(reason.source)) assert.match(rows.get(id)?.failure ?? '', reason);
+  assert.equal(rows.size, 100 - pruned.length);
+});
+
+test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
+  const { store, endpoint, page, start } = await rig(t, () => Promise.reject(new SendFailed('answered 500')));
+  await endpoint('http://127.0.0.1:1/');
+  const id = await page();
+  start();
+  const waits: number[] = [];
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    const row = await eventually(`try ${attempt}`, 3_000, async () => {
+      const found = await store.db.selectFrom('deliveries').selectAll().where('page_id', '=', id).executeTakeFirst();
+      return found?.attempts === attempt ? found : undefined;
+    });
+    if (attempt < 5) waits.push(row.next_at - Date.now());
+    else assert.equal(row.state, 'dead');
+    await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).where('page_id', '=', id).execute());
+  }
+  for (const [i, [least, most]] of [[3_000, 6_000], [22_000, 36_000], [90_000, 144_000], [330_000, 504_000]].entries()) {
+    assert.ok(waits[i]! >= least! && waits[i]! <= most!, `wait ${i} is ${waits[i]} ms`);
+  }
+  assert.equal((await store.db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirstOrThrow()).state, 'done');
+});
+
+test('An endpoint that is removed gets nothing that was on its way, and the others get theirs', async (t) => {
+  const { store, arrived, endpoint, page, start } = await rig(t);
+  const live = await serve(t, saying('200 OK'));
+  const gone = await endpoint(live);
+  await endpoint(`${live}kept`);
+  await page();
+  await store.write((tx) => deleteEndpoint(tx, gone, `local:${gone}`));
+  start();
+  await eventually('the other is told', 2_000, () => arrived.find(({ url }) => url.endsWith('kept')));
+  assert.deepEqual(arrived.map(({ url }) => url), [`${live}kept`]);
+});
+
+test('A watch pages once when its webhook is silent for too long, and once when it is heard again', async (t) => {
+  assert.equal(DEADMAN_EVERY_MS, 1_000);
+  const home = await openTestStore();
+  t.after(() => home.close());
+  const { store } = home;
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  const began = now;
+  await store.write(async ({ db }) => {
+    await db.insertInto('webhooks').values({ name: 'dog', source: 'generic', hash: 'x', created_at: now, last_heard_at: null }).execute();
+    await db.insertInto('deadmen').values({ name: 'alive', webhook: 'dog', every_ms: 60_000, added_by: 'ana', created_at: now, tripped_at: null }).execute();
+  });
+  const topics = async (): Promise<string[]> => (await store.db.selectFrom('pages').select('detail').orderBy('id').execute()).map(({ detail }) => String((JSON.parse(detail) as { heard: boolean }).heard));
+  const hear = (at: number) => store.write(({ db }) => db.updateTable('webhooks').set({ last_heard_at: at }).execute());
+  const look = async (at: number): Promise<string[]> => {
+    now = at;
+    for (let i = 0; i < 3; i += 1) await watchOnce({ store, clock, since: began, wake: () => undefined });
+    return topics();
+  };
+  assert.deepEqual(await look(began + 59_000), []);
+  assert.deepEqual(await look(began + 60_000), ['false']);
+  assert.deepEqual(await look(began + 600_000), ['false']);
+  await hear(Date.now() + 700_000);
+  assert.deepEqual(await look(began + 701_000), ['false', 'true']);
+  assert.deepEqual(await look(Date.now() + 820_000), ['false', 'true', 'false']);
+});
