@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { isTerminal, LEADER_FIRST, STOP_GRACE_MS } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
+import { isChanging } from '../domain/workspace.ts';
 import { toldDirOf } from '../runners/process/told.ts';
 import { removeRunDir } from '../runners/run-dir.ts';
 import { fenceOf } from '../store/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
 import { isLockHeld } from '../store/instance-lock.ts';
 import { findJob } from '../store/jobs.ts';
+import { recordApply } from '../store/workspaces.ts';
 import { lockFile, type Machine } from './identity.ts';
 import { endJob } from './moves.ts';
 import type { Signals } from './signals.ts';
@@ -78,7 +80,9 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const found = await findState(deps, job);
   const ended = await deps.store.write(async (tx) => {
     if (found !== null) await keepFound(tx, job, found);
-    return endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
+    const moved = await endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
+    if (moved && job.workspace !== null && isChanging(job.kind)) await recordApply(tx, job.workspace, job.id);
+    return moved;
   });
   if (!ended) return;
   deps.announceJob(job.id);

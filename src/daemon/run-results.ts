@@ -1,18 +1,16 @@
 import { hash } from 'node:crypto';
-import { judge } from '../domain/policy.ts';
 import type { RunOutcome } from '../domain/job.ts';
-import type { Verdict } from '../domain/plan.ts';
 import { isChanging, type MadePlan, type StatePosition, type WorkspaceResult } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { sealPlanView } from '../operations/plan-view.ts';
-import { insertArtifact } from '../store/artifacts.ts';
+import { insertArtifact, release } from '../store/artifacts.ts';
 import { fenceOf, recordArtifact } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
+import { getJob } from '../store/jobs.ts';
 import { noteDrift } from '../store/outcomes.ts';
 import type { ArtifactRow, JobRow } from '../store/schema.ts';
 import { planLabel } from '../store/seal.ts';
-import { getWorkspace, moveWorkspace, recordApply, recordDrift, recordPlan } from '../store/workspaces.ts';
-import type { Store } from '../store/store.ts';
+import { getWorkspace, moveWorkspace, recordApply, recordBackend, recordDrift, recordPlan } from '../store/workspaces.ts';
 import { recordMove } from './moves.ts';
 import type { RunInputs } from './run-inputs.ts';
 
@@ -22,14 +20,15 @@ export type WriteResult = (tx: Tx) => Promise<void>;
 export const NO_RESULT: WriteResult = () => Promise.resolve();
 
 /** Makes ready what the end of a run will write: sealed and judged before the transaction, which holds up everybody. */
-export async function readyResult(store: Store, job: JobRow, inputs: RunInputs, outcome: RunOutcome): Promise<WriteResult> {
+export async function readyResult(job: JobRow, inputs: RunInputs, outcome: RunOutcome): Promise<WriteResult> {
   const { workspace: name } = job;
   const found = outcome.workspace;
   const { workspace: materials, ring } = inputs;
   if (name === null || materials === null || ring === null) return NO_RESULT;
-  if (found === undefined) return isChanging(job.kind) ? (tx) => recordApply(tx, name, job.id) : NO_RESULT;
-  const artifact = found.made === null ? null : await artifactOf(store, ring, job, materials.artifactId, found.made, found.ownBackend);
+  if (found === undefined) return (tx) => writeUnfound(tx, job, name);
+  const artifact = found.made === null ? null : await artifactOf(job, inputs, ring, materials.artifactId, found.made, found.ownBackend);
   return async (tx) => {
+    await recordBackend(tx, name, found.ownBackend);
     if (found.position !== null) await writePosition(tx, job, name, found.position);
     if (artifact !== null) await writeArtifact(tx, job, artifact);
     if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
@@ -37,39 +36,49 @@ export async function readyResult(store: Store, job: JobRow, inputs: RunInputs, 
   };
 }
 
+/** Of a run that ended before it could find anything out. A plan that it never started to carry out can still be. */
+async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
+  if (isChanging(job.kind)) await recordApply(tx, name, job.id);
+  const { leader_pid: leader } = await getJob(tx.db, job.id);
+  if (job.plan_artifact_id !== null && isChanging(job.kind) && leader === null) await release(tx, job.plan_artifact_id, job.id);
+}
+
 /** A serial that no run of ours has made was made outside of the service. */
 async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
   const workspace = await getWorkspace(tx.db, name);
   if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;
+  if (workspace.serial === null && position.lineage === '') return;
   const mover = isChanging(job.kind) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
   await moveWorkspace(tx, name, { ...position, ...mover });
 }
 
 type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
 
-async function artifactOf(store: Store, ring: Keyring, job: JobRow, id: string, made: MadePlan, ownBackend: boolean): Promise<NewArtifact> {
-  const workspace = await getWorkspace(store.db, job.workspace ?? '');
+async function artifactOf(job: JobRow, { secretsUsed }: RunInputs, ring: Keyring, id: string, made: MadePlan, ownBackend: boolean): Promise<NewArtifact> {
   const { planned, summary, view } = made.plan;
-  const { verdict, reason } = await judge({ approveWhen: workspace.approve_when, denyWhen: workspace.deny_when }, planned);
-  const sealed = ring.seal(planLabel({ id, workspace: workspace.name, serial: made.before.serial, job_id: job.id }), made.file);
-  return {
+  const named = {
     id,
-    workspace: workspace.name,
+    workspace: job.workspace ?? '',
     job_id: job.id,
     serial: made.before.serial,
     lineage: made.before.lineage,
     tree_digest: made.treeDigest,
+    verdict: made.verdict,
+    secrets: secretsUsed,
+  };
+  const sealed = ring.seal(planLabel(named), made.file);
+  return {
+    ...named,
     needs_init: made.needsInit ? 1 : 0,
     own_backend: ownBackend ? 1 : 0,
-    verdict: verdict satisfies Verdict,
-    verdict_reason: reason,
+    verdict_reason: made.verdictReason,
     destroys: planned.destroys.length,
     changes: planned.changes.length,
     creates: planned.creates.length,
     summary,
     sealed,
     digest: hash('sha256', sealed),
-    sealed_view: await sealPlanView(ring, { id, workspace: workspace.name }, view),
+    sealed_view: await sealPlanView(ring, named, view),
     key_id: ring.activeId,
   };
 }

@@ -10,7 +10,7 @@ import { getWorkspace, insertWorkspace } from '../store/workspaces.ts';
 import { findState, keepFound } from './states.ts';
 import { openTestStore, type TestStore } from './store-for-tests.ts';
 
-const text = (serial: number, lineage = 'l'): string => JSON.stringify({ version: 4, serial, lineage, resources: [{}, {}] });
+const text = (serial: number, lineage = 'l'): string => JSON.stringify({ version: 4, serial, lineage, resources: [{ instances: [{}, {}] }] });
 
 interface Scene extends TestStore {
   readonly job: TestStore['job'];

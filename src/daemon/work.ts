@@ -147,7 +147,7 @@ export class Work {
         },
         signal,
       );
-      result = await readyResult(this.#deps.store, row, inputs, end);
+      result = await readyResult(row, inputs, end);
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
       // What could not be made ready to be kept must not look like a success.

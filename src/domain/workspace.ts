@@ -1,4 +1,4 @@
-import type { ReadPlan } from './plan.ts';
+import type { ReadPlan, Verdict } from './plan.ts';
 
 /** Words of workspaces. */
 
@@ -44,7 +44,18 @@ export interface WorkspaceMaterials {
   readonly artifactId: string;
   /** The state that the service keeps; null before the first, or where the root has a backend of its own. */
   readonly state: Uint8Array | null;
+  /** Whether the root had a backend of its own at the last run; null before the first. */
+  readonly ownBackend: boolean | null;
+  /** The version of a state that was set aside since the state moved last; null where there is none. */
+  readonly aside: number | null;
+  readonly policy: PolicyText;
   readonly plan: SavedPlan | null;
+}
+
+/** What decides about the plans of a workspace. */
+export interface PolicyText {
+  readonly approveWhen: string | null;
+  readonly denyWhen: string | null;
 }
 
 export interface SavedPlan {
@@ -88,4 +99,7 @@ export interface MadePlan {
   readonly needsInit: boolean;
   readonly before: StatePosition;
   readonly plan: ReadPlan;
+  readonly verdict: Verdict;
+  /** Why, without any value. */
+  readonly verdictReason: string;
 }

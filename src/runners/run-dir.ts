@@ -4,6 +4,9 @@ import { toldDirOf } from './process/told.ts';
 
 /** The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. */
 
+/** A saved plan in clear, for the one tool that carries it out. */
+export const PLAN_FILE = 'saved.tfplan';
+
 export async function makeRunDir(runsDir: string, jobId: string): Promise<string> {
   const runDir = join(runsDir, jobId);
   await mkdir(runDir, { mode: 0o700 });

@@ -10,7 +10,7 @@ import { supervise } from './process/supervise.ts';
 import { toldDirOf } from './process/told.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
-import { makeRunDir, removeRunDir } from './run-dir.ts';
+import { makeRunDir, PLAN_FILE, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -45,7 +45,7 @@ export async function runJob(
   reports: RunReports,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const recorder = createRecorder({ secrets: [...job.secrets.values()], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
+  const recorder = createRecorder({ secrets: [...job.secrets.values(), ...job.hidden], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
   const deadline = kit.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
@@ -106,7 +106,7 @@ async function execute(
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null });
+        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [join(runDir, PLAN_FILE)] });
         await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
     });

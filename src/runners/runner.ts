@@ -12,6 +12,8 @@ export interface RunJob {
   readonly timeoutMs: number;
   /** Variable to value. Whatever equals one is kept out of the recorded output. */
   readonly secrets: ReadonlyMap<string, Buffer>;
+  /** Values that the run is not given and that may come up all the same: from a state, or from a plan. */
+  readonly hidden: readonly Buffer[];
   /** For the kinds that work on a workspace. */
   readonly workspace: WorkspaceMaterials | null;
 }

@@ -20,6 +20,7 @@ const FACTS = [
   'tree_digest',
   'needs_init',
   'own_backend',
+  'secrets',
   'verdict',
   'verdict_reason',
   'destroys',
@@ -96,4 +97,9 @@ export async function consume(tx: Tx, id: string, jobId: string): Promise<boolea
     .where('consumed_by', 'is', null)
     .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
+}
+
+/** Gives a plan back that a run took and then never started: what stood in the way may be gone the next time. */
+export async function release(tx: Tx, id: string, jobId: string): Promise<void> {
+  await tx.db.updateTable('artifacts').set({ consumed_by: null }).where('id', '=', id).where('consumed_by', '=', jobId).execute();
 }

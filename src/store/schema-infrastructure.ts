@@ -34,6 +34,10 @@ export interface WorkspaceRow {
   moved_via: string | null;
   moved_at: number | null;
   drift: Drift;
+  /** Whether its root has a backend of its own; null before the first run. */
+  own_backend: 0 | 1 | null;
+  /** JSON: the secrets that its runs were ever given. Their values may be in its state, and are kept out of every output. */
+  secret_refs: string;
   drift_checked_at: number | null;
   last_plan_job_id: string | null;
   last_apply_job_id: string | null;
@@ -66,6 +70,8 @@ export interface ArtifactRow {
   tree_digest: string;
   needs_init: 0 | 1;
   own_backend: 0 | 1;
+  /** JSON: the secrets that it was made with, by variable: `{ref, version}`. Its file has their values in it. */
+  secrets: string;
   verdict: Verdict | null;
   verdict_reason: string | null;
   destroys: number;

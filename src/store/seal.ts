@@ -16,8 +16,9 @@ export function stateLabel({ workspace, version, serial, lineage }: Pick<StateRo
   return ['state', workspace, String(version), String(serial), lineage];
 }
 
-export function planLabel({ id, workspace, serial, job_id: jobId }: Pick<ArtifactRow, 'id' | 'workspace' | 'serial' | 'job_id'>): string[] {
-  return ['plan', id, workspace, String(serial), jobId];
+/** With what decides about the plan: who changes a verdict in the database has a plan that does not open. */
+export function planLabel(row: Pick<ArtifactRow, 'id' | 'workspace' | 'serial' | 'lineage' | 'job_id' | 'verdict' | 'tree_digest' | 'secrets'>): string[] {
+  return ['plan', row.id, row.workspace, String(row.serial), row.lineage, row.job_id, row.verdict ?? '', row.tree_digest, row.secrets];
 }
 
 export function planViewLabel({ id, workspace }: Pick<ArtifactRow, 'id' | 'workspace'>): string[] {

@@ -62,6 +62,18 @@ export async function readSecrets(db: Db, ring: Keyring, refs: SecretRefs): Prom
   return values;
 }
 
+/** The newest versions of those of these secrets that are there, by their reference. */
+export async function secretVersions(db: Db, refs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await rowsOf(db, Object.fromEntries(refs.map((ref) => [ref, ref])));
+  return new Map([...rows].map(([ref, row]) => [ref, row.version]));
+}
+
+/** The values of those of these secrets that are there. */
+export async function readKnownSecrets(db: Db, ring: Keyring, refs: readonly string[]): Promise<Buffer[]> {
+  const rows = await rowsOf(db, Object.fromEntries(refs.map((ref) => [ref, ref])));
+  return [...rows.values()].map((row) => opened(ring, row));
+}
+
 /** Throws not_found that names the first of these secrets that is not there. */
 export async function requireSecrets(db: Db, refs: SecretRefs): Promise<void> {
   const rows = await rowsOf(db, refs);

@@ -73,3 +73,17 @@ function lastOf(db: Db, workspace: string, aside: boolean): Promise<Pick<StateRo
   const ordered = aside ? ofWorkspace.where('version', '<', 0).orderBy('version') : ofWorkspace.where('version', '>', 0).orderBy('version', 'desc');
   return ordered.executeTakeFirst();
 }
+
+/** The version that was set aside last, if that was after `since`; null where there is none. */
+export async function findAside(db: Db, workspace: string, since: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('states')
+    .select('version')
+    .where('workspace', '=', workspace)
+    .where('version', '<', 0)
+    .where('created_at', '>', since)
+    .orderBy('version')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.version ?? null;
+}

@@ -45,6 +45,8 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     moved_by_job: null,
     moved_via: null,
     moved_at: null,
+    own_backend: null,
+    secret_refs: '[]',
     drift: 'unknown',
     drift_checked_at: null,
     last_plan_job_id: null,
@@ -161,4 +163,22 @@ export async function recordApply(tx: Tx, name: string, jobId: string): Promise<
 
 export async function recordDrift(tx: Tx, name: string, drift: Exclude<Drift, 'unknown'>): Promise<void> {
   await tx.db.updateTable('workspaces').set({ drift, drift_checked_at: tx.now }).where('name', '=', name).execute();
+}
+
+/** Whether the root has a backend of its own, as the last run found. */
+export async function recordBackend(tx: Tx, name: string, own: boolean): Promise<void> {
+  const value = own ? 1 : 0;
+  await tx.db
+    .updateTable('workspaces')
+    .set({ own_backend: value })
+    .where('name', '=', name)
+    .where((eb) => eb.or([eb('own_backend', 'is', null), eb('own_backend', '!=', value)]))
+    .execute();
+}
+
+/** Adds to the secrets that runs of this workspace were ever given. */
+export async function recordSecrets(tx: Tx, name: string, refs: readonly string[]): Promise<void> {
+  const { secret_refs: before } = await getWorkspace(tx.db, name);
+  const all = [...new Set([...(JSON.parse(before) as string[]), ...refs])].toSorted();
+  await tx.db.updateTable('workspaces').set({ secret_refs: JSON.stringify(all) }).where('name', '=', name).execute();
 }

@@ -41,15 +41,13 @@ async function addState(store: Store, ring: Keyring, version: number, content: s
 
 /** A saved plan that an approval was asked for. */
 async function addPlan(store: Store, ring: Keyring, content: string): Promise<ArtifactRow> {
-  const names = { id: newId('art', Date.now()), workspace: 'net', serial: 4, job_id: newId('job', Date.now()) };
+  const about = { lineage: 'l', tree_digest: 'd', verdict: 'clean', secrets: '{}' } as const;
+  const names = { id: newId('art', Date.now()), workspace: 'net', serial: 4, job_id: newId('job', Date.now()), ...about };
   const sealed = ring.seal(planLabel(names), Buffer.from(content));
   const row: ArtifactRow = {
     ...names,
-    lineage: 'l',
-    tree_digest: 'd',
     needs_init: 0,
     own_backend: 0,
-    verdict: 'clean',
     verdict_reason: null,
     destroys: 0,
     changes: 0,

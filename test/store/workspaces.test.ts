@@ -25,6 +25,7 @@ function artifact(some: Partial<ArtifactRow> = {}): Omit<ArtifactRow, 'created_a
     tree_digest: 'd',
     needs_init: 0,
     own_backend: 0,
+    secrets: '{}',
     verdict: 'clean',
     verdict_reason: null,
     destroys: 0,

@@ -84,6 +84,17 @@ describe('A root with a backend of its own', () => {
     });
   });
 
+  test('can be planned and applied again after its state is gone', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const server = await startStateServer();
+    t.after(() => server.close());
+    await site.start();
+    await addWorkspace(site, 'own', rootOf(server.url, 1));
+    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+    server.state = null;
+    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+  });
+
   test('has the state that it could not write set aside, for a person to bring there', { timeout: 120_000 }, async (t) => {
     const site = await openSite(t);
     const server = await startStateServer();
@@ -97,6 +108,9 @@ describe('A root with a backend of its own', () => {
     const [aside] = await site.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
     assert.ok(aside !== undefined && aside.version < 0);
     assert.equal(aside.resources, 1);
+    server.refuse = false;
+    const next = await runToEnd(site, 'plan', 'own');
+    assert.match((await linesOf(site, next.id)).join('\n'), /set aside \(version -1\)/);
   });
 
   test('in files of its own is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {

@@ -1,11 +1,11 @@
 /** A saved plan runs once, as it was made, from the state that it was made for, or not at all. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { Failure } from '../../src/domain/failure.ts';
 import type { ArtifactRow, JobRow } from '../../src/store/schema.ts';
-import { addWorkspace, items, linesOf, runToEnd } from '../support/infrastructure.ts';
+import { addWorkspace, items, linesOf, planViewOf, runToEnd } from '../support/infrastructure.ts';
 import { openSite, type Site } from '../support/site.ts';
 
 const CANARY = 'canary-7f3a9c51e2d84b06';
@@ -73,6 +73,12 @@ describe('A saved plan', () => {
     const fourth = await planOf(site, 'one');
     await alter(site, fourth, { sealed, digest: hash('sha256', sealed) });
     await refused(site, 'one', fourth, /Integrity/);
+    // Nor does one whose verdict somebody made milder.
+    await site.call('workspace.update', { name: 'one', deny_when: 'true' });
+    const denied = await planOf(site, 'one');
+    await assert.rejects(site.call('workspace.apply', { name: 'one', plan: denied }), (error) => error instanceof Failure && error.code === 'conflict');
+    await alter(site, denied, { verdict: 'clean' });
+    await refused(site, 'one', denied, /Integrity/);
     await assert.rejects(site.call('workspace.apply', { name: 'one', plan: fourth }), (error) => error instanceof Failure && error.code === 'conflict' && /once/.test(error.message));
   });
 
@@ -111,10 +117,14 @@ describe('A saved plan', () => {
     const { cordon, uncordon } = { cordon: 'maintenance.cordon', uncordon: 'maintenance.uncordon' };
     await site.call(cordon, {});
     const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'two', plan: late });
-    await site.store.write((tx) => tx.db.updateTable('workspaces').set((eb) => ({ serial: eb('serial', '+', 1) })).where('name', '=', 'two').execute());
+    await site.store.write((tx) => tx.db.updateTable('workspaces').set((eb) => ({ serial: eb('serial', '+', 1), own_backend: null })).where('name', '=', 'two').execute());
     await site.call(uncordon, {});
     const job = await site.waitFor(id, ['failed'], 20_000);
     assert.equal(job.leader_pid, null);
+    // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
+    await site.store.write((tx) => tx.db.updateTable('workspaces').set({ own_backend: 0 }).where('name', '=', 'two').execute());
+    const without = await runToEnd(site, 'plan', 'two');
+    assert.match((await linesOf(site, without.id)).join('\n'), /Integrity: the newest state of two.*is not there/);
     assert.match((await linesOf(site, id)).join('\n'), /stale/);
   });
 
@@ -125,6 +135,9 @@ describe('A saved plan', () => {
     const job = await runToEnd(site, 'apply', 'files', { plan });
     assert.equal(job.state, 'failed');
     assert.match((await linesOf(site, job.id)).join('\n'), /not those that the plan was made from/);
+    // It was not run: with its own files it still can be.
+    rmSync(join(dir, 'script.sh'));
+    assert.equal((await runToEnd(site, 'apply', 'files', { plan })).state, 'succeeded');
   });
 
   test('A broken root fails with the words of terraform, and an unknown one is 404', { timeout: 60_000 }, async () => {
@@ -141,9 +154,18 @@ describe('A saved plan', () => {
     await addWorkspace(site, 'secret', text);
     await site.call('secret.set', { secret: 'demo/word', value: CANARY });
     const plan = await planOf(site, 'secret', { run_secrets: { word: 'demo/word' } });
-    const job = await runToEnd(site, 'apply', 'secret', { plan, run_secrets: { word: 'demo/word' } });
+    // Without naming the secret: the plan has its value in it.
+    const job = await runToEnd(site, 'apply', 'secret', { plan });
     assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
     assert.ok((await linesOf(site, job.id)).some((line) => line.includes('[redacted · secret]')));
+    // The state has it too: a later run that is given something else shows what is there.
+    await site.call('secret.set', { secret: 'demo/other', value: 'another-word-5f1e2d' });
+    const later = await planOf(site, 'secret', { run_secrets: { word: 'demo/other' } });
+    const shown = JSON.stringify(await planViewOf(site, later));
+    assert.ok(shown.includes('[redacted · secret]') && !shown.includes(CANARY), shown);
+    // A plan that was made with a value that is not kept any more could not hide it.
+    await site.call('secret.set', { secret: 'demo/other', value: 'set-again-0b7c9a' });
+    await refused(site, 'secret', later, /demo\/other was set again or removed/);
     const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 24), Buffer.from(CANARY).toString('hex')];
     for (const file of filesBelow(join(site.dir, 'data'))) {
       const bytes = readFileSync(file);

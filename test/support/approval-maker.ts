@@ -90,6 +90,7 @@ async function insertPlan(tx: Tx, workspace: string, keyring: Keyring | undefine
     tree_digest: 'tree',
     needs_init: 0,
     own_backend: 0,
+    secrets: '{}',
     verdict: 'require_approval',
     verdict_reason: 'it destroys something',
     destroys: 1,

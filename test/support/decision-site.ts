@@ -204,6 +204,7 @@ async function insertPlan(tx: Tx, keyring: Sealer, id: string, destroys: readonl
       tree_digest: '',
       needs_init: 0,
       own_backend: 0,
+      secrets: '{}',
       verdict: 'require_approval',
       verdict_reason: null,
       destroys: destroys.length,

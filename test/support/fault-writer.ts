@@ -100,12 +100,12 @@ async function plan(writer: Writer, name: string): Promise<string> {
   const { fence, seq } = await claimIt(writer, jobId);
   await print(writer, fence, seq + 1);
   const id = newId('art', Date.now());
-  const facts = { id, workspace: name, job_id: jobId, serial: 0, lineage: '' };
+  const facts = { id, workspace: name, job_id: jobId, serial: 0, lineage: '', tree_digest: 'tree', secrets: '{}', verdict: 'require_approval' } as const;
   const sealed = ring.seal(planLabel(facts), randomBytes(PLAN_BYTES));
   const digest = hash('sha256', sealed);
   const counts = { destroys: 1, changes: 0, creates: 0, summary: '1 to destroy' };
-  const policy = { verdict: 'require_approval', verdict_reason: 'it destroys something' } as const;
-  const files = { tree_digest: 'tree', needs_init: 0, own_backend: 0 } as const;
+  const policy = { verdict_reason: 'it destroys something' } as const;
+  const files = { needs_init: 0, own_backend: 0 } as const;
   const views = { sealed_view: ring.seal(planViewLabel(facts), Buffer.from('{}')), key_id: ring.activeId };
   await local.home.store.write(async (tx) => {
     await insertArtifact(tx, { ...facts, ...counts, ...policy, ...files, ...views, sealed, digest });

@@ -37,6 +37,7 @@ export async function makePlan(program: Program, workspace: string, verdict: Ver
     tree_digest: 'tree',
     needs_init: 0,
     own_backend: 0,
+    secrets: '{}',
     verdict,
     verdict_reason: verdict === null ? null : `the test says ${verdict}`,
     destroys: 1,

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import { giveBackText, startLean } from '../sandbox/lean.ts';
@@ -17,13 +18,14 @@ const output = new HeldOutput(clock);
 let lease: { readonly killAt: number; readonly cancel: () => void; overdue: boolean } | null = null;
 
 /** Ends one tree by the given time. A job stays listed until nothing of it is left. */
-async function end(job: Watched, graceMs: number): Promise<void> {
+async function end(job: Watched, graceMs: number, remove = false): Promise<void> {
   const { left } = await endTree({ ...job, leader: job, graceMs, clock });
+  if (remove) for (const path of job.remove) rmSync(path, { force: true });
   if (left.length === 0 && jobs.get(job.jobId) === job) jobs.delete(job.jobId);
 }
 
-async function endAll(graceMs: number): Promise<void> {
-  await Promise.all([...jobs.values()].map((job) => end(job, graceMs)));
+async function endAll(graceMs: number, remove = false): Promise<void> {
+  await Promise.all([...jobs.values()].map((job) => end(job, graceMs, remove)));
 }
 
 function renew({ untilTermMs, untilKillMs }: LeaseLimits): void {
@@ -58,7 +60,7 @@ async function daemonDied(): Promise<never> {
   output.drain();
   lease?.cancel();
   lease = null;
-  await endAll(GRACE_DEFAULT_MS);
+  await endAll(GRACE_DEFAULT_MS, true);
   process.exit(0);
 }
 

@@ -13,6 +13,8 @@ export interface Watched {
    * order. Null where that is what the kind of job is used to.
    */
   readonly output: { readonly stdout: number; readonly stderr: number } | null;
+  /** Files that are removed when the daemon is gone and the tree is ended: what lay there in clear for the tool. */
+  readonly remove: readonly string[];
 }
 
 /** Counted from the moment when it is received, in milliseconds of the monotonic clock. */

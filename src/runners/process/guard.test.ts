@@ -40,7 +40,7 @@ async function startJob(dir: string, script = 'exec sleep 300'): Promise<Job> {
 }
 
 const isOver = async (job: Job): Promise<boolean> => (await findSurvivors(job.jobId, job)).length === 0;
-const watched = ({ jobId, pid, startTicks }: Job): Watched => ({ jobId, pid, startTicks, toldDir: null, leaderFirst: false, output: null });
+const watched = ({ jobId, pid, startTicks }: Job): Watched => ({ jobId, pid, startTicks, toldDir: null, leaderFirst: false, output: null, remove: [] });
 const source = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
 
 /** The guards that a process has started. */
@@ -88,7 +88,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
       await guard.ready();
       const job = await pool.launch({
         argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'], env: childEnvironment({ jobId, runDir }), cwd: runDir,
-        policy: { readable: [], writable: [runDir], connectPorts: [] }, beforeStart: (leader) => guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null }),
+        policy: { readable: [], writable: [runDir], connectPorts: [] }, beforeStart: (leader) => guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null, remove: [] }),
       });
       job.stdout.once('data', () => console.log(JSON.stringify({ jobId, pid: job.pid, startTicks: job.startTicks })));
       setInterval(() => {}, 1000);`], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -8,7 +8,7 @@ import { holdProcess, systemClock } from '../../lib/clock.ts';
 import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_FILE, watchState } from './state-file.ts';
 
 const stateText = (serial: number, resources = 0): string =>
-  JSON.stringify({ version: 4, serial, lineage: 'l', resources: Array.from({ length: resources }, () => ({})) });
+  JSON.stringify({ version: 4, serial, lineage: 'l', resources: resources === 0 ? [] : [{ instances: Array.from({ length: resources }, () => ({})) }] });
 
 function folder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-state-'));

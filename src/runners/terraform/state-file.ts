@@ -27,7 +27,13 @@ export function parseState(bytes: Buffer): State | null {
   if (typeof json !== 'object' || json === null) return null;
   const { serial, lineage, resources } = json as { serial?: unknown; lineage?: unknown; resources?: unknown };
   if (typeof serial !== 'number' || !Number.isSafeInteger(serial) || serial < 0 || typeof lineage !== 'string') return null;
-  return { bytes, serial, lineage, resources: Array.isArray(resources) ? resources.length : 0 };
+  return { bytes, serial, lineage, resources: countInstances(resources) };
+}
+
+/** A resource with `count` or `for_each` stands once, with its instances in it. */
+function countInstances(resources: unknown): number {
+  if (!Array.isArray(resources)) return 0;
+  return resources.reduce<number>((sum, each: { instances?: unknown } | null) => sum + (Array.isArray(each?.instances) ? each.instances.length : 0), 0);
 }
 
 /**

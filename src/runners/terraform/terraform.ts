@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/job.ts';
+import type { Verdict } from '../../domain/plan.ts';
+import { judge } from '../../domain/policy.ts';
 import { hasMoved } from '../../domain/plan.ts';
 import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
+import { PLAN_FILE } from '../run-dir.ts';
 import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
@@ -12,7 +15,6 @@ import { findTool, type Tool } from './tool.ts';
 
 /** A plan file has the configuration and the state in it, compressed. */
 const PLAN_FILE_MAX_BYTES = 64 * 1024 * 1024;
-const PLAN_FILE = 'saved.tfplan';
 
 const COMMON = ['-input=false', '-no-color'];
 /** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
@@ -57,6 +59,11 @@ async function begin(job: RunJob, tools: RunTools): Promise<Run> {
   if (materials === null) throw new Error('There are no files to run on.');
   const tool = await findTool(tools.searchPath);
   if (tool === null) throw new Ended('Neither terraform nor tofu is on the PATH of the daemon: install one, or start the daemon with it on its PATH.');
+  if (materials.aside !== null) {
+    tools.say(
+      `A state of an earlier run is set aside (version ${materials.aside}), and terraform does not know of what stands in it: see "svc workspace state", and "svc workspace export" to bring it where it belongs.`,
+    );
+  }
   return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials) };
 }
 
@@ -95,7 +102,16 @@ async function initialise(run: Run): Promise<boolean> {
       'This root keeps its state in files of its own (backend "local"), which would be lost with the copy that the run works in. Take the backend block out: the service keeps the state then.',
     );
   }
+  await refuseLostBackend(run, backend !== null);
   return backend !== null;
+}
+
+/** A root that had its state somewhere else has none here: everything would be made a second time. */
+async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
+  if (run.materials.ownBackend !== true || ownBackend || (await kept(run)) !== null) return;
+  throw new Ended(
+    'This root had its state in a backend of its own at the last run, and has none now: everything would be made a second time. Bring the state as terraform.tfstate into its directory first.',
+  );
 }
 
 /** Where the state is before the run does anything. */
@@ -121,21 +137,31 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   const file = join(tools.runDir, PLAN_FILE);
   await must(run, ['plan', ...COMMON, `-out=${file}`]);
   const shown = await must(run, ['show', '-json', '-no-color', file], PLAN_JSON_MAX_BYTES);
-  const read = await readPlan(shown.stdout, { artifactId: materials.artifactId, secrets: [...job.secrets.values()], secretVariables: [...job.secrets.keys()] });
+  const read = await readPlan(shown.stdout, { artifactId: materials.artifactId, secrets: [...job.secrets.values(), ...job.hidden], secretVariables: [...job.secrets.keys()] });
   tools.say(kind === 'plan' ? `Planned: ${read.summary}` : read.hasChanges ? `Drifted: ${read.summary}` : 'No drift: what is there is what the configuration says.');
-  const about = { position: before.lineage === '' ? null : before, ownBackend };
+  // No state where there was one is a position too.
+  const about = { position: before.lineage === '' && !ownBackend ? null : before, ownBackend };
   if (kind === 'drift') {
     return { state: 'succeeded', exitCode: 0, workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' } };
   }
+  const { verdict, reason } = await judge(materials.policy, read.planned);
+  tools.say(policyLine(verdict, reason));
   const made = {
     file: await readWhole(file, PLAN_FILE_MAX_BYTES),
     treeDigest: root.treeDigest,
     needsInit: await wasInitialised(root),
     before,
     plan: read,
+    verdict,
+    verdictReason: reason,
   };
   const detailed = (JSON.parse(job.spec) as WorkspaceSpec).detailedExitcode === true;
   return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, workspace: { ...about, made, drift: null } };
+}
+
+function policyLine(verdict: Verdict, reason: string): string {
+  if (verdict === 'clean') return 'Policy: clean, an apply of this plan goes straight through.';
+  return verdict === 'deny' ? `Policy: denied, ${reason}.` : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
 }
 
 async function applyFresh(run: Run): Promise<RunOutcome> {
