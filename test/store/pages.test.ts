@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import type { PageMessage } from '../domain/page.ts';
-import { systemClock } from '../lib/clock.ts';
-import { newId } from '../lib/id.ts';
-import { openDial, SendFailed } from '../push/dial-guard.ts';
-import type { EndpointTarget } from '../push/endpoint.ts';
-import { post } from '../push/post.ts';
-import { deleteEndpoint, insertEndpoint } from '../store/notify.ts';
-import { requestPage } from '../store/pages.ts';
-import type { Store } from '../store/store.ts';
-import { startLoop } from './loop.ts';
-import { Pager, type PageDeps } from './page.ts';
-import { openTestStore } from './store-for-tests.ts';
-import { DEADMAN_EVERY_MS, watchOnce } from './deadman.ts';
+import type { PageMessage } from '../../src/domain/page.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { newId } from '../../src/lib/id.ts';
+import { openDial, SendFailed } from '../../src/push/dial-guard.ts';
+import type { EndpointTarget } from '../../src/push/endpoint.ts';
+import { post } from '../../src/push/post.ts';
+import { deleteEndpoint, insertEndpoint } from '../../src/store/notify.ts';
+import { requestPage } from '../../src/store/pages.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startLoop } from '../../src/daemon/loop.ts';
+import { Pager, type PageDeps } from '../../src/daemon/page.ts';
+import { openTestStore } from '../../src/daemon/store-for-tests.ts';
+import { gate } from '../support/approval-maker.ts';
+import { DEADMAN_EVERY_MS, watchOnce } from '../../src/daemon/deadman.ts';
 
 /** A server that treats each connection in its own way; answers its URL. */
 async function serve(t: TestContext, converse: (socket: Socket) => void, scheme = 'http'): Promise<string> {
@@ -50,12 +51,12 @@ function endless(socket: Socket): void {
 interface Rig {
   readonly store: Store;
   readonly arrived: { readonly url: string; readonly at: number; readonly id: string }[];
-  readonly endpoint: (url: string) => Promise<string>;
+  readonly endpoint: (url: string, owner?: string) => Promise<string>;
   readonly page: () => Promise<string>;
   readonly start: () => void;
 }
 
-async function rig(t: TestContext, send?: PageDeps['sendToEndpoint']): Promise<Rig> {
+async function rig(t: TestContext, send?: PageDeps['sendToEndpoint'], detail: PageDeps['detail'] = 'summary'): Promise<Rig> {
   const home = await openTestStore();
   const self = await home.daemon();
   const arrived: { url: string; at: number; id: string }[] = [];
@@ -67,9 +68,9 @@ async function rig(t: TestContext, send?: PageDeps['sendToEndpoint']): Promise<R
   return {
     store: home.store,
     arrived,
-    async endpoint(url) {
+    async endpoint(url, owner = 'ana') {
       const id = newId('ep', Date.now());
-      await home.store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner: 'ana', endpoint: url, label: null, p256dh: null, auth: null }));
+      await home.store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
       return id;
     },
     async page() {
@@ -84,9 +85,9 @@ async function rig(t: TestContext, send?: PageDeps['sendToEndpoint']): Promise<R
         self: () => self,
         transports: [],
         sendToEndpoint: send ?? throughDial,
-        detail: 'summary',
+        detail,
         baseUrl: 'http://svc.test',
-        services: { decisionUrl: () => '' },
+        services: { decisionUrl: (id, decision, token) => `http://svc.test/approval/${id}/${decision}?token=${token}` },
         onError: (error) => assert.fail(String(error)),
       });
       const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => assert.fail(String(error)) });
@@ -182,6 +183,21 @@ test('An endpoint that is removed gets nothing that was on its way, and the othe
   start();
   await eventually('the other is told', 2_000, () => arrived.find(({ url }) => url.endsWith('kept')));
   assert.deepEqual(arrived.map(({ url }) => url), [`${live}kept`]);
+});
+
+test('Who is among those who asked gets the page without links; the two devices of another person share one pair', async (t) => {
+  const sent = new Map<string, PageMessage>();
+  const { store, endpoint, start } = await rig(t, async ({ endpoint: url }, message) => void sent.set(url, message), 'full');
+  await endpoint('https://asker.test/', 'ci');
+  await endpoint('https://phone.test/', 'ana');
+  await endpoint('https://tablet.test/', 'ana');
+  start();
+  await gate(store, { planned: false, owners: ['root', 'ci'] });
+  await eventually('all three are told', 3_000, () => (sent.size === 3 ? true : undefined));
+  const actions = (url: string) => sent.get(url)?.actions ?? [];
+  assert.deepEqual(actions('https://asker.test/'), []);
+  assert.equal(actions('https://phone.test/').length, 3);
+  assert.deepEqual(actions('https://phone.test/'), actions('https://tablet.test/'));
 });
 
 test('A watch pages once when its webhook is silent for too long, and once when it is heard again', async (t) => {
