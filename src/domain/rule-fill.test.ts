@@ -139,7 +139,7 @@ describe('What an event fills in', () => {
     }
     assert.match(await errorOf(command(['echo', '${event.name}']), event({ name: 'a\0b' })), /^command: it yields a character that no program can be given/);
     assert.match(await errorOf(command(['echo', '${event.name}']), event({ name: '\ud800' })), /no program can be given/);
-    assert.match(await errorOf(command(['echo', ...Array.from({ length: 80 }, () => '${event.name}')]), event({ name: 'x'.repeat(2_000) })), /more than 131072 bytes/);
+    assert.match(await errorOf(command(['echo', ...Array.from({ length: 40 }, () => '${event.name}')]), event({ name: 'x'.repeat(4_000) })), /more than 131072 bytes/);
   });
 
   test('cuts a message, and leaves a whole character', async () => {
@@ -155,6 +155,7 @@ test('A fixed value is checked when the rule is defined', async () => {
   await refused(command(['uptime'], { inventory: '-i' }), /^inventory: expected/);
   await refused({ kind: 'notify', message: 'x'.repeat(1_001) }, /^notify: expected true, or a text of 1 to 1000/);
   await refused({ kind: 'apply', workspace: '-chdir=/', timeout: null }, /^apply: expected/);
+  await refused(command(['echo', '${1}'.repeat(51)]), /^command: expected at most 50 times \$\{…\}, and there are 51$/);
   await refused(command(Array.from({ length: 1_001 }, () => 'x')), /^command: expected at most 1000 words/);
   assert.equal((await fill(command(['uptime'], { limit: 'web*:!web7' }), event())).kind, 'command');
 });

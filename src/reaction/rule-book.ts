@@ -28,9 +28,6 @@ export interface BookSilence {
 
 /** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
 const CURRENT_MS = 1_000;
-/** Compiling takes 1 ms and more for each rule: requests have their turn after so many. */
-const COMPILED_AT_ONCE = 4;
-
 interface Pages {
   readonly rules: readonly (BookRule & { readonly sources: readonly string[] | null })[];
   readonly silences: readonly BookSilence[];
@@ -86,19 +83,18 @@ export class RuleBook {
 
   #current(): Promise<Pages> {
     if (this.#pages !== null && this.#isCurrent()) return Promise.resolve(this.#pages);
-    if (this.#refreshing === null) return this.#begin();
+    if (this.#refreshing === null) {
+      const reading = this.#refresh().finally(() => (this.#refreshing = null));
+      this.#refreshing = reading;
+      return reading;
+    }
     // Who comes while it is read may know of a later commit than the reading saw. All who wait share the next reading.
-    this.#next ??= this.#refreshing.then(() => this.#begin(), () => this.#begin());
+    const again = (): Promise<Pages> => {
+      this.#next = null;
+      return this.#current();
+    };
+    this.#next ??= this.#refreshing.then(again, again);
     return this.#next;
-  }
-
-  #begin(): Promise<Pages> {
-    this.#next = null;
-    const reading = this.#refresh().finally(() => {
-      if (this.#refreshing === reading) this.#refreshing = null;
-    });
-    this.#refreshing = reading;
-    return reading;
   }
 
   #isCurrent(): boolean {
@@ -138,11 +134,9 @@ export class RuleBook {
     const { db } = this.#store;
     const [ruleRows, silenceRows] = await Promise.all([listRules(db), openSilences(db)]);
     const rules: Pages['rules'][number][] = [];
-    for (const [index, row] of ruleRows.entries()) {
-      if (index % COMPILED_AT_ONCE === COMPILED_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-      rules.push(await this.#bookRule(row));
-    }
-    const silences = await Promise.all(silenceRows.map((row) => this.#bookSilence(row)));
+    for (const row of ruleRows) rules.push(await othersFirst(() => this.#bookRule(row)));
+    const silences: BookSilence[] = [];
+    for (const row of silenceRows) silences.push(await othersFirst(() => this.#bookSilence(row)));
     this.#dropOthers(ruleRows, silenceRows);
     return { rules, silences, bySource: new Map() };
   }
@@ -179,6 +173,12 @@ export class RuleBook {
     const actions = new Set(rules.map(({ action }) => action));
     for (const text of this.#actions.keys()) if (!actions.has(text)) this.#actions.delete(text);
   }
+}
+
+/** Compiling takes 1 ms and more for each: requests have their turn in between. */
+async function othersFirst<T>(make: () => Promise<T>): Promise<T> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return make();
 }
 
 /** A silence without an expression stops all events of its rule; one that can not be evaluated stops none. */
