@@ -11,6 +11,8 @@ const IDENTITIES = ['none', 'garbage', 'expired', 'revoked', 'readonly', 'operat
 type Identity = (typeof IDENTITIES)[number];
 
 const UNKNOWN_JOB = 'job_00000000000000000000000000';
+const UNKNOWN_EVENT = 'evt_00000000000000000000000000';
+const UNKNOWN_ENDPOINT = 'ep_00000000000000000000000000';
 const UNKNOWN_APPROVAL = 'apr_00000000000000000000000000';
 
 /** What is sent to each operation, and what who may call it gets. A new operation needs its row here. */
@@ -39,6 +41,15 @@ const SAMPLES: Readonly<Record<string, { params?: Readonly<Record<string, string
   'host.request': { body: { request: 'nothing' }, allowed: 200 },
   'mute.list': { allowed: 200 },
   'schedule.list': { allowed: 200 },
+  'event.list': { allowed: 200 },
+  'event.summary': { allowed: 200 },
+  'event.get': { params: { id: UNKNOWN_EVENT }, allowed: 404 },
+  'rule.list': { allowed: 200 },
+  'silence.list': { allowed: 200 },
+  'notify.endpoint.list': { allowed: 200 },
+  'notify.endpoint.add': { body: { endpoint: 'http://example.com/x' }, allowed: 400 },
+  'notify.endpoint.remove': { params: { id: UNKNOWN_ENDPOINT }, allowed: 404 },
+  'job.notify': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'mute.add': { body: { scope_kind: 'global', for: '1h' }, allowed: 200 },
   'mute.remove': { params: { id: 'mute_00000000000000000000000000' }, allowed: 404 },
   'maintenance.interrupted': { allowed: 200 },

@@ -7,9 +7,12 @@ import { runScenarios } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './scenarios/approvals.ts';
 import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
+import { EVENT_SCENARIOS } from './scenarios/events.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
 import { JOB_SCENARIOS } from './scenarios/jobs.ts';
 import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
+import { NOTIFY_SCENARIOS } from './scenarios/notify.ts';
+import { RULE_SCENARIOS } from './scenarios/rules.ts';
 import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
 import { SECRET_SCENARIOS } from './scenarios/secrets.ts';
 import { SERVICE_SCENARIOS } from './scenarios/service.ts';
@@ -29,6 +32,9 @@ const SCENARIOS = [
   ...HOST_SCENARIOS,
   ...MUTE_SCENARIOS,
   ...SCHEDULE_SCENARIOS,
+  ...EVENT_SCENARIOS,
+  ...RULE_SCENARIOS,
+  ...NOTIFY_SCENARIOS,
   ...WIRE_SCENARIOS,
 ];
 
