@@ -7,6 +7,7 @@ import { mute, mutes } from './mutes.ts';
 import { armed, endpoint, endpoints, testPage, watch, watches } from './notify.ts';
 import type { Page } from './page.ts';
 import { plan } from './plan.ts';
+import { rule, rules, ruleTest, silence, silences } from './rules.ts';
 import { block } from './safe.ts';
 import { schedule, schedules } from './schedules.ts';
 import { seal, secret, secrets } from './secrets.ts';
@@ -41,6 +42,11 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'event.get': eventSheet,
   'event.summary': eventSummary,
   'event.trace': eventTrace,
+  'rule.list': rules,
+  'rule.get': rule,
+  'rule.test': ruleTest,
+  'silence.list': silences,
+  'silence.get': silence,
   'notify.endpoint.list': endpoints,
   'notify.endpoint': endpoint,
   'notify.test': testPage,

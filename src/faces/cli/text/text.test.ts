@@ -88,6 +88,21 @@ function hostileEvents(text: string) {
   };
 }
 
+/** The views of rules and silences. */
+function hostileRules(text: string) {
+  const whole = { name: text, enabled: true, when: text, cooldown: text, approval: text, last_fired_at: text };
+  const action = { kind: 'command', inventory: text, limit: text, timeout: text };
+  const silence = { id: text, rule: text, when: text, reason: text, created_at: text, expires_at: text };
+  const others = [{ kind: 'apply', workspace: text, timeout: text }, { kind: 'notify' }].map((each) => ({ ...whole, enabled: false, cooldown: null, action: each }));
+  return {
+    'rule.list': [{ ...whole, action }, ...others],
+    'rule.get': { ...whole, approval: 'required', action, approval_ttl: text, added_by: text, created_at: text, updated_at: text },
+    'rule.test': { rule: text, event_id: text, fires: true, outcome: text, reason: text, trace: [{ step: 'rule', rule: text, result: 'passed', why: text }] },
+    'silence.list': [silence, { ...silence, rule: null }],
+    'silence.get': silence,
+  };
+}
+
 /** The views of pages. */
 function hostileNotify(text: string) {
   const endpoint = { id: text, endpoint: text, label: text, created_at: text };
@@ -124,6 +139,7 @@ function hostile(text: string): Record<ViewName, unknown> {
     ...hostileEvents(text),
     ...hostileSchedules(text),
     ...hostileNotify(text),
+    ...hostileRules(text),
     whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
     'job.list': [whole],
     'job.get': whole,
