@@ -11,6 +11,9 @@ action:
   inventory: localhost
 `;
 
+/** What a killed daemon leaves is found soon, where a lease tells that it is dead. */
+const LEASE = { args: ['--lease', '3s'] };
+
 /** Outcome events in the order of their jobs. */
 function told(site: Site): Promise<{ job_id: string; outcome: string; reason: string }[]> {
   return site.store.db
@@ -49,11 +52,11 @@ for (const postgres of [false, true]) {
       const site = await openSite(t, { postgres });
       for (let n = 0; n < 80; n += 1) await site.queue({ command: ['/bin/true'], privileged: true });
       for (const share of [15, 45]) {
-        const daemon = await site.start();
+        const daemon = await site.start(LEASE);
         await until(`${share} ends are told`, async () => ((await counts(site)).events >= share ? true : undefined));
         await daemon.kill();
       }
-      const last = await site.start();
+      const last = await site.start(LEASE);
       await until('no end is left to tell', async () => {
         const open = await site.store.db.selectFrom('jobs').select('id').where('state', 'in', ['queued', 'running']).execute();
         return open.length === 0 && (await counts(site)).untold === 0 ? true : undefined;
