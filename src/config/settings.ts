@@ -183,7 +183,8 @@ export const SETTINGS = {
   approvalTtlMs: setting({
     flag: 'approval-ttl',
     placeholder: 'DURATION',
-    help: 'How long a request for approval waits before it is refused, at most 7d; default 1h',
+    only: ['serve', 'web'],
+    help: 'How long a request for approval waits before it is refused, at most 7d; default 1h. The command line takes SVC_APPROVAL_TTL',
     read: (text) => (text === undefined ? APPROVAL_TTL_DEFAULT_MS : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS)),
   }),
   leaseMs: setting({

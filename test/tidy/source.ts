@@ -32,24 +32,8 @@ export interface SourceRule {
 
 const CONFIG = '/parse/tsconfig.json';
 
-/** A compiler whose process has died answers no more, and its interface says nothing: then another one is asked. */
-const ANSWER_WITHIN_MS = 20_000;
-const TRIES = 3;
-
 /** Parses TypeScript. A path may come more than once. Rejects when the compiler does not know a file. */
 export async function parse(files: readonly TextFile[]): Promise<Source[]> {
-  for (let tries = 1; tries < TRIES; tries += 1) {
-    const silent = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const timer = setTimeout(() => undefined, ANSWER_WITHIN_MS);
-    const gaveUp = new Promise<null>((resolve) => silent.addEventListener('abort', () => resolve(null)));
-    const sources = await Promise.race([parseOnce(files), gaveUp]);
-    clearTimeout(timer);
-    if (sources !== null) return sources;
-  }
-  return parseOnce(files);
-}
-
-async function parseOnce(files: readonly TextFile[]): Promise<Source[]> {
   const nameOf = (index: number): string => `/parse/${index}/${files[index]?.path ?? ''}`;
   const contents = Object.fromEntries(files.map((file, index) => [nameOf(index), file.text]));
   const config = { compilerOptions: { noLib: true, noResolve: true, types: [] }, include: ['**/*.ts'] };
