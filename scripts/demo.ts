@@ -1,20 +1,58 @@
 /**
- * The whole main job in one command: starts a daemon on a temporary data directory, mints a token, queues a real
- * command through the HTTP API, follows its output live, prints how it ended. `--keep` leaves the daemon running.
+ * The whole main job in one command, with a real daemon on a temporary directory. First a command is queued through the
+ * HTTP API and followed to its end. Then an alert comes in, a rule holds its job until somebody agrees, a phone is told,
+ * opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { EventEmitter, on, once } from 'node:events';
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text as textOf } from 'node:stream/consumers';
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
 const READY_LIMIT_MS = 30_000;
 const JOB_LIMIT_MS = 60_000;
+/** Of a single request, and of the way that a page takes to the phone. */
+const ANSWER_LIMIT_MS = 20_000;
 const COMMAND = ['/bin/sh', '-c', 'for i in 1 2 3; do echo "step $i of 3 on $(uname -n)"; sleep 0.3; done; echo "job $SVC_JOB_ID is done"'];
+
+const RULE = `name: disk-full
+when: event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "DiskFull"
+approval: required
+action:
+  command: ["echo", "making room on \${event.labels.mountpoint} of \${event.labels.instance}"]
+  inventory: localhost
+`;
+
+/** What Alertmanager posts, without what it adds for templates. */
+const ALERT = {
+  version: '4',
+  receiver: 'gatehouse',
+  status: 'firing',
+  groupKey: '{}:{alertname="DiskFull"}',
+  truncatedAlerts: 0,
+  alerts: [
+    {
+      status: 'firing',
+      labels: { alertname: 'DiskFull', severity: 'critical', instance: 'db1:9100', mountpoint: '/data' },
+      annotations: { summary: '/data is 97 % full' },
+      startsAt: new Date().toISOString(),
+      endsAt: '0001-01-01T00:00:00Z',
+      fingerprint: '9f2d6c1b7a3e4d50',
+    },
+  ],
+};
+
+/** The settings of a real installation, such as its database, are none of the demo's business. */
+const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
 
 interface Ready {
   readonly web_url: string;
+  readonly ingress_url: string;
   readonly pid: number;
 }
 
@@ -22,15 +60,65 @@ interface Envelope<T> {
   readonly data: T;
 }
 
+interface JobEnd {
+  readonly state: string;
+  readonly exit_code: number | null;
+}
+
+/** Of a page, what the demo looks at. */
+interface Page {
+  readonly title: string;
+  readonly message: string;
+  readonly actions: readonly { readonly label: string; readonly url: string }[];
+}
+
+/** A receiver on loopback that pages are posted to. */
+interface Phone {
+  readonly url: string;
+  /** The next page; waits for it. */
+  next(): Promise<Page>;
+  close(): void;
+}
+
+interface Demo {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly ready: Ready;
+  readonly phone: Phone;
+  readonly token: string;
+}
+
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-async function startDaemon(dataDir: string, keep: boolean): Promise<{ child: ChildProcess; ready: Ready }> {
-  const log = join(dataDir, 'daemon.log');
+async function openPhone(): Promise<Phone> {
+  const heard = new EventEmitter();
+  const pages = on(heard, 'page');
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    heard.emit('page', JSON.parse(await textOf(request)));
+    response.end();
+  };
+  const server = createServer((request, response) => void take(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const next = async (): Promise<Page> => {
+    const late = new Promise<never>((_resolve, reject) => {
+      AbortSignal.timeout(ANSWER_LIMIT_MS).addEventListener('abort', () => reject(new Error('no page came in 20 s')));
+    });
+    const { value } = (await Promise.race([pages.next(), late])) as { value: [Page] };
+    return value[0];
+  };
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/pages`, next, close };
+}
+
+async function startDaemon(dataDir: string, log: string, phone: Phone, keep: boolean): Promise<{ child: ChildProcess; ready: Ready }> {
   const logFd = openSync(log, 'a', 0o600);
-  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--output', 'json'];
-  const child = spawn(SVC, args, { stdio: ['ignore', 'pipe', logFd], detached: keep });
+  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
+  const child = spawn(SVC, args, { stdio: ['ignore', 'pipe', logFd], detached: keep, env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
   const ready = await new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
       const told = JSON.parse(line) as Envelope<Ready | undefined>;
@@ -44,16 +132,32 @@ async function startDaemon(dataDir: string, keep: boolean): Promise<{ child: Chi
 }
 
 /** Runs a verb of the command line and answers the data of its envelope. */
-async function svc<T>(dataDir: string, ...args: string[]): Promise<T> {
-  const child = spawn(SVC, [...args, '--data-dir', dataDir, '--output', 'json'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
-  return (JSON.parse(text) as Envelope<T>).data;
+async function svc<T>({ dataDir, ready }: Pick<Demo, 'dataDir' | 'ready'>, ...args: string[]): Promise<T> {
+  // Without it the URL of a webhook would name the standard port.
+  const env = { ...ENVIRONMENT, SVC_INGRESS_ADDR: new URL(ready.ingress_url).host };
+  const child = spawn(SVC, [...args, '--data-dir', dataDir, '--output', 'json'], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const answer = JSON.parse(await textOf(child.stdout)) as Envelope<T | undefined>;
+  if (answer.data === undefined) throw new Error(`svc ${args[0]} ${args[1]}: ${JSON.stringify(answer)}`);
+  return answer.data;
+}
+
+/** Asks the API, with a POST where there is a body, and answers the data of its envelope. */
+async function api<T>({ ready, token }: Pick<Demo, 'ready' | 'token'>, path: string, body?: object): Promise<T> {
+  return read<T>(`${ready.web_url}/api/v1${path}`, { authorization: `Bearer ${token}` }, body);
+}
+
+async function read<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
+  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+  const sent = body === undefined ? { headers } : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(url, { ...sent, signal });
+  if (!answer.ok) throw new Error(`the request answered ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as Envelope<T>).data;
 }
 
 /** Prints the log lines of the stream as they come; answers the data of its last event. */
-async function follow(url: string, headers: Record<string, string>): Promise<{ state: string; exit_code: number | null }> {
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(JOB_LIMIT_MS) });
+async function follow({ ready, token }: Demo, jobId: string): Promise<JobEnd> {
+  const url = `${ready.web_url}/api/v1/jobs/${jobId}/stream`;
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(JOB_LIMIT_MS) });
   if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}: ${await response.text()}`);
   let buffer = '';
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
@@ -62,7 +166,7 @@ async function follow(url: string, headers: Record<string, string>): Promise<{ s
     for (const block of blocks) {
       const event = /^event: (.*)$/m.exec(block)?.[1];
       const data = /^data: (.*)$/m.exec(block)?.[1] ?? '{}';
-      if (event === 'end') return JSON.parse(data) as { state: string; exit_code: number | null };
+      if (event === 'end') return JSON.parse(data) as JobEnd;
       if (event === 'log') say(`   | ${(JSON.parse(data) as { text: string }).text}`);
       if (event === 'state') say(`   . ${(JSON.parse(data) as { state: string }).state}`);
     }
@@ -70,36 +174,91 @@ async function follow(url: string, headers: Record<string, string>): Promise<{ s
   throw new Error('the stream ended before the job did');
 }
 
+function expect(what: string, found: string, expected: string): void {
+  if (found !== expected) throw new Error(`${what} is ${found}, and ${expected} was expected`);
+}
+
+async function runCommand(demo: Demo): Promise<JobEnd> {
+  say('3. Queueing a command (POST /api/v1/commands/run) ...');
+  const { job_id: jobId } = await api<{ job_id: string }>(demo, '/commands/run', { inventory: 'localhost', command: COMMAND });
+  say(`4. Following ${jobId} (GET /api/v1/jobs/${jobId}/stream) ...`);
+  const end = await follow(demo, jobId);
+  say(`5. The job ${end.state}, exit code ${end.exit_code}.`);
+  return end;
+}
+
+/** From an alert to a job that waits; answers the ids of both. */
+async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: string }> {
+  say('\n6. Making a webhook for Alertmanager, and a rule whose job needs a yes (svc webhook add, svc rule add) ...');
+  const hook = await svc<{ url: string }>(demo, 'webhook', 'add', 'alerts', '--source', 'alertmanager');
+  const file = join(demo.folder, 'disk-full.yaml');
+  writeFileSync(file, RULE);
+  await svc(demo, 'rule', 'add', '--file', file);
+  say('7. Posting an alert as Alertmanager does: DiskFull on db1:9100 is firing (POST /hook/…) ...');
+  const { events } = await read<{ events: { event_id: string }[] }>(hook.url, {}, ALERT);
+  const eventId = events[0]?.event_id ?? '';
+  const event = await api<{ outcome: string; reason: string; job_id: string; approval_id: string }>(demo, `/events/${eventId}`);
+  say(`   The event is ${event.outcome}: ${event.reason}`);
+  expect('the outcome of the event', event.outcome, 'gated');
+  const { state } = await api<{ state: string }>(demo, `/jobs/${event.job_id}`);
+  say(`   ${event.job_id} is ${state}: nothing has run.`);
+  return { jobId: event.job_id, approvalId: event.approval_id };
+}
+
+/** What a person does who gets the page: opens the link, sees what is asked, and agrees. */
+async function agree(demo: Demo, approvalId: string): Promise<void> {
+  const page = await demo.phone.next();
+  say(`8. The phone is told: "${page.title}". ${page.message}`);
+  say(`   Its buttons: ${page.actions.map(({ label }) => label).join(', ')}.`);
+  const link = page.actions.find(({ url }) => url.includes('/approve?'))?.url ?? '';
+  const question = await titleOf(link, 'GET');
+  const { state } = await api<{ state: string }>(demo, `/approvals/${approvalId}`);
+  say(`9. Opening the link (GET) shows "${question}" and decides nothing: the approval is ${state}.`);
+  expect('the approval', state, 'pending');
+  say(`10. Pressing the button (POST) does: "${await titleOf(link, 'POST')}".`);
+}
+
+async function titleOf(url: string, method: 'GET' | 'POST'): Promise<string> {
+  const answer = await fetch(url, { method, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  const page = await answer.text();
+  if (!answer.ok) throw new Error(`the link answered ${answer.status}: ${page}`);
+  return /<title>(.*?)<\/title>/.exec(page)?.[1] ?? '';
+}
+
+async function reactToAlert(demo: Demo): Promise<JobEnd> {
+  const { jobId, approvalId } = await raiseAlert(demo);
+  await agree(demo, approvalId);
+  say(`11. Following ${jobId} ...`);
+  const end = await follow(demo, jobId);
+  say(`12. The job ${end.state}, exit code ${end.exit_code}. The phone is told how it was decided: "${(await demo.phone.next()).title}".`);
+  say('\nAn alert came in, its job waited for a person, the person agreed on a phone, and then it ran.');
+  return end;
+}
+
 async function main(keep: boolean): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
   say(`1. Starting the daemon on ${dataDir} ...`);
-  const { child, ready } = await startDaemon(dataDir, keep);
+  const phone = await openPhone();
+  const { child, ready } = await startDaemon(dataDir, join(folder, 'daemon.log'), phone, keep);
   try {
     say(`   ready on ${ready.web_url}`);
     say('2. Minting an operator token (svc token create) ...');
-    const { token } = await svc<{ token: string }>(dataDir, 'token', 'create', '--name', 'demo', '--scope', 'operator');
-    const headers = { authorization: `Bearer ${token}` };
-    say('3. Queueing a command (POST /api/v1/commands/run) ...');
-    const answer = await fetch(`${ready.web_url}/api/v1/commands/run`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ inventory: 'localhost', command: COMMAND }),
-    });
-    if (answer.status !== 202) throw new Error(`the request answered ${answer.status}: ${await answer.text()}`);
-    const { job_id: jobId } = ((await answer.json()) as Envelope<{ job_id: string }>).data;
-    say(`4. Following ${jobId} (GET /api/v1/jobs/${jobId}/stream) ...`);
-    const end = await follow(`${ready.web_url}/api/v1/jobs/${jobId}/stream`, headers);
-    say(`5. The job ${end.state}, exit code ${end.exit_code}.`);
-    if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${dataDir})`);
-    return end.state === 'succeeded' ? 0 : 1;
+    const { token } = await svc<{ token: string }>({ dataDir, ready }, 'token', 'create', '--name', 'demo', '--scope', 'operator');
+    const demo: Demo = { folder, dataDir, ready, phone, token };
+    const ends = [await runCommand(demo), await reactToAlert(demo)];
+    if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; the phone was this demo, and is gone)`);
+    return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
   } finally {
+    phone.close();
     if (keep) {
       child.stdout?.destroy();
       child.unref();
     } else {
       child.kill('SIGTERM');
-      if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
-      rmSync(dataDir, { recursive: true, force: true });
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
     }
   }
 }
