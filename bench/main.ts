@@ -23,6 +23,7 @@ import { latency } from './parts/latency.ts';
 import { list } from './parts/list.ts';
 import { output } from './parts/output.ts';
 import { postgres } from './parts/postgres.ts';
+import { reaction } from './parts/reaction.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { startup } from './parts/startup.ts';
 import { stream } from './parts/stream.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   flood,
   idle,
   infrastructure,
+  reaction,
   postgres,
 };
 

@@ -1,0 +1,113 @@
+/** What the child programs of the part `reaction` are told and answer, and the rules and alerts that they all use. */
+import { createHash } from 'node:crypto';
+
+/** The one rule that matches an alert of this name; alerts of any other name match none. */
+export const FIRING_ALERT = 'Fires';
+const QUIET_ALERT = 'DiskFull';
+
+export interface BenchRule {
+  readonly name: string;
+  readonly when: string;
+}
+
+/** The rules number `from` to `to` for Alertmanager's events. Only number 0 ever matches, and only the alert FIRING_ALERT. */
+export function benchRules(from: number, to: number): BenchRule[] {
+  return Array.from({ length: to - from }, (_, i) => {
+    const at = from + i;
+    const alert = at === 0 ? FIRING_ALERT : `Other${at}`;
+    const when = `event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "${alert}"`;
+    return { name: `rule-${String(at).padStart(2, '0')}`, when };
+  });
+}
+
+/** The body that Alertmanager sends for a group of `alerts` alerts. `seed` tells them from those of other messages. */
+export function alertMessage(seed: string, alerts: number, alertname: string = QUIET_ALERT): string {
+  const shared = { alertname, job: 'node', severity: 'warning' };
+  return JSON.stringify({
+    version: '4',
+    groupKey: `{}:{alertname="${alertname}"}`,
+    status: 'firing',
+    receiver: 'gatehouse',
+    groupLabels: { alertname },
+    commonLabels: shared,
+    commonAnnotations: {},
+    externalURL: 'http://alertmanager:9093',
+    truncatedAlerts: 0,
+    alerts: Array.from({ length: alerts }, (_, i) => ({
+      status: 'firing',
+      labels: { ...shared, instance: `web${i}:9100`, device: '/dev/sda1' },
+      annotations: { summary: 'The disk is nearly full.' },
+      startsAt: '2026-11-21T10:00:00.000Z',
+      endsAt: '0001-01-01T00:00:00Z',
+      generatorURL: 'http://prometheus:9090/graph?g0.expr=up',
+      fingerprint: createHash('sha256').update(`${seed} ${i}`).digest('hex').slice(0, 16),
+    })),
+  });
+}
+
+export type ReactionOrder =
+  | { readonly do: 'start'; readonly dataDir: string }
+  | { readonly do: 'rules'; readonly from: number; readonly to: number }
+  | { readonly do: 'idle'; readonly count: number }
+  | { readonly do: 'stop' };
+
+export interface ReactionStarted {
+  readonly webUrl: string;
+  readonly hookUrl: string;
+  /** Of a token with the scope operator. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface SendOrder {
+  readonly do: 'send';
+  readonly url: string;
+  readonly senders: number;
+  /** Alerts in each message. */
+  readonly alerts: number;
+  readonly durationMs: number;
+  /** Messages of the first so many milliseconds are sent and not timed. */
+  readonly warmUpMs: number;
+  /** How long a sender waits after a 503. */
+  readonly retryMs: number;
+}
+
+export interface ReadOrder {
+  readonly do: 'read';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Sent {
+  /** Events of all messages that were answered with 202, of the warm-up too. */
+  readonly accepted: number;
+  /** Messages whose connection ended without an answer. */
+  readonly broken: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly eventsPerSecond: number;
+  readonly acceptedP99Ms: number;
+  readonly refusedP50Ms: number;
+  readonly refusedP99Ms: number;
+}
+
+export interface Read {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+export interface EvaluateOrder {
+  readonly dir: string;
+  readonly rules: number;
+  readonly durationMs: number;
+}
+
+export interface Evaluated {
+  /** Of the first second after the rules were compiled. */
+  readonly firstPerSecond: number;
+  readonly perSecond: number;
+}
+
+export interface FillOrder {
+  readonly file: string;
+  readonly count: number;
+}

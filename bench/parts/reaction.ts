@@ -1,0 +1,232 @@
+import { join } from 'node:path';
+import type { Evaluated, FillOrder, Read, ReadOrder, ReactionOrder, ReactionStarted, SendOrder, Sent } from '../children/reaction-orders.ts';
+import { alertMessage } from '../children/reaction-orders.ts';
+import { prepareDataDir } from '../../src/config/data-dir.ts';
+import { startFloorServer } from '../floors/server.ts';
+import type { Bench } from '../kit/bench.ts';
+import { openChild, runChild, type Child } from '../kit/child.ts';
+import { HttpConnection, requestBytes } from '../kit/http-client.ts';
+import { load } from '../kit/load.ts';
+import { residentMiB } from '../kit/process-facts.ts';
+import { number } from '../kit/report.ts';
+import { removeDir, tempDir } from '../kit/scratch.ts';
+import { median, percentile } from '../kit/statistics.ts';
+import { sleep, monotonicMs } from '../kit/time.ts';
+
+const SENDERS = 16;
+/** More than the ingress lets wait: 64 senders with 20 alerts each, where 512 events may. */
+const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
+const FEW_RULES = 5;
+const MANY_RULES = 50;
+const ASK_EVERY_MS = 10;
+/** The end of a job is an event too, and comes a little after it. */
+const SETTLE_MS = 300;
+const PATHS = ['/jobs?limit=50', '/whoami', '/maintenance/readiness'];
+const API = '/api/v1';
+
+interface Reached extends ReactionStarted {
+  readonly pid: number;
+  ask<T>(order: ReactionOrder): Promise<T>;
+}
+
+/** Starts a daemon, lends it, and ends it. */
+async function withDaemon(dataDir: string, logFile: string, use: (daemon: Reached) => Promise<void>): Promise<void> {
+  const child = openChild<unknown>('children/reaction-daemon.ts', { logFile });
+  const ask = async <T>(order: ReactionOrder): Promise<T> => (await child.ask(order)) as T;
+  try {
+    const started = await ask<ReactionStarted>({ do: 'start', dataDir });
+    await use({ ...started, pid: child.pid, ask });
+    await ask({ do: 'stop' });
+  } finally {
+    await child.end();
+  }
+}
+
+/** From an alert to its job, many alerts at once, the rules by themselves, and the whole ledger in one answer. */
+export async function reaction(bench: Bench): Promise<void> {
+  const dir = tempDir('reaction');
+  try {
+    await withDaemon(join(dir, 'data'), join(dir, 'daemon.log'), async (daemon) => {
+      await daemon.ask({ do: 'rules', from: 0, to: FEW_RULES });
+      await idle(bench, dir, daemon);
+      await ingest(bench, dir, daemon);
+    });
+    await evaluations(bench, dir);
+    await ledger(bench, dir);
+  } finally {
+    removeDir(dir);
+  }
+}
+
+/** A bare server that commits each body before it answers, with an alert as body. */
+async function bare(dir: string, name: string, clients: number, durationMs: number) {
+  const server = await startFloorServer({ mode: 'insert', file: join(dir, `${name}.db`) });
+  try {
+    return await load({ request: { method: 'POST', url: server.url, body: alertMessage('floor', 1) }, clients, durationMs, warmUpMs: 300 }, 202);
+  } finally {
+    await server.end();
+  }
+}
+
+async function idle({ report, quick }: Bench, dir: string, daemon: Reached): Promise<void> {
+  const one = await bare(dir, 'one', 1, 500);
+  const samples = await daemon.ask<number[]>({ do: 'idle', count: quick ? 40 : 200 });
+  const floor = (what: 'p50' | 'p99') => ({ name: `one request to a bare node:http that commits: ${what}`, value: one[`${what}Ms`] });
+  const name = `webhook sent to job running, idle, ${FEW_RULES} rules`;
+  report.add({ name: `${name}: p50`, value: percentile(samples, 0.5), unit: 'ms', floor: floor('p50'), goal: { atMost: 8 } });
+  report.add({ name: `${name}: p99`, value: percentile(samples, 0.99), unit: 'ms', floor: floor('p99'), goal: { atMost: 30 } });
+}
+
+/** Asks the API in turn, a call at a time, while `work` is under way; answers how long each call took. */
+async function whileAsking<T>({ webUrl, headers }: ReactionStarted, work: Promise<T>): Promise<{ result: T; latencies: number[] }> {
+  const state = { ended: false };
+  const done = work.finally(() => (state.ended = true));
+  done.catch(() => undefined); // Whoever awaits it below hears of it.
+  const requests = PATHS.map((path) => requestBytes({ method: 'GET', url: `${webUrl}${API}${path}`, headers }));
+  const connection = await HttpConnection.open(webUrl);
+  const latencies: number[] = [];
+  try {
+    // A first call verifies the token, which takes long once.
+    await connection.send(requests[1] ?? Buffer.alloc(0));
+    for (let i = 0; !state.ended; i += 1) {
+      const before = monotonicMs();
+      const { status, body } = await connection.send(requests[i % requests.length] ?? Buffer.alloc(0));
+      if (status !== 200) throw new Error(`the API answered ${status}: ${body.toString()}`);
+      latencies.push(monotonicMs() - before);
+      await sleep(ASK_EVERY_MS);
+    }
+    return { result: await done, latencies };
+  } finally {
+    connection.close();
+  }
+}
+
+interface Summary {
+  readonly received: number;
+  readonly error: number;
+}
+
+async function summary({ webUrl, headers }: ReactionStarted): Promise<Summary> {
+  const url = `${webUrl}${API}/events/summary`;
+  const connection = await HttpConnection.open(url);
+  try {
+    const { body } = await connection.send(requestBytes({ method: 'GET', url, headers }));
+    return (JSON.parse(body.toString()) as { data: Summary }).data;
+  } finally {
+    connection.close();
+  }
+}
+
+interface Drive extends Sent {
+  readonly apiP99Ms: number;
+  /** Events that were answered with 202 and are not counted by the ledger. */
+  readonly lost: number;
+}
+
+async function drive(daemon: Reached, senders: Child<Sent>, order: Omit<SendOrder, 'do' | 'url' | 'warmUpMs'>): Promise<Drive> {
+  await sleep(SETTLE_MS);
+  const before = await summary(daemon);
+  const { result, latencies } = await whileAsking(daemon, senders.ask({ do: 'send', url: daemon.hookUrl, warmUpMs: 500, ...order }));
+  const after = await summary(daemon);
+  if (after.error !== before.error) throw new Error(`${after.error - before.error} events have the outcome error`);
+  const others = Object.keys(result.statuses).filter((status) => !['202', '503'].includes(status));
+  if (others.length > 0) throw new Error(`the hook answered ${JSON.stringify(result.statuses)}`);
+  const lost = result.accepted - (after.received - before.received);
+  // More than were accepted would hide some that were lost.
+  if (lost < 0 && result.broken === 0) throw new Error(`the ledger counts ${-lost} events more than were accepted`);
+  return { ...result, apiP99Ms: percentile(latencies, 0.99), lost };
+}
+
+async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void> {
+  const { report, quick } = bench;
+  const senders = openChild<Sent>('children/hook-senders.ts');
+  const durationMs = quick ? 3_000 : 15_000;
+  try {
+    for (const { rules, goal } of [
+      { rules: FEW_RULES, goal: 4_000 },
+      { rules: MANY_RULES, goal: 1_500 },
+    ]) {
+      if (rules === MANY_RULES) await daemon.ask({ do: 'rules', from: FEW_RULES, to: MANY_RULES });
+      const floor = await bare(dir, `rules-${rules}`, SENDERS, quick ? 1_000 : 3_000);
+      const told = await drive(daemon, senders, { senders: SENDERS, alerts: 1, durationMs, retryMs: 0 });
+      const name = `ingest, ${SENDERS} senders, ${rules} rules that all are tried`;
+      const note = `${told.statuses['503'] ?? 0} messages refused, ${told.broken} without an answer`;
+      const grouped = { name: 'bare node:http, grouped commits', value: floor.perSecond };
+      report.add({ name, value: told.eventsPerSecond, unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
+      report.add({ name: `${name}: accepted and lost`, value: told.lost, unit: '', goal: { atMost: 0 }, note: `of ${number(told.accepted)}` });
+      const bareP99 = { name: 'bare node:http, grouped commits: p99', value: floor.p99Ms };
+      report.add({ name: `${name}: answer p99`, value: told.acceptedP99Ms, unit: 'ms', floor: bareP99 });
+      report.add({ name: `${name}: API p99 meanwhile`, value: told.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
+    }
+    await overload(bench, daemon, senders);
+  } finally {
+    await senders.end();
+  }
+}
+
+async function overload({ report, quick }: Bench, daemon: Reached, senders: Child<Sent>): Promise<void> {
+  const told = await drive(daemon, senders, { ...FLOOD, durationMs: quick ? 3_000 : 10_000 });
+  const name = `overload, ${FLOOD.senders} senders of ${FLOOD.alerts} alerts, ${MANY_RULES} rules`;
+  const note = `${number(told.statuses['503'] ?? 0)} of them, ${number(told.statuses['202'] ?? 0)} messages taken, ${told.broken} without an answer`;
+  if (told.statuses['503'] === undefined) report.failed(`${name}: 503`, new Error('nothing was refused'));
+  else {
+    report.add({ name: `${name}: 503 p50`, value: told.refusedP50Ms, unit: 'ms', note });
+    report.add({ name: `${name}: 503 p99`, value: told.refusedP99Ms, unit: 'ms', goal: { atMost: 20 } });
+  }
+  report.add({ name: `${name}: events taken`, value: told.eventsPerSecond, unit: '/s' });
+  report.add({ name: `${name}: answer p99 of those taken`, value: told.acceptedP99Ms, unit: 'ms' });
+  report.add({ name: `${name}: accepted and lost`, value: told.lost, unit: '', goal: { atMost: 0 }, note: `of ${number(told.accepted)}` });
+  report.add({ name: `${name}: API p99 meanwhile`, value: told.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
+}
+
+async function evaluations({ report, quick }: Bench, dir: string): Promise<void> {
+  for (const rules of [FEW_RULES, MANY_RULES]) {
+    const told = await runChild<Evaluated>('children/evaluator.ts', { dir, rules, durationMs: quick ? 1_000 : 3_000 });
+    const goal = { atLeast: 50_000 };
+    report.add({ name: `evaluations, ${rules} rules, first second of a process`, value: told.firstPerSecond, unit: '/s', goal });
+    report.add({ name: `evaluations, ${rules} rules, after it`, value: told.perSecond, unit: '/s', goal });
+  }
+}
+
+/** The memory of the daemon while `work` is under way, at its highest. */
+async function peakMiB<T>(pid: number, work: Promise<T>): Promise<{ result: T; peak: number }> {
+  let peak = residentMiB(pid);
+  const watch = setInterval(() => (peak = Math.max(peak, residentMiB(pid))), ASK_EVERY_MS);
+  try {
+    return { result: await work, peak };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+async function ledger({ report, quick }: Bench, dir: string): Promise<void> {
+  const count = quick ? 100_000 : 1_000_000;
+  const dataDir = join(dir, 'filled');
+  const { database } = await prepareDataDir(dataDir);
+  await runChild('children/event-filler.ts', { file: database, count } satisfies FillOrder);
+  await withDaemon(dataDir, join(dir, 'filled.log'), async (daemon) => {
+    const rest: number[] = [];
+    const quiet = await whileAsking(daemon, sampleRest(daemon.pid, rest));
+    const reader = openChild<Read>('children/hook-senders.ts');
+    try {
+      const order: ReadOrder = { do: 'read', url: `${daemon.webUrl}${API}/events?limit=0`, headers: daemon.headers };
+      const { result, peak } = await peakMiB(daemon.pid, whileAsking(daemon, reader.ask(order)));
+      const { rows, bytes, ms } = result.result;
+      if (rows !== count) throw new Error(`the list has ${rows} events of ${count}`);
+      const name = `GET /events?limit=0 of ${number(count)}`;
+      report.add({ name, value: ms / 1000, unit: 's', note: `${number(bytes / 1e6)} MB` });
+      report.add({ name: `${name}: memory above rest`, value: peak - median(rest), unit: 'MB', goal: { atMost: 64 } });
+      const floor = { name: 'the same without it', value: percentile(quiet.latencies, 0.99) };
+      report.add({ name: `${name}: other calls p99`, value: percentile(result.latencies, 0.99), unit: 'ms', floor, goal: { atMost: 100 } });
+    } finally {
+      await reader.end();
+    }
+  });
+}
+
+async function sampleRest(pid: number, rest: number[]): Promise<void> {
+  for (let i = 0; i < 20; i += 1) {
+    await sleep(50);
+    rest.push(residentMiB(pid));
+  }
+}
