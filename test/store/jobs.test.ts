@@ -76,6 +76,8 @@ for (const engine of ENGINES) {
         lease_generation: 0,
         leader_pid: null,
         leader_start: null,
+        outcome_event_id: null,
+        drift_status: null,
         cancel_requested_at: null,
       });
     });
