@@ -43,7 +43,7 @@ async function perSecond(book: RuleBook, durationMs: number): Promise<number> {
 }
 
 for await (const { dir, rules, durationMs } of orders<EvaluateOrder>()) {
-  const store = await openStore({ location: { file: join(dir, `rules-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench' });
+  const store = await openStore({ location: { file: join(dir, `book-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench' });
   await store.write(async (tx) => {
     for (const { name, when } of benchRules(0, rules)) await insertRule(tx, { name, when, ...REST });
   });
