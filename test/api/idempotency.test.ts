@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { localCaller } from '../../src/domain/caller.ts';
+import { invoke } from '../../src/operations/invoke.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { exchange, open, request, split } from '../support/raw-http.ts';
 import { send } from '../support/scenario.ts';
@@ -68,6 +71,25 @@ for (const postgres of [false, true]) {
     });
   });
 }
+
+test('T27: A key that looks like one of the service keeps no redrive from making its one job', async (t) => {
+  const program = await startProgram(t);
+  const old = await program.queue();
+  await program.claim();
+  await program.finish(old, { state: 'failed', exitCode: 1 });
+  await program.store.write(({ db }) => db.updateTable('jobs').set({ state: 'interrupted' }).where('id', '=', old).execute());
+  for (const squatted of [`redrive:${old}`, old, `job.redrive:${old}`]) assert.equal((await run(program, program.tokens.operator, squatted)).status, 202);
+  const before = await jobCount(program);
+  const redrive = async (): Promise<{ old_job_id: string; new_job_id: string | null }[]> => {
+    const operation = OPERATIONS.find((row) => row.id === 'job.redrive') ?? assert.fail();
+    const answer = await invoke({ store: program.store, services: program.services }, operation, { caller: localCaller('zoe'), raw: {} });
+    return answer.shape === 'body' ? (answer.data as { old_job_id: string; new_job_id: string | null }[]) : assert.fail();
+  };
+  const first = await redrive();
+  assert.deepEqual(first.map((pair) => pair.old_job_id), [old]);
+  assert.deepEqual(await redrive(), first);
+  assert.equal(await jobCount(program), before + 1);
+});
 
 test('T26: A key is 1 to 255 printable ASCII characters, given once', async (t) => {
   const program = await startProgram(t);
