@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/event.ts';
+import { isCredentialName, withoutCredentials } from './normalise/credentials.ts';
 
 /** What a host asks for. */
 export interface HostRequest {
@@ -16,7 +17,8 @@ export interface HostRequest {
 export function hostEvent(host: string, { request, reason, status, metadata }: HostRequest): NormalEvent {
   const labels: Record<string, string> = { host, request };
   if (status !== null) labels['status'] = status;
-  for (const [key, value] of Object.entries(metadata)) labels[`metadata.${key}`] = value;
+  // As of the alerts of others: no credential is kept, by whatever mistake it came.
+  for (const [key, value] of Object.entries(metadata)) if (!isCredentialName(key)) labels[`metadata.${key}`] = withoutCredentials(value);
   return {
     source: 'host',
     name: request,
@@ -24,7 +26,7 @@ export function hostEvent(host: string, { request, reason, status, metadata }: H
     severity: null,
     fingerprint: createHash('sha256').update(JSON.stringify([host, request])).digest('hex').slice(0, 32),
     labels,
-    annotations: reason === null ? {} : { reason },
+    annotations: reason === null ? {} : { reason: withoutCredentials(reason) },
   };
 }
 

@@ -22,8 +22,11 @@ const ASSIGNED = /=[^\s&;,"'<>]+/g;
 const NAME_END = /[A-Za-z0-9_.-]+$/;
 /** As much of a name before an equals sign as is looked at. */
 const NAME_CHARACTERS = 40;
-/** With a digit or a filler in what follows, so that "basic authentication" stays two words. */
-const SCHEME = /\b(bearer|basic) +(?=[A-Za-z+/._~-]{0,200}[0-9=])[A-Za-z0-9+/._~=-]{8,}/gi;
+/** Words after these are credentials, but for one of small letters alone: "basic authentication" stays two words. */
+const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})([A-Za-z0-9+/._~=-]{1,4000})/gi;
+const PLAIN_WORD = /^[a-z]{1,15}$/;
+/** A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. */
+const QUOTED = /([A-Za-z0-9_.-]{1,40})("\s{0,3}:\s{0,3}"|=")([^"]{1,4000})"/g;
 
 /**
  * The text without the user and password of URLs in it, without the values of parameters and assignments that are
@@ -32,8 +35,18 @@ const SCHEME = /\b(bearer|basic) +(?=[A-Za-z+/._~-]{0,200}[0-9=])[A-Za-z0-9+/._~
 export function withoutCredentials(text: string): string {
   let clean = text;
   if (clean.includes('://')) clean = clean.replaceAll(USERINFO, '://');
+  if (clean.includes('"')) clean = clean.replaceAll(QUOTED, cleanQuoted);
   if (clean.includes('=')) clean = clean.replaceAll(PARAMETER, cleanParameter).replaceAll(ASSIGNED, cleanAssignment);
-  return clean.includes(' ') ? clean.replaceAll(SCHEME, `$1 ${REMOVED}`) : clean;
+  return clean.replaceAll(SCHEME, cleanScheme);
+}
+
+function cleanScheme(whole: string, header: string | undefined, scheme: string, gap: string, word: string): string {
+  if (header === undefined && PLAIN_WORD.test(word)) return whole;
+  return `${header ?? ''}${scheme}${gap}${REMOVED}`;
+}
+
+function cleanQuoted(whole: string, name: string, mark: string): string {
+  return isCredentialName(name) ? `${name}${mark}${REMOVED}"` : whole;
 }
 
 function cleanParameter(whole: string, mark: string, name: string): string {
