@@ -1,5 +1,4 @@
 /** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
-import type { EventOutcome } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { classify, plainAddress } from '../domain/netgroup.ts';
 import type { INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
@@ -10,6 +9,7 @@ import type { Tx } from '../store/gate.ts';
 import type { WebhookRow } from '../store/schema.ts';
 import { findWebhook, markHeard, webhookHash } from '../store/webhooks.ts';
 import type { Home } from './invoke.ts';
+import type { ViewData } from './views.ts';
 
 /** When a webhook was last heard is written at most this often: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
@@ -24,10 +24,7 @@ export interface Message extends Payload {
   readonly peer: string;
 }
 
-/** The data of `event.accepted`. */
-export interface Accepted {
-  readonly events: readonly { readonly event_id: string; readonly outcome: EventOutcome }[];
-}
+export type Accepted = ViewData<'event.accepted'>;
 
 /** One hash and one look-up, whatever the token is. */
 export async function findHook({ store }: Home, token: string): Promise<Hook> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WEBHOOK_SOURCES } from '../domain/event.ts';
+import { EVENT_OUTCOMES, WEBHOOK_SOURCES } from '../domain/event.ts';
 import { time } from './views-shared.ts';
 
 const webhook = { name: z.string(), source: z.enum(WEBHOOK_SOURCES) };
@@ -8,4 +8,6 @@ const webhook = { name: z.string(), source: z.enum(WEBHOOK_SOURCES) };
 export const WEBHOOK_VIEWS = {
   'webhook.list': z.array(z.object({ ...webhook, created_at: time, last_heard_at: time.nullable() })),
   'webhook.created': z.object({ ...webhook, url: z.string() }),
+  /** What became of a message: an entry for each alert in it, in its order. */
+  'event.accepted': z.object({ events: z.array(z.object({ event_id: z.string(), outcome: z.enum(EVENT_OUTCOMES) })) }),
 } as const satisfies Record<string, z.ZodType>;

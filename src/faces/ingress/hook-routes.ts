@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/envelope.ts';
 import { acceptMessage, findHook, type Hook, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
 import type { Home } from '../../operations/invoke.ts';
+import { VIEWS } from '../../operations/views.ts';
 import { hasBody, readBody } from '../http/body.ts';
 import { JSON_HEADERS } from '../http/headers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
@@ -103,7 +104,7 @@ export class HookRoutes {
     const normalised = await this.#events.hold(1, () => readMessage(this.#home, hook, { contentType, query, bytes, peer }));
     const { events, problems } = normalised;
     const accepted = await this.#events.hold(events.length + problems.length, () => acceptMessage(this.#home, hook, normalised, peer));
-    return encode('event.accepted', accepted);
+    return encode('event.accepted', VIEWS['event.accepted'].parse(accepted));
   }
 
   async #read(hook: Hook, peer: string, request: IncomingMessage): Promise<Buffer> {

@@ -73,6 +73,7 @@ function hostileHost(text: string) {
     'mute.get': mute,
     'webhook.list': [{ name: text, source: text, created_at: text, last_heard_at: text }, { name: text, source: text, created_at: text, last_heard_at: null }],
     'webhook.created': { name: text, source: text, url: text },
+    'event.accepted': { events: [{ event_id: text, outcome: text }] },
   };
 }
 
