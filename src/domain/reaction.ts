@@ -174,10 +174,18 @@ const GUARDS: readonly Guard[] = [
     step: 'loop',
     jobsOnly: true,
     passed: `At most ${CHAIN_MAX} jobs stand before it.`,
-    stops: (_rule, _standing, { depth }) =>
-      depth > CHAIN_MAX ? { reason: 'loop', why: `${depth} jobs stand before it, each made by the end of the one before: more than ${CHAIN_MAX}.` } : null,
+    stops: ({ name }, _standing, { depth }) => (depth > CHAIN_MAX ? loopStop(name, depth) : null),
   },
 ];
+
+/** Begins with the word that programs look for. */
+function loopStop(rule: string, depth: number): Stop {
+  const chain = `${depth} jobs stand before it, each made because the one before had ended, and ${CHAIN_MAX} may`;
+  return {
+    reason: `loop: rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the expression of one of them leave out the end of the others.`,
+    why: `A loop: ${chain}.`,
+  };
+}
 
 /** Asks what may hold a rule that matched, and says what it may do. */
 function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdict {
