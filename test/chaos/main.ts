@@ -1,13 +1,25 @@
 /**
- * `npm run chaos [-- KILLS]`: 200 kills on SQLite and 200 on PostgreSQL with two daemons, and the figures of each.
- * CHAOS_SEED=N repeats the decisions of a run. Exits with 1 when an invariant was broken.
+ * `npm run chaos [-- KILLS]`: 200 kills under load on SQLite and 200 on PostgreSQL with two daemons, then 1,000 at the
+ * points of sending pages on each, and the figures of all. KILLS takes the place of both numbers. CHAOS_SEED=N repeats
+ * the decisions of a run. Exits with 1 when an invariant was broken.
  */
-import { chosenSeed } from './seeded.ts';
+import type { Ending } from '../support/site.ts';
 import { describeFigures, runChaos } from './chaos.ts';
+import { describePageFigures, runPageKills } from './page-kills.ts';
+import { chosenSeed } from './seeded.ts';
 
 const KILLS_DEFAULT = 200;
+/** What the fault F20 asks for. */
+const PAGE_KILLS_DEFAULT = 1_000;
 
-const kills = Number(process.argv[2] ?? KILLS_DEFAULT);
+interface Told {
+  readonly figures: string;
+  readonly violations: readonly { readonly rule: string; readonly what: string }[];
+}
+
+const given = process.argv[2];
+const kills = Number(given ?? KILLS_DEFAULT);
+const pageKills = Number(given ?? PAGE_KILLS_DEFAULT);
 const seed = chosenSeed();
 console.log(`CHAOS_SEED=${seed}`);
 
@@ -16,10 +28,27 @@ for (const { name, postgres, daemons } of [
   { name: 'SQLite, two daemons on one data directory', postgres: false, daemons: 2 },
   { name: 'PostgreSQL, two daemons', postgres: true, daemons: 2 },
 ]) {
+  await part(name, async (ending) => {
+    const { violations, figures } = await runChaos(ending, { postgres, daemons, kills, seed });
+    return { violations, figures: describeFigures(figures) };
+  });
+}
+for (const { name, postgres, daemons } of [
+  { name: 'Pages, SQLite, one daemon', postgres: false, daemons: 1 },
+  { name: 'Pages, PostgreSQL, two daemons', postgres: true, daemons: 2 },
+]) {
+  await part(name, async (ending) => {
+    const { violations, figures } = await runPageKills(ending, { postgres, daemons, kills: pageKills, seed });
+    return { violations, figures: describePageFigures(figures) };
+  });
+}
+
+/** Runs one part and ends what it began, also where it fails. */
+async function part(name: string, run: (ending: Ending) => Promise<Told>): Promise<void> {
   const endings: (() => Promise<void>)[] = [];
   try {
-    const { violations, figures } = await runChaos({ after: (step) => void endings.push(step) }, { postgres, daemons, kills, seed });
-    console.log(`${name}: ${describeFigures(figures)}; ${violations.length} violations`);
+    const { figures, violations } = await run({ after: (step) => void endings.push(step) });
+    console.log(`${name}: ${figures}; ${violations.length} violations`);
     for (const { rule, what } of violations) console.log(`  ${rule}: ${what}`);
     if (violations.length > 0) process.exitCode = 1;
   } finally {

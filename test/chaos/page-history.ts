@@ -1,0 +1,95 @@
+/**
+ * Judges what arrived at a receiver of pages while daemons were killed:
+ *
+ * F20 no page is lost; a kill repeats one page at most, under the id that it had; one end is one page, also where two
+ * reasons ask for it.
+ */
+
+export interface Arrival {
+  readonly pageId: string;
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A page as the store has it at the end. */
+export interface FinalPage {
+  readonly id: string;
+  readonly topic: string;
+  /** Why it was not sent on its own; null for one that was to be sent. */
+  readonly reason: string | null;
+}
+
+export interface PageHistory {
+  /** Jobs that were armed, and failed or were killed. */
+  readonly jobs: readonly string[];
+  /** Approvals that were asked for. */
+  readonly asked: readonly string[];
+  /** Those of them that were decided after people were told of them. */
+  readonly decided: readonly string[];
+  readonly pages: readonly FinalPage[];
+  readonly arrivals: readonly Arrival[];
+  /** When each killed daemon was gone, in milliseconds since the epoch. */
+  readonly killedAt: readonly number[];
+}
+
+export interface PageViolation {
+  readonly rule: 'lost' | 'doubled' | 'two pages';
+  readonly what: string;
+}
+
+/** What a daemon sent right before it was killed may be read by the receiver a little after it is gone. */
+const READ_LATE_MS = 250;
+/** How the page of an approval says that another one spoke for it. */
+const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
+
+export function checkPages(history: PageHistory): PageViolation[] {
+  return [...untoldJobs(history), ...untoldApprovals(history), ...unsentPages(history), ...unexplainedRepeats(history)];
+}
+
+/** How often a page arrived that had arrived before. */
+export function countRepeats({ arrivals }: PageHistory): number {
+  return arrivals.length - new Set(arrivals.map(({ pageId }) => pageId)).size;
+}
+
+function untoldJobs({ jobs, arrivals }: PageHistory): PageViolation[] {
+  return jobs.flatMap((job): PageViolation[] => {
+    const ids = new Set(arrivals.filter(({ message }) => message.includes(job)).map(({ pageId }) => pageId));
+    if (ids.size === 0) return [{ rule: 'lost', what: `nobody was told of the end of ${job}` }];
+    return ids.size === 1 ? [] : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
+  });
+}
+
+function untoldApprovals({ asked, decided, pages, arrivals }: PageHistory): PageViolation[] {
+  const byTopic = new Map(pages.map((page) => [page.topic, page]));
+  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
+  const isTold = (topic: string): boolean => {
+    const page = byTopic.get(topic);
+    const by = TOLD_BY.exec(page?.reason ?? '')?.[1] ?? page?.id;
+    return by !== undefined && arrived.has(by);
+  };
+  const topics = [...asked.map((id) => `approval:${id}`), ...decided.map((id) => `decided:${id}`)];
+  return topics.filter((topic) => !isTold(topic)).map((topic) => ({ rule: 'lost', what: `nobody was told of ${topic}` }));
+}
+
+/** Whatever it is about: what the store has as a page to be sent has arrived. */
+function unsentPages({ pages, arrivals }: PageHistory): PageViolation[] {
+  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
+  return pages.filter(({ id, reason }) => reason === null && !arrived.has(id)).map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
+}
+
+/** Each repeat needs a kill of its own between the two arrivals; what ends first takes the first that is left. */
+function unexplainedRepeats({ arrivals, killedAt }: PageHistory): PageViolation[] {
+  const before = new Map<string, number>();
+  const kills = killedAt.toSorted((a, b) => a - b);
+  const found: PageViolation[] = [];
+  for (const { pageId, at } of arrivals.toSorted((a, b) => a.at - b.at)) {
+    const first = before.get(pageId);
+    before.set(pageId, at);
+    if (first === undefined) continue;
+    const index = kills.findIndex((kill) => kill >= first - READ_LATE_MS && kill <= at);
+    if (index >= 0) kills.splice(index, 1);
+    else found.push({ rule: 'doubled', what: `${pageId} arrived again and no kill of its own explains it` });
+  }
+  return found;
+}

@@ -1,0 +1,221 @@
+/**
+ * Daemons are killed at the points of sending pages: between a send and its record, between the record and the next
+ * send, and while pages are collected. Used in a short form by `npm test` and in a long one by `npm run chaos`.
+ */
+import { join } from 'node:path';
+import { TERMINAL, until } from '../support/api-client.ts';
+import { gate } from '../support/approval-maker.ts';
+import type { StartingDaemon } from '../support/daemon.ts';
+import { openReceiver, type Receiver } from '../support/page-receiver.ts';
+import { type Ending, openSite, type Site } from '../support/site.ts';
+import { checkPages, countRepeats, type PageHistory, type PageViolation } from './page-history.ts';
+import { seeded, type Seeded } from './seeded.ts';
+
+export interface PageKillOptions {
+  readonly postgres: boolean;
+  readonly daemons: number;
+  readonly kills: number;
+  readonly seed: number;
+}
+
+/** `quiet`: no page came to kill at. */
+type Point = 'unanswered' | 'answered' | 'collecting' | 'quiet';
+
+export interface PageKillFigures {
+  readonly kills: Readonly<Record<Point, number>>;
+  readonly jobs: number;
+  readonly approvals: number;
+  readonly decisions: number;
+  /** Pages that arrived, each counted once. */
+  readonly pages: number;
+  readonly doubled: number;
+  readonly msPerKill: number;
+}
+
+export interface PageKillResult {
+  readonly violations: readonly PageViolation[];
+  readonly figures: PageKillFigures;
+}
+
+const POINTS = ['unanswered', 'answered', 'collecting'] as const;
+const LEASE = '2s';
+/** From an answer to the kill at most: the record is written, and the next page sent, within some milliseconds. */
+const AFTER_ANSWER_MS = 12;
+/** From what is to be told to the kill at most: a pass of the pager comes 50 ms after the one before at the latest. */
+const AFTER_ASK_MS = 90;
+/** The share of kills at a page that let one page by and take the next, which is sent right after a record. */
+const SECOND_SHARE = 0.3;
+/** Where no page comes within this, such as for a request that is told with others, the kill comes all the same. */
+const QUIET_MS = 1_500;
+/** Requests that are told together may wait for a minute. */
+const SETTLE_LIMIT_MS = 150_000;
+
+/** One place for a daemon: killed and filled again. */
+class Seat {
+  daemon: StartingDaemon;
+  readonly #spawn: () => StartingDaemon;
+
+  constructor(spawn: () => StartingDaemon) {
+    this.#spawn = spawn;
+    this.daemon = spawn();
+  }
+
+  async kill(): Promise<void> {
+    await this.daemon.kill();
+  }
+
+  begin(): void {
+    this.daemon = this.#spawn();
+  }
+}
+
+interface Run {
+  readonly site: Site;
+  readonly receiver: Receiver;
+  readonly chance: Seeded;
+  readonly seats: readonly Seat[];
+  readonly jobs: string[];
+  readonly asked: string[];
+  readonly decided: string[];
+  readonly kills: { readonly point: Point; readonly at: number }[];
+}
+
+export async function runPageKills(ending: Ending, { postgres, daemons, kills, seed }: PageKillOptions): Promise<PageKillResult> {
+  const receiver = await openReceiver(ending);
+  const site = await openSite(ending, { postgres });
+  const seats = Array.from({ length: daemons }, (_, index) => {
+    const dataDir = join(site.dir, postgres ? `data-${index}` : 'data');
+    return new Seat(() => site.spawn({ dataDir, args: ['--lease', LEASE], env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops` } }));
+  });
+  const run: Run = { site, receiver, chance: seeded(seed), seats, jobs: [], asked: [], decided: [], kills: [] };
+  const begun = performance.now();
+  for (let n = 0; n < kills; n += 1) await killOnce(run, POINTS[n % POINTS.length] ?? 'answered');
+  const msPerKill = (performance.now() - begun) / Math.max(1, kills);
+  receiver.onPage = null;
+  await Promise.all(seats.map((seat) => seat.daemon.ready));
+  // What has not settled by then is told as lost, by its name.
+  await until('nothing is left to tell', () => isSettled(run), SETTLE_LIMIT_MS).catch(() => undefined);
+  const history = await readPageHistory(run);
+  return { violations: checkPages(history), figures: figuresOf(run, history, msPerKill) };
+}
+
+/** Makes something that is to be told, kills a daemon at the point, and begins the next. */
+async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void> {
+  const { seats, chance, receiver, kills } = run;
+  await Promise.any(seats.map((seat) => seat.daemon.ready));
+  const struck = point === 'collecting' ? null : killAtPage(run, point);
+  const job = await ask(run, point);
+  let seat: Seat | null = null;
+  if (struck === null) {
+    if (job !== null) await run.site.waitFor(job, TERMINAL).catch(() => undefined);
+    await pause(chance.whole(0, AFTER_ASK_MS));
+  } else {
+    seat = await Promise.race([struck, pause(QUIET_MS).then(() => null)]);
+  }
+  receiver.onPage = null;
+  const hit = seat ?? chance.pick(seats);
+  await hit.kill();
+  kills.push({ point: seat === null && struck !== null ? 'quiet' : point, at: Date.now() });
+  hit.begin();
+}
+
+/** Kills who sends a page: before it is answered, or a moment after. Answers who was killed. */
+function killAtPage({ site, receiver, chance, seats }: Run, point: 'unanswered' | 'answered'): Promise<Seat> {
+  const { promise, resolve } = Promise.withResolvers<Seat>();
+  const afterMs = chance.whole(0, AFTER_ANSWER_MS);
+  let passed = chance.next() < SECOND_SHARE ? 1 : 0;
+  receiver.onPage = async () => {
+    const id = receiver.pages.at(-1)?.page.sequence_id ?? '';
+    passed -= 1;
+    if (passed >= 0) return;
+    receiver.onPage = null;
+    const sender = await senderOf(site, id);
+    const seat = seats.find(({ daemon }) => daemon.pid === sender) ?? chance.pick(seats);
+    const strike = async (): Promise<void> => {
+      await seat.kill();
+      resolve(seat);
+    };
+    if (point === 'unanswered') await strike();
+    else setTimeout(() => void strike(), afterMs);
+  };
+  return promise;
+}
+
+/** The process that has this page to send. */
+async function senderOf({ store }: Site, pageId: string): Promise<number | undefined> {
+  const query = store.db.selectFrom('deliveries').innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id').select('daemons.pid');
+  return (await query.where('deliveries.page_id', '=', pageId).executeTakeFirst())?.pid;
+}
+
+/** A job that fails and that somebody armed, a request for approval, or a decision. Answers the job's id. */
+async function ask(run: Run, point: (typeof POINTS)[number]): Promise<string | null> {
+  const { site, chance, jobs, asked } = run;
+  // Of many requests within a minute most are told together, and are no page to kill at.
+  const what = chance.pick(point === 'collecting' ? ['job', 'request', 'decision'] : ['job', 'job', 'decision']);
+  if (what === 'request') {
+    asked.push((await gate(site.store, { planned: false })).approval.id);
+    return null;
+  }
+  if (what === 'decision' && (await decideOne(run))) return null;
+  // Armed and failing: two reasons to tell, and one page.
+  const job = await site.queue({ command: ['sh', '-c', 'sleep 0.2; exit 1'] });
+  await site.call('job.notify', { id: job });
+  jobs.push(job);
+  return job;
+}
+
+/** Rejects a request that people were told of one by one: they are told the outcome. False where there is none. */
+async function decideOne({ site, decided }: Run): Promise<boolean> {
+  const told = site.store.db.selectFrom('approvals').innerJoin('pages', 'pages.approval_id', 'approvals.id').select('approvals.id');
+  const one = await told.where('approvals.state', '=', 'pending').where('pages.kind', '=', 'approval').where('pages.followed', '=', 0).executeTakeFirst();
+  if (one === undefined) return false;
+  await site.call('approval.decision', { id: one.id, decision: 'reject' });
+  decided.push(one.id);
+  return true;
+}
+
+/** Every job has ended, every request and every decision has its page, and no page waits. */
+async function isSettled({ site, jobs, asked, decided, receiver }: Run): Promise<boolean> {
+  const { db } = site.store;
+  const open = await db.selectFrom('jobs').select('id').where('state', 'in', ['queued', 'running']).limit(1).execute();
+  const unsent = await db.selectFrom('pages').select('id').where('state', 'in', ['new', 'sending']).limit(1).execute();
+  if (open.length + unsent.length > 0) return false;
+  const topics = new Set((await db.selectFrom('pages').select('topic').execute()).map(({ topic }) => topic));
+  if (!asked.every((id) => topics.has(`approval:${id}`)) || !decided.every((id) => topics.has(`decided:${id}`))) return false;
+  const told = receiver.pages.map(({ page }) => page.message).join('\n');
+  return jobs.every((job) => told.includes(job));
+}
+
+async function readPageHistory({ site, receiver, jobs, asked, decided, kills }: Run): Promise<PageHistory> {
+  const pages = await site.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
+  const arrivals = receiver.pages.map(({ page, at }) => ({ pageId: page.sequence_id ?? '', message: page.message, at }));
+  return { jobs, asked, decided, pages, arrivals, killedAt: kills.map(({ at }) => at) };
+}
+
+function figuresOf({ kills, jobs, asked, decided }: Run, history: PageHistory, msPerKill: number): PageKillFigures {
+  const at = (point: Point): number => kills.filter((kill) => kill.point === point).length;
+  return {
+    kills: { unanswered: at('unanswered'), answered: at('answered'), collecting: at('collecting'), quiet: at('quiet') },
+    jobs: jobs.length,
+    approvals: asked.length,
+    decisions: decided.length,
+    pages: new Set(history.arrivals.map(({ pageId }) => pageId)).size,
+    doubled: countRepeats(history),
+    msPerKill: Math.round(msPerKill),
+  };
+}
+
+/** One line for people. */
+export function describePageFigures({ kills, jobs, approvals, decisions, pages, doubled, msPerKill }: PageKillFigures): string {
+  const { unanswered, answered, collecting, quiet } = kills;
+  return [
+    `${unanswered + answered + collecting + quiet} kills (${unanswered} before an answer, ${answered} after one, ${collecting} while pages were collected, ${quiet} at no page)`,
+    `${jobs} armed and failed jobs, ${approvals} requests, ${decisions} decisions`,
+    `${pages} pages, ${doubled} of them sent again`,
+    `${msPerKill} ms for each kill`,
+  ].join('; ');
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
