@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddressClass, classifyAddress } from './address.ts';
+import { type AddressClass, addressWords, classifyAddress } from './address.ts';
 
 const CASES: readonly [AddressClass | null, readonly string[]][] = [
   ['public', ['8.8.8.8', '1.1.1.1', '172.15.0.1', '172.32.0.1', '192.0.1.1', '100.63.255.255', '100.128.0.0', '223.255.255.255', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1']],
@@ -23,3 +23,7 @@ for (const [kind, addresses] of CASES) {
     assert.deepEqual(addresses.map((address) => [address, classifyAddress(address)]), addresses.map((address) => [address, kind]));
   });
 }
+
+test('A refusal names the class with the article that it takes', () => {
+  assert.deepEqual((['unspecified', 'loopback', null] as const).map(addressWords), ['an unspecified address', 'a loopback address', 'a malformed address']);
+});

@@ -85,6 +85,12 @@ export function classifyAddress(text: string): AddressClass | null {
   return classes.find((each) => each !== 'public') ?? 'public';
 }
 
+/** The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null is `a malformed address`. */
+export function addressWords(kind: AddressClass | null): string {
+  const word = kind ?? 'malformed';
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word} address`;
+}
+
 function classOf(bytes: Uint8Array, rows: readonly { prefix: Uint8Array; bits: number; is: AddressClass }[]): AddressClass | undefined {
   return rows.find(({ prefix, bits }) => startsWith(bytes, prefix, bits))?.is;
 }

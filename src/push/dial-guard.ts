@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import { classifyAddress } from '../domain/address.ts';
+import { addressWords, classifyAddress } from '../domain/address.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { hostOf } from './endpoint-url.ts';
 
@@ -46,7 +46,7 @@ export async function publicAddresses(url: URL, resolve: Resolve): Promise<reado
   const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
   for (const address of addresses) {
     const kind = classifyAddress(address);
-    if (kind !== 'public') throw new SendFailed(`the host resolves to a ${kind ?? 'malformed'} address; only public ones are dialled`);
+    if (kind !== 'public') throw new SendFailed(`the host resolves to ${addressWords(kind)}; only public ones are dialled`);
   }
   return addresses;
 }
@@ -87,7 +87,7 @@ export function guardedDial({ resolve, tls = {}, open = (host, port) => connectT
     const reached = classifyAddress(socket.remoteAddress ?? '');
     if (reached !== 'public') {
       socket.destroy();
-      throw new SendFailed(`the connection reached a ${reached ?? 'malformed'} address; only public ones are dialled`);
+      throw new SendFailed(`the connection reached ${addressWords(reached)}; only public ones are dialled`);
     }
     return secured(url, socket, tls, signal);
   };

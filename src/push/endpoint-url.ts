@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { classifyAddress } from '../domain/address.ts';
+import { addressWords, classifyAddress } from '../domain/address.ts';
 import { Failure } from '../domain/failure.ts';
 
 /** The URL of an endpoint is a capability of some 100 characters; Web Push has ones of 500. */
@@ -27,7 +27,7 @@ export function readEndpointUrl(text: string): URL {
   // 0x7f.1 and 2130706433 are addresses too: who writes one so hides it.
   if (authorityOf(text).replace(PORT, '').toLowerCase() !== url.hostname) throw refused('write the address in its usual form');
   const kind = classifyAddress(host);
-  if (kind !== 'public') throw refused(`${host} is a ${kind} address; only public ones are allowed`);
+  if (kind !== 'public') throw refused(`${host} is ${addressWords(kind)}; only public ones are allowed`);
   return url;
 }
 
