@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
-import { rfc3339 } from '../lib/clock.ts';
+import { type Clock, rfc3339 } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { publicAddresses, resolvePublic, SendFailed } from '../push/dial-guard.ts';
-import { ENDPOINT_CHARS_MAX, hostOf, readEndpointUrl } from '../push/endpoint-url.ts';
 import { readPushKeys } from '../push/encrypt.ts';
+import { ENDPOINT_CHARS_MAX, hostOf, readEndpointUrl } from '../push/endpoint-url.ts';
+import { CONNECT_MS, Limit } from '../push/limit.ts';
 import { getJob } from '../store/jobs.ts';
 import { armJob, deleteEndpoint, findArmed, insertEndpoint, listEndpoints } from '../store/notify.ts';
 import { requestPage } from '../store/pages.ts';
@@ -68,10 +69,10 @@ const add = writeOperation({
   failures: ['conflict', 'invalid_argument'],
   // The URL is a capability and stays out of the ledger.
   audit: (_input, told) => ({ target: told.shape === 'one' ? (told.data as { id: string }).id : null, detail: {} }),
-  async prepare(_context, { endpoint, keys }): Promise<URL> {
+  async prepare({ services }, { endpoint, keys }): Promise<URL> {
     const url = readEndpointUrl(endpoint);
     if (keys !== undefined) readPushKeys(keys);
-    if (isIP(hostOf(url)) === 0) await publicAddresses(url, resolvePublic).catch(refuseHost);
+    if (isIP(hostOf(url)) === 0) await requirePublicHost(url, services.clock);
     return url;
   },
   async run({ tx, caller }, { label, keys }, url) {
@@ -89,9 +90,18 @@ const add = writeOperation({
   },
 });
 
-function refuseHost(error: unknown): never {
-  if (error instanceof SendFailed) throw new Failure('invalid_argument', `endpoint: ${error.message}.`);
-  throw error;
+/** Asks for the addresses of a name, for no longer than a send would wait. */
+async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
+  const limit = new Limit(clock);
+  limit.set(CONNECT_MS, 'the host can not be resolved');
+  try {
+    await limit.during(publicAddresses(url, resolvePublic, limit.signal));
+  } catch (error) {
+    if (error instanceof SendFailed) throw new Failure('invalid_argument', `endpoint: ${error.message}.`);
+    throw error;
+  } finally {
+    limit.close();
+  }
 }
 
 const remove = writeOperation({

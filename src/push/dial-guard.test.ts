@@ -46,7 +46,7 @@ test('An https URL of a name or a public address is accepted, with a port of its
 test('One address that is not public refuses a name, whatever stands beside it', async () => {
   for (const inner of ['127.0.0.1', '10.0.0.1', '169.254.169.254', 'fd00::1', '::ffff:127.0.0.1', 'fe80::1']) {
     const answers: Resolve = () => Promise.resolve([PUBLIC, inner]);
-    await assert.rejects(publicAddresses(URL_OF_PUSH, answers), (error: unknown) => error instanceof SendFailed && !error.message.includes(inner));
+    await assert.rejects(publicAddresses(URL_OF_PUSH, answers, new AbortController().signal), (error: unknown) => error instanceof SendFailed && !error.message.includes(inner));
   }
 });
 

@@ -20,17 +20,25 @@ export class SendFailed extends Error {
   }
 }
 
-/** Every address of a name, of both families. Rejects where there is none. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+/** Every address of a name, of both families. Rejects where there is none, and may do so when `signal` aborts. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** A question to the resolver, in milliseconds, and how often it is asked. */
-const RESOLVE_TIMEOUT_MS = 2_000;
+/**
+ * The first question to a name server, in milliseconds, and how often each is asked; the second waits twice as long. So
+ * one that never answers is told as that before the 3 s for a connection are over.
+ */
+const RESOLVE_TIMEOUT_MS = 800;
 const RESOLVE_TRIES = 2;
 
 /** Asks the name servers themselves: the file of hosts and its search list are no part of the public name space. */
-export const resolvePublic: Resolve = async (name) => {
+export const resolvePublic: Resolve = async (name, signal) => {
+  signal.throwIfAborted();
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
+  // With several name servers that never answer the questions would go on for longer than a send may take.
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  signal.removeEventListener('abort', cancel);
   const addresses = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   if (addresses.length > 0) return addresses;
   const failed = found.find((each) => each.status === 'rejected');
@@ -41,9 +49,9 @@ export const resolvePublic: Resolve = async (name) => {
  * The addresses of a URL's host, when all of them are public; one that is not refuses them all, because the next
  * answer of the same name server may put it first. Throws SendFailed that names the class, not the address.
  */
-export async function publicAddresses(url: URL, resolve: Resolve): Promise<readonly string[]> {
+export async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   const host = hostOf(url);
-  const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
+  const addresses = isIP(host) === 0 ? await resolved(host, resolve, signal) : [host];
   for (const address of addresses) {
     const kind = classifyAddress(address);
     if (kind !== 'public') throw new SendFailed(`the host resolves to ${addressWords(kind)}; only public ones are dialled`);
@@ -51,10 +59,10 @@ export async function publicAddresses(url: URL, resolve: Resolve): Promise<reado
   return addresses;
 }
 
-async function resolved(host: string, resolve: Resolve): Promise<readonly string[]> {
+async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   let addresses: readonly string[];
   try {
-    addresses = await resolve(host);
+    addresses = await resolve(host, signal);
   } catch (error) {
     throw new SendFailed(`the host can not be resolved (${errorCode(error) ?? 'no answer'})`);
   }
@@ -79,7 +87,7 @@ export interface GuardOptions {
  */
 export function guardedDial({ resolve, tls = {}, open = (host, port) => connectTcp({ host, port, autoSelectFamily: false }) }: GuardOptions): Dial {
   return async (url, signal) => {
-    const [address] = await publicAddresses(url, resolve);
+    const [address] = await publicAddresses(url, resolve, signal);
     if (address === undefined) throw new SendFailed('the host has no address');
     signal.throwIfAborted();
     const socket = endedBy(signal, open(address, portOf(url)));

@@ -1,4 +1,3 @@
-import { Failure } from '../domain/failure.ts';
 import type { PageMessage } from '../domain/page.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
@@ -21,13 +20,12 @@ function shortened(text: string): string {
 /** Publishes as JSON: to the root of the server, the topic beside the rest. */
 export function sendNtfy(url: URL, deps: PostDeps): (message: PageMessage) => Promise<void> {
   const [, folder = '', topic = ''] = /^(.*)\/([^/]+)$/.exec(url.pathname) ?? [];
-  if (topic === '') throw new Failure('invalid_argument', '--notify: an ntfy target ends with its topic.');
   const root = new URL(`${folder}/`, url);
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
   return (message) => {
     const { id, ...body } = ntfyBody(message);
     // Of the same sequence, a repeat takes the place of the first one on the phone.
-    const sent = { topic: decodeURIComponent(topic), ...body, sequence_id: id };
+    const sent = { topic, ...body, sequence_id: id };
     return post(deps, { url: root, headers, body: JSON.stringify(sent) });
   };
 }

@@ -3,15 +3,12 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { type Dial, SendFailed } from './dial-guard.ts';
+import { CONNECT_MS, Limit } from './limit.ts';
 
-/** Until the connection is there, TLS included. */
-const CONNECT_MS = 3_000;
-/** From then to the head of the answer. */
+/** From the connection to the head of the answer. */
 const ANSWER_MS = 5_000;
 /** For the body of an answer that said yes. */
 const DRAIN_MS = 1_000;
-/** One send in all: an answer of a byte a second ends here. */
-export const TOTAL_MS = 10_000;
 /** Of an answer's body: it says nothing that we need, so what is longer is cut off. */
 const ANSWER_BYTES_MAX = 65_536;
 /** Of an answer's head. */
@@ -35,51 +32,19 @@ export interface PostDeps {
  * throws SendFailed with what happened, in words without anything of the URL or the answer.
  */
 export async function post(deps: PostDeps, posting: Posting): Promise<void> {
-  const ending = new AbortController();
-  const limit = new Limit(deps.clock, ending);
+  const limit = new Limit(deps.clock);
   try {
     limit.set(CONNECT_MS, 'no connection');
-    const socket = await deps.dial(posting.url, ending.signal);
+    const socket = await limit.during(deps.dial(posting.url, limit.signal));
     limit.set(ANSWER_MS, 'no answer');
-    const answer = await exchange(socket, posting, ending.signal);
+    const answer = await exchange(socket, posting, limit.signal);
     judge(answer, deps.clock.now());
     limit.set(DRAIN_MS, 'no end');
     await drain(answer);
   } catch (error) {
     throw limit.reached ?? explained(error);
   } finally {
-    limit.clear();
-    ending.abort();
-  }
-}
-
-/** Ends a send when its time is up; which time that was is told in `reached`. */
-class Limit {
-  readonly #clock: Clock;
-  readonly #ending: AbortController;
-  readonly #total: () => void;
-  #step: () => void = () => undefined;
-  reached: SendFailed | null = null;
-
-  constructor(clock: Clock, ending: AbortController) {
-    this.#clock = clock;
-    this.#ending = ending;
-    this.#total = clock.after(TOTAL_MS, () => this.#end(`not done within ${TOTAL_MS / 1_000} s`));
-  }
-
-  set(ms: number, what: string): void {
-    this.#step();
-    this.#step = this.#clock.after(ms, () => this.#end(`${what} within ${ms / 1_000} s`));
-  }
-
-  clear(): void {
-    this.#step();
-    this.#total();
-  }
-
-  #end(why: string): void {
-    this.reached ??= new SendFailed(why);
-    this.#ending.abort();
+    limit.close();
   }
 }
 

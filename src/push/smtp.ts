@@ -1,11 +1,11 @@
-import { Failure } from '../domain/failure.ts';
 import type { PageMessage } from '../domain/page.ts';
+import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { SendFailed } from './dial-guard.ts';
-import { TOTAL_MS } from './post.ts';
+import { hostOf } from './endpoint-url.ts';
+import { CONNECT_MS, Limit, TOTAL_MS } from './limit.ts';
 
-/** Until the server answers at all, in milliseconds. */
-const CONNECT_MS = 3_000;
+/** From the connection to the server's first word, in milliseconds. */
 const GREETING_MS = 5_000;
 
 export interface Mail {
@@ -18,24 +18,22 @@ export interface Mail {
   readonly to: string;
 }
 
-/** `smtp://[user:password@]host[:port]?to=…[&from=…]`. Throws invalid_argument. */
+/** Of `smtp://[user:password@]host[:port]?to=…[&from=…]`, as `readTargetUrl` has let it pass. */
 export function mailOf(url: URL): Mail {
-  const to = url.searchParams.get('to') ?? '';
-  if (url.hostname === '' || to === '') throw new Failure('invalid_argument', '--notify: a mail target is smtp://host?to=ADDRESS.');
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   const secure = url.protocol === 'smtps:';
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: Number(url.port) || (secure ? 465 : user === '' ? 25 : 587),
     secure,
     auth: user === '' ? null : { user, pass },
     from: url.searchParams.get('from') ?? `gatehouse@${url.hostname}`,
-    to,
+    to: url.searchParams.get('to') ?? '',
   };
 }
 
 /** Sends a page as a mail. A repeat has the same Message-ID. */
-export function sendMail(mail: Mail): (message: PageMessage) => Promise<void> {
+export function sendMail(mail: Mail, { clock }: { readonly clock: Clock }): (message: PageMessage) => Promise<void> {
   return async (message) => {
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, auth, from, to } = mail;
@@ -49,11 +47,15 @@ export function sendMail(mail: Mail): (message: PageMessage) => Promise<void> {
       socketTimeout: TOTAL_MS,
     });
     const headers = message.priority >= 4 ? { priority: 'high' as const } : {};
+    // The times above end a server that says nothing; the limit ends one that says a byte a second too.
+    const limit = new Limit(clock);
+    const { signal } = limit;
     try {
-      await transport.sendMail({ from, to, subject: message.title, text: textOf(message), messageId: `<${message.id}@gatehouse>`, ...headers });
+      await limit.during(transport.sendMail({ from, to, subject: message.title, text: textOf(message), messageId: `<${message.id}@gatehouse>`, signal, ...headers }));
     } catch (error) {
-      throw explained(error);
+      throw limit.reached ?? explained(error);
     } finally {
+      limit.close();
       transport.close();
     }
   };

@@ -1,10 +1,10 @@
 import type { PageMessage } from '../domain/page.ts';
-import { Failure } from '../domain/failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDial } from './dial-guard.ts';
 import { sendNtfy } from './ntfy.ts';
 import type { PostDeps } from './post.ts';
 import { mailOf, sendMail } from './smtp.ts';
+import { readTargetUrl, type TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
 /** Takes a page to its target. Throws SendFailed; resolves once the target has taken it. */
@@ -19,33 +19,18 @@ export interface Transport {
   readonly send: Send;
 }
 
-interface Kind {
-  readonly label: string;
-  readonly make: (url: URL, deps: PostDeps) => Send;
-}
+type Make = (url: URL, deps: PostDeps) => Send;
 
-/** What a URL's scheme stands for. A new transport is a row here and a file beside this. */
-const TRANSPORTS: Readonly<Record<string, Kind>> = {
-  'ntfy+https:': { label: 'ntfy', make: (url, deps) => sendNtfy(asHttp(url), deps) },
-  'ntfy+http:': { label: 'ntfy', make: (url, deps) => sendNtfy(asHttp(url), deps) },
-  'https:': { label: 'webhook', make: (url, deps) => sendWebhook(url, deps) },
-  'http:': { label: 'webhook', make: (url, deps) => sendWebhook(url, deps) },
-  'smtp:': { label: 'mail', make: (url) => sendMail(mailOf(url)) },
-  'smtps:': { label: 'mail', make: (url) => sendMail(mailOf(url)) },
+/** How each kind of target is sent to. A new transport is a row here, its schemes in target-url.ts, and a file beside this. */
+const TRANSPORTS: Readonly<Record<TargetKind, Make>> = {
+  ntfy: sendNtfy,
+  webhook: sendWebhook,
+  mail: (url, deps) => sendMail(mailOf(url), deps),
 };
 
 /** Reads one target; throws invalid_argument that does not repeat the URL, which may hold a password. */
-export function readTransport(text: string, position: number, deps: { readonly clock: Clock }): Transport {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const kind = url === null ? undefined : TRANSPORTS[url.protocol];
-  if (url === null || kind === undefined) {
-    throw new Failure('invalid_argument', `--notify: target ${position} is none of ntfy+https://, ntfy+http://, smtp://, smtps://, https:// and http://.`);
-  }
-  const dial = openDial();
-  return { name: `transport:${position}`, label: `${kind.label} at ${asHttp(url).hostname}`, send: kind.make(url, { clock: deps.clock, dial }) };
-}
-
-/** `new URL` knows the host of such a scheme only without the words before the plus sign. */
-function asHttp(url: URL): URL {
-  return new URL(url.href.replace(/^ntfy\+/, ''));
+export function readTransport(text: string, position: number, { clock }: { readonly clock: Clock }): Transport {
+  const { kind, url } = readTargetUrl(text, position);
+  const send = TRANSPORTS[kind](url, { clock, dial: openDial() });
+  return { name: `transport:${position}`, label: `${kind} at ${url.hostname}`, send };
 }

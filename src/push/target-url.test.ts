@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Failure } from '../domain/failure.ts';
+import { systemClock } from '../lib/clock.ts';
+import { mailOf } from './smtp.ts';
+import { readTargetUrl } from './target-url.ts';
+import { readTransport } from './transport.ts';
+
+const mail = (text: string) => mailOf(readTargetUrl(text, 1).url);
+
+const NONE = /is none of ntfy\+https:\/\//;
+
+/** What is wrong with each, in the words of its refusal. */
+const REFUSED: readonly (readonly [string, RegExp])[] = [
+  ['ops', NONE],
+  ['mailto:ops@example.com', NONE],
+  ['ftp://example.com/s3cret', NONE],
+  ['constructor://example.com/s3cret', NONE],
+  ['ntfy://example.com/s3cret', NONE],
+  ['https:example.com/s3cret', NONE],
+  ['smtp://?to=ops@example.com', /names no host/],
+  ['smtp://:25?to=ops@example.com', /names no host/],
+  ['smtps://user:s3cret@?to=ops@example.com', /names no host/],
+  ['https:///s3cret', /names no host/],
+  ['ntfy+https:///ops', /names no host/],
+  ['ntfy+https://:s3cret@/ops', /names no host/],
+  ['smtp://mail.example.com:0?to=ops@example.com', /port that is none: expected a number from 1 to 65535/],
+  ['smtp://mail.example.com:65536?to=ops@example.com', /port that is none/],
+  ['smtp://me:s3cret@mail.example.com:?to=ops@example.com', /port that is none/],
+  ['smtp://mail.example.com:smtp?to=ops@example.com', /port that is none/],
+  ['https://hooks.example.com:99999/s3cret', /port that is none/],
+  ['ntfy+http://ntfy.example.com:-1/ops', /port that is none/],
+  ['smtp://mail%2eexample.com?to=ops@example.com', /neither a name nor an address/],
+  ['https://[fd00::1/s3cret', /neither a name nor an address/],
+  ['https://hooks,example.com/s3cret', /neither a name nor an address/],
+  ['https://999.1.1.1/s3cret', /can not be read/],
+  ['smtp://mail.example.com', /names no recipient/],
+  ['smtp://mail.example.com?to=', /names no recipient/],
+  ['smtp://mail.example.com?from=svc@example.com', /names no recipient/],
+  ['smtp://mail.example.com?to=ops', /no mail address/],
+  ['smtp://mail.example.com?to=ops@example.com,', /no mail address/],
+  ['smtp://mail.example.com?to=ops+s3cret@example.com', /no mail address; a \+ in it is written %2B/],
+  ['smtp://mail.example.com?to=ops@example.com%0d%0aBcc:x@example.com', /no mail address/],
+  ['smtp://mail.example.com?to=ops@example.com&from=', /no mail address/],
+  ['smtp://mail.example.com?to=ops@example.com&from=%3Csvc@example.com%3E', /no mail address/],
+  ['smtp://mail.example.com?to=ops@example.com&password=s3cret', /something else than to and from/],
+  ['smtp://mail.example.com?To=ops@example.com', /something else than to and from/],
+  ['smtp://mail.example.com?to=ops@example.com&to=dev@example.com', /twice/],
+  ['smtp://mail.example.com/ops@example.com', /has a path/],
+  ['smtp://s3cret@mail.example.com?to=ops@example.com', /a user and a password, or neither/],
+  ['smtp://:s3cret@mail.example.com?to=ops@example.com', /a user and a password, or neither/],
+  ['smtp://me:s3cret%@mail.example.com?to=ops@example.com', /%25/],
+  ['smtp://me:s3#cret@mail.example.com?to=ops@example.com', /fragment, which is never sent; a # of a password is written %23/],
+  ['smtp://me:s3\\cret@mail.example.com?to=ops@example.com', /backslash/],
+  ['ntfy+https://ntfy.example.com', /does not end with an ntfy topic/],
+  ['ntfy+https://ntfy.example.com/', /does not end with an ntfy topic/],
+  ['ntfy+https://ntfy.example.com/s3cret/', /does not end with an ntfy topic/],
+  ['ntfy+https://ntfy.example.com/s3cret%2Fops', /does not end with an ntfy topic/],
+  [`ntfy+https://ntfy.example.com/${'s3cret'.repeat(11)}`, /does not end with an ntfy topic/],
+  ['ntfy+https://ntfy.example.com/ops?auth=s3cret', /has a query/],
+  ['ntfy+https://:tk_s3cret%zz@ntfy.example.com/ops', /%25/],
+  ['ntfy+https://ntfy.example.com/ops#s3cret', /fragment/],
+  ['https://me:s3cret@hooks.example.com/pages', /has credentials, which a webhook is not sent/],
+  ['https://s3cret@hooks.example.com/pages', /has credentials/],
+  ['http://me:s3cret@127.0.0.1/pages', /has credentials/],
+  ['https://hooks.example.com/pages#s3cret', /fragment/],
+];
+
+test('A target that can not work is refused with what is wrong with it, which option it is and which of several, without a word of the URL', () => {
+  for (const [text, why] of REFUSED) {
+    assert.throws(
+      () => readTransport(text, 3, { clock: systemClock }),
+      (error: unknown) => {
+        assert.ok(error instanceof Failure && error.code === 'invalid_argument', text);
+        assert.match(error.message, /^--notify: target 3 [^\n]*\.$/, text);
+        assert.match(error.message, why, text);
+        assert.ok(!/s3|hooks\.|mail\.example/.test(error.message), `${text}: ${error.message}`);
+        return true;
+      },
+    );
+  }
+});
+
+test('A target that can work is taken, with what is written for a kind, a port and several recipients', () => {
+  const good: readonly (readonly [string, string, string])[] = [
+    ['ntfy+https://ntfy.example.com/ops', 'ntfy', 'https://ntfy.example.com/ops'],
+    ['NTFY+HTTP://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b', 'ntfy', 'http://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b'],
+    ['ntfy+https://me:s%23crit@ntfy.example.com/ops', 'ntfy', 'https://me:s%23crit@ntfy.example.com/ops'],
+    ['https://hooks.example.com/a?key=b%23', 'webhook', 'https://hooks.example.com/a?key=b%23'],
+    ['https://bücher.example/', 'webhook', 'https://xn--bcher-kva.example/'],
+    ['http://pager', 'webhook', 'http://pager/'],
+  ];
+  for (const [text, kind, href] of good) {
+    const told = readTargetUrl(text, 1);
+    assert.deepEqual([told.kind, told.url.href], [kind, href]);
+  }
+  assert.deepEqual(mail('smtp://mail.example.com?to=ops@example.com,dev%2Bsvc@example.com'), { host: 'mail.example.com', port: 25, secure: false, auth: null, from: 'gatehouse@mail.example.com', to: 'ops@example.com,dev+svc@example.com' });
+  assert.deepEqual(mail('smtp://me:a%40b@mail.example.com?to=ops@example.com&from=svc@example.com'), { host: 'mail.example.com', port: 587, secure: false, auth: { user: 'me', pass: 'a@b' }, from: 'svc@example.com', to: 'ops@example.com' });
+  assert.partialDeepStrictEqual(mail('smtps://[fd00::1]:80/?to=ops@example.com'), { host: 'fd00::1', port: 80, secure: true });
+});
