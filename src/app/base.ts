@@ -19,6 +19,7 @@ import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createSourceFetcher } from './sources.ts';
+import { Turns } from '../lib/turns.ts';
 
 /** How long a follower sleeps at most, in milliseconds: the fallback where no news arrive. */
 const FOLLOW_FALLBACK_MS = 1_000;
@@ -120,7 +121,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
-    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store) },
+    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store), turns: new Turns(clock) },
     approvalTtlMs: base.settings.approvalTtlMs,
     decisionUrl: (approvalId, decision, token) =>
       `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,

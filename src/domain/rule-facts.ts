@@ -44,28 +44,40 @@ export async function prepareTimes(): Promise<void> {
   };
 }
 
+/** The last one that was made: events that come together have the same. */
+let lastTime: { readonly ms: number; readonly time: Cel.CelInput } = { ms: Number.NaN, time: null };
+
 /** Null for what is no time: whatever is done with it is an error then. */
 function timeOf(ms: number): Cel.CelInput {
+  if (ms === lastTime.ms) return lastTime.time;
   const date = new Date(ms);
-  return toTime === null || Number.isNaN(date.getTime()) ? null : toTime(date.toISOString());
+  const time = toTime === null || Number.isNaN(date.getTime()) ? null : toTime(date.toISOString());
+  lastTime = { ms, time };
+  return time;
+}
+
+const TEXT_FIELDS = ['source', 'name', 'status', 'severity', 'fingerprint', 'netgroup'] as const;
+type TextField = (typeof TEXT_FIELDS)[number];
+
+export function isTextField(field: string): field is TextField {
+  return (TEXT_FIELDS as readonly string[]).includes(field);
+}
+
+/** A text of the event as an expression sees it: what the sender did not give is empty, so that a comparison is false and no error. */
+export function eventText(facts: EventFacts, field: TextField): string {
+  return facts[field] ?? '';
 }
 
 const contexts = new WeakMap<EventFacts, CelContext>();
 
 /**
- * The event as `event`. What the sender did not give is an empty text, so that a comparison is false and no error. Made
- * once for all rules that are tried on the event.
+ * The event as `event`. Made once for all rules that are tried on the event.
  */
 export function eventContext(facts: EventFacts): CelContext {
   const made = contexts.get(facts);
   if (made !== undefined) return made;
   const event = new Map<string, Cel.CelInput>([
-    ['source', facts.source],
-    ['name', facts.name],
-    ['status', facts.status ?? ''],
-    ['severity', facts.severity ?? ''],
-    ['fingerprint', facts.fingerprint],
-    ['netgroup', facts.netgroup ?? ''],
+    ...TEXT_FIELDS.map((field): [string, string] => [field, eventText(facts, field)]),
     ['labels', new Map(Object.entries(facts.labels))],
     ['annotations', new Map(Object.entries(facts.annotations))],
     ['received_at', timeOf(facts.receivedAt)],

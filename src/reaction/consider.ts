@@ -5,33 +5,22 @@ import { newId } from '../lib/id.ts';
 import type { Attempt, Considered, ReactionDeps, Sender } from './parts.ts';
 import type { BookRule, BookSilence } from './rule-book.ts';
 
-/** After so long others have their turn, in milliseconds: a message may have a thousand events, each for many rules. */
-const TURN_MS = 10;
-
 /** Tries the rules on the events: everything that takes time, before a transaction is open. */
 export async function consider(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Considered[]> {
-  const rules = new Map<string, readonly BookRule[]>();
-  for (const { source } of events) if (!rules.has(source)) rules.set(source, await deps.rules.rulesFor(source));
-  return considerBy(deps, events, sender, ({ source }) => rules.get(source) ?? []);
+  const book = await deps.rules.current();
+  return considerBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
 }
 
 /** As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one. */
-export async function considerBy(
-  deps: Pick<ReactionDeps, 'clock' | 'rules'>,
+export function considerBy(
+  { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
   events: readonly NormalEvent[],
   sender: Sender,
+  silences: readonly BookSilence[],
   rulesOf: (event: NormalEvent) => readonly BookRule[],
 ): Promise<Considered[]> {
-  const silences = await deps.rules.silences();
-  const considered: Considered[] = [];
-  let turnEnds = deps.clock.monotonic() + TURN_MS;
-  for (const event of events) {
-    considered.push(considerOne(deps.clock.now(), clean(event), sender, rulesOf(event), silences));
-    if (deps.clock.monotonic() < turnEnds) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    turnEnds = deps.clock.monotonic() + TURN_MS;
-  }
-  return considered;
+  // A message may have a thousand events, each for many rules: others have their turn in between.
+  return turns.each(events, (event) => considerOne(clock.now(), clean(event), sender, rulesOf(event), silences));
 }
 
 function considerOne(now: number, event: NormalEvent, sender: Sender, rules: readonly BookRule[], silences: readonly BookSilence[]): Considered {

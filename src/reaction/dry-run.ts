@@ -29,6 +29,7 @@ const FIRES: ReadonlySet<EventOutcome> = new Set(['fired', 'gated', 'matched']);
 const WOULD: Partial<Record<EventOutcome, string>> = {
   fired: 'matches: a job would be queued.',
   gated: 'matches: a job would wait for approval.',
+  ignored: 'does not match.',
 };
 
 /**
@@ -38,7 +39,7 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  */
 export async function dryRun(deps: ReactionDeps, rule: BookRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
-  const [considered] = await considerBy(deps, [eventOf(row)], sender, () => [rule]);
+  const [considered] = await considerBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [rule]);
   if (considered === undefined) throw new Error('one event was to be considered');
   const { outcome, reason, trace } = rule.enabled ? await settled(deps, considered) : await judged(deps, considered);
   const would = WOULD[outcome];

@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import type { TriedRule } from '../domain/reaction.ts';
 import type { Action } from '../domain/rule.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Turns } from '../lib/turns.ts';
 import type { EventRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
@@ -15,6 +16,8 @@ export interface ReactionDeps {
   readonly wake: () => void;
   readonly approvalTtlMs: number;
   readonly rules: RuleBook;
+  /** What takes long is done in pieces, together with all else that does. */
+  readonly turns: Turns;
 }
 
 /** Who is behind an event. */

@@ -2,6 +2,7 @@ import type { EventSource, NormalEvent } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { pause } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
+import { Breather } from '../lib/turns.ts';
 import { insertEvent } from '../store/events.ts';
 import type { EventRow } from '../store/schema.ts';
 import { consider } from './consider.ts';
@@ -44,7 +45,11 @@ async function receiveOnce(deps: ReactionDeps, events: readonly NormalEvent[], s
   const considered = await consider(deps, events, sender);
   return deps.store.write(async (tx) => {
     const outcomes: Outcome[] = [];
-    for (const each of considered) outcomes.push(await settle(deps, tx, each));
+    const breather = new Breather(deps.clock);
+    for (const each of considered) {
+      if (breather.isDue) await breather.breathe();
+      outcomes.push(await settle(deps, tx, each));
+    }
     return outcomes;
   });
 }

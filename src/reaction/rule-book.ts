@@ -26,6 +26,14 @@ export interface BookSilence {
   stops(rule: string, facts: EventFacts): boolean;
 }
 
+/** The rules and silences as they stood at one moment. */
+export interface OpenBook {
+  /** The silences whose time is not over, oldest first. */
+  readonly silences: readonly BookSilence[];
+  /** The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other sources only is left out. */
+  rulesFor(source: string): readonly BookRule[];
+}
+
 /** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
 const CURRENT_MS = 1_000;
 interface Pages {
@@ -56,29 +64,16 @@ export class RuleBook {
     this.#clock = clock;
   }
 
-  /**
-   * The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other
-   * sources only is left out. What was committed before the call is in it; on PostgreSQL, what this process heard of.
-   */
-  async rulesFor(source: string): Promise<readonly BookRule[]> {
-    const { rules, bySource } = await this.#current();
-    const known = bySource.get(source);
-    if (known !== undefined) return known;
-    const fitting = rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)));
-    bySource.set(source, fitting);
-    return fitting;
+  /** What was committed before the call is in it; on PostgreSQL, what this process heard of. */
+  async current(): Promise<OpenBook> {
+    const pages = await this.#current();
+    const now = this.#clock.now();
+    return { silences: pages.silences.filter(({ expiresAt }) => expiresAt > now), rulesFor: (source) => fitting(pages, source) };
   }
 
   /** One rule, also a disabled one. */
   async rule(name: string): Promise<BookRule | undefined> {
     return (await this.#current()).rules.find((rule) => rule.name === name);
-  }
-
-  /** The silences whose time is not over, oldest first. */
-  async silences(): Promise<readonly BookSilence[]> {
-    const { silences } = await this.#current();
-    const now = this.#clock.now();
-    return silences.filter(({ expiresAt }) => expiresAt > now);
   }
 
   #current(): Promise<Pages> {
@@ -173,6 +168,14 @@ export class RuleBook {
     const actions = new Set(rules.map(({ action }) => action));
     for (const text of this.#actions.keys()) if (!actions.has(text)) this.#actions.delete(text);
   }
+}
+
+function fitting({ rules, bySource }: Pages, source: string): readonly BookRule[] {
+  const known = bySource.get(source);
+  if (known !== undefined) return known;
+  const found = rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)));
+  bySource.set(source, found);
+  return found;
 }
 
 /** Compiling takes 1 ms and more for each: requests have their turn in between. */

@@ -1,11 +1,14 @@
 import { Failure } from '../domain/failure.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Breather } from '../lib/turns.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Db } from './schema.ts';
 
 /** At most this many writes share a commit, so that one transaction stays short. */
 const GROUP_MAX = 128;
+/** Turns of the event loop that a group waits for others to join, as long as each brings some. */
+const JOIN_TURNS = 4;
 /** Writes that may wait; more are refused at once, so that overload is answered and not hoarded. */
 export const WAITING_MAX = 10_000;
 /** A write that met a deadlock or a held lock was undone whole: alone, it is tried this often. */
@@ -91,13 +94,22 @@ export class WriteGate {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the event loop lets the requests that arrived together join the same group.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) {
+    do {
+      await this.#gather();
       await this.#runGroup(this.#waiting.splice(0, GROUP_MAX));
-      if (this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
-    }
+    } while (this.#waiting.length > 0);
     this.#running = null;
+  }
+
+  /**
+   * Lets the requests that arrive together join the same group: a turn of the event loop, and another one as long as
+   * each brings more. A commit costs as much as twenty writes (16 senders: 8 in a group with one turn, 16 with this).
+   */
+  async #gather(): Promise<void> {
+    for (let turn = 0, before = 0; turn < JOIN_TURNS && before < this.#waiting.length && this.#waiting.length < GROUP_MAX; turn += 1) {
+      before = this.#waiting.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Settles every member; never throws. */
@@ -146,7 +158,9 @@ export class WriteGate {
         later(statement.catch(rethrowAsMember));
       };
       const settled: Settled[] = [];
+      const breather = new Breather(this.#clock);
       for (const member of group) {
+        if (breather.isDue) await breather.breathe();
         settled.push(apart ? await this.#runApart(member, db, savepoint) : await this.#run(member, db, laterOfMember).catch(rethrowAsMember));
       }
       const entries = settled.flatMap((each) => each.entries);

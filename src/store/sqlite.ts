@@ -64,13 +64,20 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const readerDb = sqliteDb(facts, reader);
   const dataVersion = reader.raw.prepare('pragma data_version');
   const foreign = new ForeignCommits(file, writer, clock);
+  // Asked once in a turn of the event loop: who waits for an answer of ours before the next request is in a later turn.
+  let version: string | null = null;
+  const askVersion = (): string => {
+    if (version !== null) return version;
+    setImmediate(() => (version = null));
+    return (version = String((dataVersion.get() as { data_version: number }).data_version));
+  };
 
   return {
     dialect: facts,
     reader: readerDb,
-    transaction: (body) => immediate(writer, writerDb, clock, body),
+    transaction: (body) => immediate(writer, writerDb, clock, body).finally(() => (version = null)),
     announce: () => Promise.resolve(),
-    version: () => String((dataVersion.get() as { data_version: number }).data_version),
+    version: askVersion,
     onForeignCommit: (listener) => foreign.listen(listener),
     script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
     async close() {

@@ -12,6 +12,7 @@ import { activeMutes, deleteMute, endMute, expiredMutes, insertMute, listMutes }
 import type { MuteRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, type EngineUnderTest } from './kit.ts';
+import { Turns } from '../../src/lib/turns.ts';
 
 const NOW = Date.now();
 const GONE = { expires_at: NOW - 1 } as const;
@@ -20,7 +21,7 @@ async function openStoreOf(t: TestContext, engine: EngineUnderTest): Promise<{ s
   const database = await engine.create();
   t.after(() => database.remove());
   const store = await database.open();
-  return { store, deps: { store, clock: systemClock, wake: () => undefined, approvalTtlMs: 60_000, rules: new RuleBook(store) } };
+  return { store, deps: { store, clock: systemClock, wake: () => undefined, approvalTtlMs: 60_000, rules: new RuleBook(store), turns: new Turns(systemClock) } };
 }
 
 function put(store: Store, some: Partial<MuteRow> = {}): Promise<MuteRow> {

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { consider, type Outcome, receive, receiveUnreadable, type ReactionDeps, settle } from '../../src/reaction/receive.ts';
-import { type BookRule, RuleBook } from '../../src/reaction/rule-book.ts';
+import { type OpenBook, RuleBook } from '../../src/reaction/rule-book.ts';
 import { decodeTrace } from '../../src/reaction/trace.ts';
 import { getApproval } from '../../src/store/approvals.ts';
 import { setCordon } from '../../src/store/cordon.ts';
@@ -44,10 +44,10 @@ async function jobCount(store: Store): Promise<number> {
 
 /** A book that goes on showing what it read first, until it is told to forget. */
 class OldBook extends RuleBook {
-  #old: readonly BookRule[] | null = null;
+  #old: OpenBook | null = null;
 
-  override async rulesFor(source: string): Promise<readonly BookRule[]> {
-    return (this.#old ??= await super.rulesFor(source));
+  override async current(): Promise<OpenBook> {
+    return (this.#old ??= await super.current());
   }
 
   override forget(): void {
