@@ -5,10 +5,18 @@ import type { ArmedJobRow, Db, EndpointRow } from './schema.ts';
 /** Endpoints of one token at most: the contract leaves the number open, the decisions say 20. */
 export const ENDPOINTS_PER_TOKEN = 20;
 
-/** Throws conflict for a token that has as many as it may. */
-export async function insertEndpoint(tx: Tx, row: Pick<EndpointRow, 'id' | 'token_id' | 'owner' | 'endpoint' | 'label' | 'p256dh' | 'auth'>): Promise<EndpointRow> {
-  // Two that register at a time would each find the last place free.
+export type NewEndpoint = Pick<EndpointRow, 'id' | 'token_id' | 'owner' | 'endpoint' | 'label' | 'p256dh' | 'auth'>;
+
+/**
+ * Registers an endpoint. A URL that the token has registered before keeps its row, as browsers subscribe again with the
+ * same URL: it gets the keys that were given now, the label where one was given, and counts as working again. Throws
+ * conflict for a token that has as many as it may.
+ */
+export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow> {
+  // Two that register at a time would each find the last place free, or no row of their URL.
   await tx.dialect.lockKey(tx.db, `endpoints:${row.token_id}`);
+  const known = await renewEndpoint(tx, row);
+  if (known !== undefined) return known;
   const { count } = await tx.db
     .selectFrom('endpoints')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -18,6 +26,16 @@ export async function insertEndpoint(tx: Tx, row: Pick<EndpointRow, 'id' | 'toke
   const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
   await tx.db.insertInto('endpoints').values(whole).execute();
   return whole;
+}
+
+function renewEndpoint(tx: Tx, { token_id, owner, endpoint, label, p256dh, auth }: NewEndpoint): Promise<EndpointRow | undefined> {
+  return tx.db
+    .updateTable('endpoints')
+    .set({ owner, p256dh, auth, failure: null, failures: 0, ...(label === null ? {} : { label }) })
+    .where('token_id', '=', token_id)
+    .where('endpoint', '=', endpoint)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Those that this token registered, the oldest first. */
