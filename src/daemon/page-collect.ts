@@ -1,62 +1,96 @@
-import type { AskedFacts } from '../domain/page.ts';
+import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../domain/page-burst.ts';
+import type { AskedFacts, PageFacts } from '../domain/page.ts';
 import type { Clock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import type { Transport } from '../push/transport.ts';
 import type { Tx } from '../store/gate.ts';
 import { listLiveEndpoints } from '../store/notify.ts';
+import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../store/page-bursts.ts';
 import {
   type AskedOrNone, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
 } from '../store/pages.ts';
+import type { Db } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 
 export interface CollectDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly self: () => string;
-  /** The names of the operator's own targets. */
-  readonly transports: readonly string[];
+  /** The operator's own targets. */
+  readonly transports: readonly Pick<Transport, 'name' | 'label'>[];
 }
 
 /** Read at a time: what is more is found by the next pass, which follows at once. */
 const BATCH = 200;
-/** Within a minute, so many approvals are shown one by one; what comes beyond that is one page. */
-const SINGLE_MAX = 5;
-const WINDOW_MS = 60_000;
 
 /** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
 export async function collectPages(deps: CollectDeps): Promise<number> {
   const { store, clock } = deps;
   const { db } = store;
   const now = await store.dialect.clock(db, clock.now());
-  const [asked, late, settled, waiting] = await Promise.all([
+  const [asked, late, settled, waiting, bursts] = await Promise.all([
     untoldApprovals(db, now, BATCH),
     remindable(db, now, BATCH),
     followable(db, BATCH),
     newPages(db, BATCH),
+    dueBursts(db, clock.now()),
   ]);
-  if (asked.length + late.length + settled.length + waiting.length === 0) return 0;
+  if (asked.length + late.length + settled.length + waiting.length + bursts.length === 0) return 0;
   return store.write(async (tx) => {
     // Another daemon that looks at the same time finds what this one made.
     await tx.dialect.lockKey(tx.db, 'pages');
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
-    const targets = [...deps.transports, ...endpoints.map(({ id }) => id)];
+    const targets = [...deps.transports.map(({ name }) => name), ...endpoints.map(({ id }) => id)];
     // A request that nobody could be told of is told as soon as there is somebody.
     const told = targets.length === 0 ? 0 : await tellAsked(tx, asked);
     if (targets.length > 0) await remind(tx, late);
-    await followUp(tx, settled);
+    await followUp(deps, tx, settled);
     const pages = await newPages(tx.db, BATCH);
-    for (const page of pages) await assignTargets(tx, page.id, targets, deps.self());
-    return told + settled.length + pages.length;
+    const shown = await showBursts(tx);
+    for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets, deps.self());
+    return told + settled.length + pages.length + shown.length;
   });
+}
+
+type DueBurst = Pick<WaitingBurst, 'burst'> & BurstStep;
+
+/** Of the bursts that wait, those of which something is to be shown now. */
+async function dueBursts(db: Db, now: number): Promise<DueBurst[]> {
+  const due: DueBurst[] = [];
+  for (const each of await waitingBursts(db)) {
+    const step = burstStep({ ...each, ...(await countShown(db, each.burst, now, WINDOW_MS)), now });
+    if (step.fold || step.singles > 0) due.push({ burst: each.burst, ...step });
+  }
+  return due;
+}
+
+/** The ids of what is shown of the bursts: the first pages themselves, and pages that speak for the others. */
+async function showBursts(tx: Tx): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { burst, singles, fold } of await dueBursts(tx.db, tx.now)) {
+    if (fold) ids.push(await foldBurst(tx, burst));
+    else for (const { id } of await oldestWaiting(tx.db, burst, singles)) ids.push(id);
+  }
+  return ids;
+}
+
+async function foldBurst(tx: Tx, burst: string): Promise<string> {
+  const id = newId('page', tx.now);
+  const pages = await foldWaiting(tx, burst, id);
+  const facts = foldFacts(pages.map(({ detail }) => JSON.parse(detail) as PageFacts));
+  await requestPage(tx, { id, topic: `${facts.kind}:${id}`, facts });
+  return id;
 }
 
 async function tellAsked(tx: Tx, asked: readonly AskedOrNone[]): Promise<number> {
   if (asked.length === 0) return 0;
-  const recent = await countPages(tx.db, 'approval', tx.now - WINDOW_MS);
+  const recent = await countPages(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
     for (const each of asked) await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
     return asked.length;
   }
   // One such page in a minute: what comes meanwhile waits for the next.
-  if ((await countPages(tx.db, 'approvals', tx.now - WINDOW_MS)) > 0) return 0;
+  if ((await countPages(tx.db, 'approvals', tx.now, WINDOW_MS)) > 0) return 0;
   const page = await requestPage(tx, { topic: `approvals:${asked[0]?.id ?? ''}`, facts: { kind: 'approvals', count: await countPending(tx.db) } });
   const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
   for (const each of asked) await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
@@ -65,18 +99,27 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[]): Promise<number>
 
 /** Reminders of many at once say less than one: they are left out beyond what a person reads. */
 async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
-  const recent = await countPages(tx.db, 'reminder', tx.now - WINDOW_MS);
+  const recent = await countPages(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
   for (const each of single) await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
 }
 
-async function followUp(tx: Tx, settled: readonly AskedOrNone[]): Promise<void> {
+async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<void> {
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;
     if (state === 'pending') continue;
-    await requestPage(tx, { topic: `decided:${each.id}`, facts: { kind: 'decided', state, by, via, ...factsOf(each) } });
+    await requestPage(tx, { topic: `decided:${each.id}`, facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) } });
     await markFollowed(tx, each.id);
   }
+}
+
+/** As whom the links of the operator's own targets decide: a name of the ledger, which nobody knows by heart. */
+const TRANSPORT = /^transport:\d+$/;
+
+/** Who decided, in words for people; this daemon may have other targets than the one that sent the link. */
+function personOf({ transports }: CollectDeps, decidedBy: string): string {
+  if (!TRANSPORT.test(decidedBy)) return decidedBy;
+  return transports.find(({ name }) => name === decidedBy)?.label ?? 'a target of the operator';
 }
 
 function factsOf(row: AskedOrNone): AskedFacts {

@@ -68,7 +68,7 @@ export class Pager {
     if (rest > 0) return rest;
     this.#last = clock.monotonic();
     if (await hasLeft(store.db)) await store.write((tx) => takeOver(tx, self()));
-    while (!signal.aborted && (await collectPages({ ...this.#deps, transports: this.#deps.transports.map(({ name }) => name) })) > 0);
+    while (!signal.aborted && (await collectPages(this.#deps)) > 0);
     await this.#start(signal);
     const next = await nextDelivery(store.db, self(), clock.now());
     return next === null ? PAGE_EVERY_MS : Math.max(REST_MS, next - clock.now());

@@ -1,10 +1,10 @@
 import type { ApprovalState } from './approval.ts';
 import { formatDuration } from './duration.ts';
-import type { JobKind, JobState } from './job.ts';
+import { JOB_STATES, type JobKind, type JobState } from './job.ts';
 
 /** What people are told of, and in which words. A page never holds a value that an operator gave: names, states and counts only. */
 
-export const PAGE_KINDS = ['approval', 'approvals', 'reminder', 'decided', 'job', 'rule', 'deadman', 'test'] as const;
+export const PAGE_KINDS = ['approval', 'approvals', 'reminder', 'decided', 'job', 'jobs', 'rule', 'rules', 'deadman', 'test'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
 /** How much of it a lock screen shows. Only `full` has buttons. */
@@ -26,13 +26,34 @@ export interface AskedFacts {
   readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
 }
 
+/** A job has ended. */
+export interface EndedFacts {
+  readonly kind: 'job';
+  readonly jobId: string;
+  readonly runbook: string;
+  readonly state: JobState;
+  readonly exitCode: number | null;
+}
+
+/** A rule with the action `notify` matched an event. */
+export interface MatchedFacts {
+  readonly kind: 'rule';
+  readonly rule: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly message: string | null;
+}
+
 export type PageFacts =
   | ({ readonly kind: 'approval' | 'reminder' } & AskedFacts)
-  | ({ readonly kind: 'decided'; readonly state: Exclude<ApprovalState, 'pending'>; readonly by: string | null; readonly via: string | null } & AskedFacts)
+  | ({ readonly kind: 'decided'; readonly state: Exclude<ApprovalState, 'pending'>; /** In words for people. */ readonly by: string | null; readonly via: string | null } & AskedFacts)
   /** More came at once than a person would read one by one. */
   | { readonly kind: 'approvals'; readonly count: number }
-  | { readonly kind: 'job'; readonly jobId: string; readonly runbook: string; readonly state: JobState; readonly exitCode: number | null }
-  | { readonly kind: 'rule'; readonly rule: string; readonly eventId: string; readonly event: string; readonly message: string | null }
+  | EndedFacts
+  /** Beside those that were shown one by one, so many ended; `first` are the oldest of them. */
+  | { readonly kind: 'jobs'; readonly count: number; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly first: readonly EndedFacts[] }
+  | MatchedFacts
+  | { readonly kind: 'rules'; readonly rule: string; readonly count: number; readonly first: readonly MatchedFacts[] }
   | { readonly kind: 'deadman'; readonly name: string; readonly webhook: string; readonly everyMs: number; readonly heard: boolean }
   | { readonly kind: 'test'; readonly by: string };
 
@@ -77,7 +98,7 @@ export function composePage(facts: PageFacts, context: PageContext): PageMessage
   const words = wordsOf(facts, context);
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
   if (context.detail !== 'terse') return whole;
-  return { ...whole, title: terseTitle(facts), message: 'jobId' in facts ? facts.jobId : '' };
+  return { ...whole, title: terseTitle(facts), message: jobIdsOf(facts) };
 }
 
 function wordsOf(facts: PageFacts, context: PageContext): Words {
@@ -92,8 +113,12 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
       return { title: `${facts.count} approvals wait`, message: 'More came within a minute than are shown one by one.', priority: 4, tags: ['raised_hand'], click: at('/approvals') };
     case 'job':
       return ended(facts, at);
+    case 'jobs':
+      return endedMany(facts, at);
     case 'rule':
-      return { title: facts.message ?? `Rule ${facts.rule} matched`, message: `${facts.event} (rule ${facts.rule}, ${facts.eventId})`, priority: 3, tags: ['bell'], click: at(`/events/${facts.eventId}`) };
+      return matched(facts, at);
+    case 'rules':
+      return matchedMany(facts, at);
     case 'deadman':
       return facts.heard
         ? { title: `${facts.name} is heard again`, message: `Webhook ${facts.webhook} was heard.`, priority: 3, tags: ['white_check_mark'], click: at('/events') }
@@ -105,18 +130,31 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
 
 function asks(facts: AskedFacts & { kind: 'approval' | 'reminder' }, { now, links }: PageContext, at: (path: string) => string): Words {
   const { plan } = facts;
-  const left = formatDuration(Math.max(60_000, Math.floor((facts.expiresAt - now) / 60_000) * 60_000));
   const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
   const rule = facts.rule === null ? '' : ` (rule ${facts.rule})`;
   const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
   return {
     title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
-    message: `${counts}Asked by ${facts.requestedBy}${rule}, ${left} left. ${facts.jobId}`,
+    message: `${counts}Asked by ${facts.requestedBy}${rule}, ${timeLeft(facts.expiresAt - now)}. ${facts.jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: at(`/approvals/${facts.approvalId}`),
     ...(links === null ? {} : { actions: buttons(facts, links, at(`/approvals/${facts.approvalId}`)) }),
   };
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** How much time there is, as exact as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h left`. */
+export function timeLeft(ms: number): string {
+  if (ms < SECOND_MS / 2) return 'no time left';
+  // Two units at most, and seconds only where they matter. Rounded, because an hour that began a moment ago is an hour.
+  const unit = ms < 2 * MINUTE_MS - SECOND_MS / 2 ? SECOND_MS : ms < DAY_MS - MINUTE_MS / 2 ? MINUTE_MS : HOUR_MS;
+  const words = formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ');
+  return `${words} left`;
 }
 
 /** Approving what destroys something needs to have seen it: its button opens the page that lists it. */
@@ -142,7 +180,7 @@ function decided(facts: Extract<PageFacts, { kind: 'decided' }>, at: (path: stri
   return { title: `${word}: ${nameOf(facts)}`, message: `${word}${by}. ${after} ${facts.jobId}`, priority: 2, tags: [tag], click: at(`/approvals/${facts.approvalId}`) };
 }
 
-function ended({ jobId, runbook, state, exitCode }: Extract<PageFacts, { kind: 'job' }>, at: (path: string) => string): Words {
+function ended({ jobId, runbook, state, exitCode }: EndedFacts, at: (path: string) => string): Words {
   const good = state === 'succeeded' || state === 'degraded';
   const code = exitCode === null ? '' : ` with exit code ${exitCode}`;
   return {
@@ -152,6 +190,58 @@ function ended({ jobId, runbook, state, exitCode }: Extract<PageFacts, { kind: '
     tags: [good ? 'white_check_mark' : 'rotating_light'],
     click: at(`/jobs/${jobId}`),
   };
+}
+
+type Many<K extends 'jobs' | 'rules'> = Extract<PageFacts, { kind: K }>;
+
+function endedMany({ count, states, first }: Many<'jobs'>, at: (path: string) => string): Words {
+  const [only] = first;
+  if (count === 1 && only !== undefined) return ended(only, at);
+  const told = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
+  return {
+    title: `${count} jobs ended: ${told.join(', ')}`,
+    message: `More came at once than are shown one by one: ${namesOf(first.map(({ runbook }) => runbook), count > first.length)}. ${listOf(first.map(({ jobId }) => jobId), count)}`,
+    priority: 4,
+    tags: ['rotating_light'],
+    click: at('/jobs'),
+  };
+}
+
+function matched({ rule, eventId, event, message }: MatchedFacts, at: (path: string) => string): Words {
+  return { title: message ?? `Rule ${rule} matched`, message: `${event} (rule ${rule}, ${eventId})`, priority: 3, tags: ['bell'], click: at(`/events/${eventId}`) };
+}
+
+function matchedMany({ rule, count, first }: Many<'rules'>, at: (path: string) => string): Words {
+  const [only] = first;
+  if (count === 1 && only !== undefined) return matched(only, at);
+  const said = [...new Set(first.flatMap(({ message }) => message ?? []))];
+  const what = said.length === 0 ? '' : `${said[0]}${said.length > 1 ? ' (and other messages)' : ''}: `;
+  return {
+    title: `Rule ${rule} matched ${count} times`,
+    message: `${what}${namesOf(first.map(({ event }) => event), count > first.length)}. ${listOf(first.map(({ eventId }) => eventId), count)}`,
+    priority: 3,
+    tags: ['bell'],
+    click: at('/events'),
+  };
+}
+
+/** Names that a page lists at most. */
+const NAMES_MAX = 3;
+
+/** Each name once, the first ones; `others` where there are more than are known here. */
+function namesOf(all: readonly string[], others: boolean): string {
+  const names = [...new Set(all)];
+  return `${names.slice(0, NAMES_MAX).join(', ')}${names.length > NAMES_MAX || others ? ' and others' : ''}`;
+}
+
+function listOf(ids: readonly string[], count: number): string {
+  return `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
+}
+
+/** What a page about jobs holds at every rung. */
+function jobIdsOf(facts: PageFacts): string {
+  if (facts.kind === 'jobs') return listOf(facts.first.map(({ jobId }) => jobId), facts.count);
+  return 'jobId' in facts ? facts.jobId : '';
 }
 
 function nameOf({ jobKind: kind, workspace, runbook, rule }: AskedFacts): string {
@@ -171,8 +261,12 @@ function terseTitle(facts: PageFacts): string {
       return `svc: 1 approval ${facts.state}`;
     case 'job':
       return `svc: 1 job ${facts.state}`;
+    case 'jobs':
+      return facts.count === 1 ? `svc: 1 job ${facts.first[0]?.state ?? 'ended'}` : `svc: ${facts.count} jobs ended`;
     case 'rule':
       return 'svc: a rule matched';
+    case 'rules':
+      return facts.count === 1 ? 'svc: a rule matched' : `svc: a rule matched ${facts.count} times`;
     case 'deadman':
       return facts.heard ? 'svc: a watch is heard again' : 'svc: a watch is silent';
     case 'test':

@@ -11,7 +11,8 @@ const TOLD: readonly string[] = ['failed', 'interrupted'];
 
 /**
  * Asks for the page of a job's end, in the transaction that tells it: of a failure, and of whatever end somebody armed
- * the job for. One page, also where both hold. A mute holds it for good.
+ * the job for. One page, also where both hold; what somebody armed is shown on its own, however many end. A mute holds
+ * it for good.
  */
 export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<void> {
   const armed = await findArmed(tx.db, job.id);
@@ -19,7 +20,7 @@ export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, j
   if (armed === undefined && !TOLD.includes(job.state)) return;
   const reason = await heldBy(tx, job);
   const facts = { kind: 'job', jobId: job.id, runbook: job.runbook, state: job.state, exitCode: job.exit_code } as const;
-  const made = await insertPage(tx, { topic: `job:${job.id}`, facts }, { state: reason === null ? 'new' : 'held', reason, followed: 0 });
+  const made = await insertPage(tx, { topic: `job:${job.id}`, facts, alone: armed !== undefined }, { state: reason === null ? 'new' : 'held', reason, followed: 0 });
   if (made !== null && reason === null) tx.afterCommit(wake);
 }
 

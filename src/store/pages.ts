@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { burstOf } from '../domain/page-burst.ts';
 import type { PageFacts } from '../domain/page.ts';
 import { newId } from '../lib/id.ts';
 import type { Tx } from './gate.ts';
@@ -9,6 +10,8 @@ export interface NewPage {
   /** What it says about what: the second page of a topic is not made. */
   readonly topic: string;
   readonly facts: PageFacts;
+  /** Shown on its own however many come at once: somebody asked for this very page. */
+  readonly alone?: boolean;
 }
 
 /**
@@ -20,7 +23,7 @@ export async function requestPage(tx: Tx, page: NewPage): Promise<string | null>
 }
 
 /** As `requestPage`, in another state: one that a mute holds, or that others speak for. */
-export async function insertPage(tx: Tx, { id: given, topic, facts }: NewPage, some: Pick<PageRow, 'state' | 'reason' | 'followed'>): Promise<string | null> {
+export async function insertPage(tx: Tx, { id: given, topic, facts, alone = false }: NewPage, some: Pick<PageRow, 'state' | 'reason' | 'followed'>): Promise<string | null> {
   const id: string = given ?? newId('page', tx.now);
   const row: PageRow = {
     ...some,
@@ -31,6 +34,7 @@ export async function insertPage(tx: Tx, { id: given, topic, facts }: NewPage, s
     approval_id: 'approvalId' in facts ? facts.approvalId : null,
     detail: JSON.stringify(facts),
     created_at: tx.now,
+    burst: alone ? null : burstOf(facts),
   };
   const result = await tx.db
     .insertInto('pages')
@@ -98,13 +102,17 @@ export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
   await tx.db.updateTable('pages').set({ followed: 1 }).where('topic', '=', `approval:${approvalId}`).execute();
 }
 
-/** How many pages of this kind were made since `since` that say something on their own. */
-export async function countPages(db: Db, kind: PageRow['kind'], since: number): Promise<number> {
+/**
+ * How many pages of this kind were made within `windowMs` of `now` that say something on their own. Those of a clock
+ * that was set back since are left out: they would count for as long as it was wrong.
+ */
+export async function countPages(db: Db, kind: PageRow['kind'], now: number, windowMs: number): Promise<number> {
   const row = await db
     .selectFrom('pages')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('kind', '=', kind)
-    .where('created_at', '>', since)
+    .where('created_at', '>', now - windowMs)
+    .where('created_at', '<', now + windowMs)
     .where('reason', 'is', null)
     .executeTakeFirstOrThrow();
   return row.count;
@@ -124,9 +132,9 @@ export function eventOfJob(db: Db, jobId: string): Promise<{ name: string | null
   return db.selectFrom('events').select(['name', 'labels']).where('job_id', '=', jobId).where('source', '!=', 'job-outcome').executeTakeFirst();
 }
 
-/** Pages that were asked for and have no targets yet. */
+/** Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index `pages_new`. */
 export function newPages(db: Db, limit: number): Promise<PageRow[]> {
-  return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new'`).orderBy('id').limit(limit).execute();
+  return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new' and burst is null`).orderBy('id').limit(limit).execute();
 }
 
 /** Gives a page its targets, once. Without any it is done. */

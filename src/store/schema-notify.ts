@@ -44,11 +44,13 @@ export interface PageRow {
   approval_id: string | null;
   /** JSON: names, states and counts that the text is made of. Never a link. */
   detail: string;
-  /** Why it was held. */
+  /** Why it was held, or which page speaks for it. */
   reason: string | null;
   /** 1 once those who were asked were told the outcome. */
   followed: 0 | 1;
   created_at: number;
+  /** What it is counted with when many come at once; null for one that is always shown on its own. */
+  burst: string | null;
 }
 
 /** One page on its way to one target. */

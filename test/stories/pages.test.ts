@@ -68,6 +68,8 @@ test('An Approve button of a page decides, as the transport that it was sent to'
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
   const row = await site.store.db.selectFrom('approvals').selectAll().where('id', '=', approval.id).executeTakeFirstOrThrow();
   assert.partialDeepStrictEqual(row, { state: 'approved', decided_by: 'transport:1', decided_via: 'link' });
+  await until('the outcome is told', async () => receiver.pages[1]);
+  assert.match(receiver.pages[1]!.page.message, /^Approved by ntfy at 127\.0\.0\.1 via link\. /, 'the name of the ledger says nothing to people');
 });
 
 test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {
@@ -109,4 +111,15 @@ test('What a mute holds is never sent, and requests for approval are not held', 
     return page?.state === 'held' && page.reason?.startsWith('held by mute_') === true ? page : undefined;
   });
   assert.equal(receiver.pages.filter(({ page }) => page.message.includes(failed)).length, 0);
+});
+
+test('Twelve jobs that fail at once are told one by one to the fifth, and the other seven by one page that names them', async (t) => {
+  const receiver = await openReceiver(t);
+  const site = await openSite(t);
+  await site.start(told(receiver));
+  const jobs = await Promise.all(Array.from({ length: 12 }, () => site.queue({ command: ['false'] })));
+  await until('the rest is told', async () => titled(receiver, / jobs ended: /)[0]);
+  assert.equal(titled(receiver, /^7 jobs ended: 7 failed$/).length, 1);
+  assert.equal(titled(receiver, /^command:localhost failed$/).length, 5);
+  for (const job of jobs) assert.equal(receiver.pages.filter(({ page }) => page.message.includes(job)).length, 1, job);
 });
