@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { soon } from '../lib/soon.ts';
 import type { ReactionDeps } from '../reaction/parts.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
@@ -41,6 +42,8 @@ export interface Daemon {
 /** The fallback where no wake-up arrives, in milliseconds. */
 const CLAIM_EVERY_MS = 1_000;
 const CANCEL_EVERY_MS = 1_000;
+/** Deadlines and pages are looked at so long after a wake-up, in milliseconds: the claim that it may lead to goes first. */
+const OTHERS_AFTER_MS = 10;
 
 /** Starts the passes. What a dead daemon left keeps its keys until it is rescued, so claims need not wait for that. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -82,11 +85,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const scheduler = new Scheduler(options.reaction);
   const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
+  const wakeOthers = soon(clock, OTHERS_AFTER_MS, () => {
+    expiry.wake();
+    paging.wake();
+  });
   const wake = (): void => {
     claims.wake();
     cancels.wake();
-    expiry.wake();
-    paging.wake();
+    wakeOthers();
   };
   signals.on('job:rescued', wake);
   const forget = store.onForeignCommit(wake);

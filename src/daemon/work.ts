@@ -82,11 +82,12 @@ export class Work {
     const free = maxJobs - this.#runs.size;
     // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
     if (this.#closed || free <= 0 || !(await hasClaimable(store.db)) || (await isCordoned(store.db))) return;
-    const claimed = await store.write(async (tx) => {
+    const claiming = async (tx: Tx): Promise<Claimed[]> => {
       const rows = await claim(tx, self(), free);
       if (rows.length > 0) tx.afterCommit(() => rows.forEach(({ row }) => this.#deps.announceJob(row.id)));
       return rows;
-    });
+    };
+    const claimed = await store.write(claiming, { prompt: true });
     for (const each of claimed) this.#start(each);
   }
 

@@ -34,7 +34,12 @@ export interface Tx {
 /** May run more than once, each time on a clean slate: it has no effect but through its `tx`. */
 export type Work<T> = (tx: Tx) => Promise<T>;
 
-interface Member {
+export interface WriteOptions {
+  /** Begins at once where nothing is being written, without a look who else is on the way: somebody waits for it. */
+  readonly prompt?: boolean;
+}
+
+interface Member extends WriteOptions {
   readonly work: Work<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -76,13 +81,13 @@ export class WriteGate {
     this.#chain = chain;
   }
 
-  write<T>(work: Work<T>): Promise<T> {
+  write<T>(work: Work<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new Failure('unavailable', 'The store is closed.'));
     if (this.#waiting.length >= WAITING_MAX) {
       return Promise.reject(new Failure('unavailable', `${WAITING_MAX} writes are waiting already.`));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ ...options, work, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
     });
   }
@@ -107,6 +112,7 @@ export class WriteGate {
    */
   async #gather(): Promise<void> {
     for (let turn = 0, before = 0; turn < JOIN_TURNS && before < this.#waiting.length && this.#waiting.length < GROUP_MAX; turn += 1) {
+      if (this.#waiting.some(({ prompt }) => prompt === true)) return;
       before = this.#waiting.length;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import type { Dialect, Engine } from './dialect.ts';
-import { WriteGate, type Work } from './gate.ts';
+import { WriteGate, type Work, type WriteOptions } from './gate.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import type { Db } from './schema.ts';
 
@@ -15,7 +15,7 @@ export interface Store {
   /** Reads committed state only: an open write of this process is not seen. */
   readonly db: Db;
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
-  write<T>(work: Work<T>): Promise<T>;
+  write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
   /** Changes whenever anybody commits; null where there is no cheap way to tell. */
   version(): string | null;
   /** Calls back after another process committed; the result stops that. */
@@ -46,7 +46,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     dialect: engine.dialect,
     db: engine.reader,
-    write: (work) => gate.write(work),
+    write: (work, options) => gate.write(work, options),
     version: () => engine.version(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
     close: () => (closing ??= closeInOrder(gate, engine)),

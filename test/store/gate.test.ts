@@ -25,6 +25,8 @@ function record(store: Store, id: string, more: (tx: Tx) => Promise<void> = asyn
   });
 }
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Calls back when the listener was called; rejects when that takes too long. */
 function bell(): { ring: () => void; rung: Promise<void>; count: () => number } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -121,6 +123,32 @@ for (const engine of ENGINES) {
         tx.afterCommit(() => read.resolve(idsOf(other)));
       });
       assert.deepEqual(await read.promise, ['job_1']);
+    });
+
+    test('Writes that come in turns of the event loop one after the other share a commit; one that somebody waits for begins at once', async () => {
+      const order: string[] = [];
+      const write = (name: string, prompt = false): Promise<void> =>
+        store.write(
+          (tx) => {
+            order.push(name);
+            tx.afterCommit(() => order.push(`${name} done`));
+            return Promise.resolve();
+          },
+          { prompt },
+        );
+      // Each is there when the turn that the gate waits for is over, and so it waits for one more.
+      const second = nextTurn().then(() => write('b'));
+      const third = nextTurn().then(nextTurn).then(() => write('c'));
+      const first = write('a');
+      await Promise.resolve();
+      assert.deepEqual(order, []);
+      await Promise.all([first, second, third]);
+      assert.deepEqual(order, ['a', 'b', 'c', 'a done', 'b done', 'c done']);
+      order.length = 0;
+      const late = nextTurn().then(() => write('e'));
+      const prompt = write('d', true);
+      await Promise.all([prompt, late]);
+      assert.ok(order.indexOf('d done') < order.indexOf('e'), order.join(', '));
     });
 
     test('Beyond the limit of waiting writes more are refused at once; those that wait are done', async () => {
