@@ -3,7 +3,7 @@ import { countsFrom, type ReadTimetable, type ScheduledAction, timetableReader }
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import { type Gate, queueAction, type QueueDeps, type Queued } from '../reaction/queue.ts';
 import type { Tx } from '../store/gate.ts';
-import { listDue, listSchedules, moveSlot, nextSlot, noteJob, takeSlot } from '../store/schedules.ts';
+import { listDue, listSchedules, moveSlot, nextSlot, noteJob, noteRefusal, takeSlot } from '../store/schedules.ts';
 import type { ScheduleRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 
@@ -101,6 +101,7 @@ export class Scheduler {
       } catch (error) {
         // A refusal comes before anything is written, and the slot is over all the same; what is no refusal undoes it.
         if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+        await noteRefusal(tx, row.name, error.message);
         return record(tx, row, 'schedule.refuse', { ...slot, code: error.code, reason: error.message });
       }
       await noteJob(tx, row.name, queued.jobId);

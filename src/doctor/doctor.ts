@@ -9,9 +9,11 @@ import { examineOptionalTools } from './optional-tools.ts';
 import { examinePrivilegePosture } from './privilege-posture.ts';
 import { plainReason } from './reason.ts';
 import { examineSandbox } from './sandbox.ts';
+import { examineSchedules } from './schedules.ts';
 import { examineSchema } from './schema.ts';
 import { examineSeal } from './seal.ts';
 import { examineStore } from './store.ts';
+import { examineWatches } from './watches.ts';
 
 /** A question to the system or the store that takes longer than this is stuck, and the report must not be. */
 const LIMIT_MS = 5_000;
@@ -40,6 +42,8 @@ const CHECKS: readonly Check[] = [
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
+  { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
+  { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];

@@ -85,6 +85,7 @@ export async function compileAction(action: Action): Promise<CompiledAction> {
       return filling((fill) => ({ kind: action.kind, command: fillWords(words, fill), inventory: fill(inventory), limit: hosts && fill(hosts), timeout: time && fill(time) }));
     }
     case 'plan':
+    case 'drift':
     case 'apply':
     case 'destroy': {
       const workspace = await field(action.kind, action.workspace, name);

@@ -5,7 +5,7 @@ import { rfc3339 } from '../lib/clock.ts';
 import { deleteWatch, insertWatch, listWatches, type Watch } from '../store/deadmen.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Operation } from './operation.ts';
-import { reply, replyNone } from './reply.ts';
+import { reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 /** Shorter silences are the pauses of every sender. */
@@ -15,15 +15,21 @@ const EVERY_MAX_MS = 30 * 86_400_000;
 const LOCAL_ONLY = { none: 'A watch is set up at the machine, beside the webhook that it listens to.' };
 
 function watchView(row: Watch): ViewItem<'deadman.list'> {
-  const state = row.tripped_at !== null ? 'silent' : row.last_heard_at === null ? 'waiting' : 'heard';
   return {
     name: row.name,
     webhook: row.webhook,
     every: formatDuration(row.every_ms),
-    state,
+    state: stateOf(row),
     last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
     created_at: rfc3339(row.created_at),
   };
+}
+
+/** Nothing can be heard of a webhook that is gone: that is told before what was heard of it. */
+function stateOf({ heard_name: webhook, tripped_at: tripped, last_heard_at: heard }: Watch): ViewItem<'deadman.list'>['state'] {
+  if (webhook === null) return 'deaf';
+  if (tripped !== null) return 'silent';
+  return heard === null ? 'waiting' : 'heard';
 }
 
 const list = readOperation({
@@ -73,13 +79,10 @@ const remove = writeOperation({
   cli: { verb: 'deadman remove', positionals: ['name'], examples: ['svc deadman remove prometheus'] },
   mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
-  answers: [],
+  answers: ['deadman.get'],
   failures: ['not_found'],
   audit: ({ name }) => ({ target: name, detail: {} }),
-  async run({ tx }, { name }) {
-    await deleteWatch(tx, name);
-    return replyNone;
-  },
+  run: async ({ tx }, { name }) => reply('deadman.get', watchView(await deleteWatch(tx, name))),
 });
 
 export const DEADMAN_OPERATIONS: readonly Operation[] = [list, add, remove];

@@ -104,7 +104,7 @@ const get = readOperation({
 
 const trace = readOperation({
   id: 'event.trace',
-  summary: 'Show step by step how an event came to its outcome',
+  summary: 'Show step by step how an event came to its outcome, and what its sender said of it',
   effect: 'read',
   scopes: READERS,
   http: { none: 'The outcome and its reason are in the event; the steps are for the person who writes the rules.' },
@@ -115,7 +115,8 @@ const trace = readOperation({
   failures: ['not_found'],
   async run({ store }, { id }) {
     const row = await getEvent(store.db, id);
-    return reply('event.trace', { event_id: id, outcome: row.outcome, reason: row.reason, steps: [...(await explainSteps(store.db, row))] });
+    const steps = [...(await explainSteps(store.db, row))];
+    return reply('event.trace', { event_id: id, outcome: row.outcome, reason: row.reason, steps, annotations: JSON.parse(row.annotations) as Record<string, string> });
   },
 });
 

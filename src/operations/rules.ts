@@ -7,6 +7,7 @@ import { OPERATORS, READERS } from '../domain/scope.ts';
 import { YAML_BYTES_MAX } from '../domain/yaml-file.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { dryRun } from '../reaction/dry-run.ts';
+import { explainTrial } from '../reaction/explain.ts';
 import { getEvent } from '../store/events.ts';
 import { deleteRule, getRule, insertRule, listRules, type NewRule, replaceRule, switchRule } from '../store/rules.ts';
 import type { RuleRow } from '../store/schema.ts';
@@ -25,7 +26,7 @@ function ruleView(row: RuleRow): ViewItem<'rule.list'> {
     cooldown: row.cooldown_ms === null ? null : formatDuration(row.cooldown_ms),
     approval: row.approval,
     // The view has no place for the words of a command.
-    action: JSON.parse(row.action) as Action,
+    action: JSON.parse(row.action) as ViewItem<'rule.list'>['action'],
     last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
   };
 }
@@ -198,7 +199,8 @@ const test = readOperation({
     const rule = await services.reaction.rules.rule(name);
     if (rule === undefined) throw field.notFound(`rule ${name}`);
     const { fires, outcome, reason, trace } = await dryRun(services.reaction, rule, row);
-    return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...trace] });
+    const steps = await explainTrial(trace, rule, row, services.clock.now());
+    return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...steps] });
   },
 });
 

@@ -5,7 +5,7 @@ import { formatDuration, requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_MAX_MS } from '../domain/job.ts';
 import { RULE_APPROVALS } from '../domain/rule.ts';
-import { countsFrom, runbookOf, type ScheduledAction, TIMEZONE_DEFAULT, timetableReader } from '../domain/schedule.ts';
+import { countsFrom, runbookOf, SCHEDULED_RUNS, type ScheduledAction, TIMEZONE_DEFAULT, timetableReader } from '../domain/schedule.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { deleteSchedule, holdSchedule, insertSchedule, listSchedules, switchSchedule } from '../store/schedules.ts';
@@ -13,7 +13,7 @@ import type { ScheduleRow } from '../store/schema.ts';
 import { getWorkspace } from '../store/workspaces.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Operation } from './operation.ts';
-import { reply, replyNone, type Reply } from './reply.ts';
+import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
@@ -28,6 +28,7 @@ function scheduleView(row: ScheduleRow): ViewItem<'schedule.list'> {
     next_at: row.next_at === null ? null : rfc3339(row.next_at),
     last_at: row.last_at === null ? null : rfc3339(row.last_at),
     last_job_id: row.last_job_id,
+    ...(row.last_refusal === null ? {} : { last_refusal: row.last_refusal }),
   };
 }
 
@@ -60,6 +61,7 @@ const addInput = z.strictObject({
   cron: z.string().describe('When: minute, hour, day of the month, month, day of the week'),
   timezone: z.string().default(TIMEZONE_DEFAULT).describe('The time zone of these, such as Europe/Berlin'),
   plan: field.name.optional().describe('Plan this workspace'),
+  drift: field.name.optional().describe('Look whether this workspace is still what its code says'),
   apply: field.name.optional().describe('Apply this workspace afresh'),
   destroy: field.name.optional().describe('Destroy what this workspace holds'),
   command: words.optional().describe('Run this program; its arguments stand after --'),
@@ -76,9 +78,9 @@ type AddInput = z.output<typeof addInput>;
 /** Exactly one thing to do. Throws invalid_argument. */
 function actionOf(input: AddInput): ScheduledAction {
   const command = [...(input.command ?? []), ...(input.words ?? [])];
-  const runs = (['plan', 'apply', 'destroy'] as const).flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
+  const runs = SCHEDULED_RUNS.flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
   if (runs.length + (command.length > 0 ? 1 : 0) !== 1) {
-    throw new Failure('invalid_argument', 'plan, apply, destroy, command: expected exactly one of them.');
+    throw new Failure('invalid_argument', `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them.`);
   }
   const { timeout = null, inventory, limit = null } = input;
   if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
@@ -124,7 +126,7 @@ const add = writeOperation({
     verb: 'schedule add',
     positionals: ['name', 'words'],
     examples: [
-      'svc schedule add nightly --cron "0 3 * * *" --timezone Europe/Berlin --apply net --approval required',
+      'svc schedule add nightly --cron "0 3 * * *" --timezone Europe/Berlin --drift net',
       'svc schedule add tidy --cron "*/30 * * * *" --inventory localhost -- find /srv/cache -mtime +7 -delete',
     ],
   },
@@ -157,6 +159,7 @@ const add = writeOperation({
       next_at: timetable.next(now),
       last_at: null,
       last_job_id: null,
+      last_refusal: null,
       created_at: tx.now,
     };
     await insertSchedule(tx, row);
@@ -225,13 +228,10 @@ const remove = writeOperation({
   cli: { verb: 'schedule remove', positionals: ['name'], examples: ['svc schedule remove nightly'] },
   mcp: LOCAL_ONLY,
   input: byName,
-  answers: [],
+  answers: ['schedule.get'],
   failures: ['not_found'],
   audit: ({ name }) => ({ target: name, detail: {} }),
-  async run({ tx }, { name }) {
-    await deleteSchedule(tx, name);
-    return replyNone;
-  },
+  run: async ({ tx }, { name }) => replyGet(await deleteSchedule(tx, name)),
 });
 
 export const SCHEDULE_OPERATIONS: readonly Operation[] = [list, add, enable, disable, remove];

@@ -20,6 +20,14 @@ const event = z.object({
   check_observations: z.array(z.object({ observed_at: time, status: z.string(), consecutive: count })).optional(),
 });
 
+/** Of the evaluation of an event, and of the trial of a rule. */
+export const traceStep = z.object({
+  step: z.enum(['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire']),
+  rule: z.string().nullable(),
+  result: z.enum(['passed', 'stopped', 'not reached', 'error']),
+  why: z.string(),
+});
+
 export const EVENT_VIEWS = {
   'event.list': z.array(event),
   'event.get': event,
@@ -37,13 +45,8 @@ export const EVENT_VIEWS = {
     event_id: z.string(),
     outcome: z.enum(EVENT_OUTCOMES),
     reason: z.string(),
-    steps: z.array(
-      z.object({
-        step: z.enum(['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire']),
-        rule: z.string().nullable(),
-        result: z.enum(['passed', 'stopped', 'not reached', 'error']),
-        why: z.string(),
-      }),
-    ),
+    steps: z.array(traceStep),
+    /** What the sender said beside the labels, without credentials. It decides nothing but where a rule asks for it. */
+    annotations: z.record(z.string(), z.string()),
   }),
 } as const satisfies Record<string, z.ZodType>;

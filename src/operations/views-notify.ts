@@ -12,7 +12,8 @@ const deadman = z.object({
   name: z.string(),
   webhook: z.string(),
   every: z.string(),
-  state: z.enum(['heard', 'silent', 'waiting']),
+  /** `deaf`: its webhook is gone. */
+  state: z.enum(['heard', 'silent', 'waiting', 'deaf']),
   last_heard_at: time.nullable(),
   created_at: time,
 });

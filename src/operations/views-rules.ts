@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_OUTCOMES } from '../domain/event.ts';
 import { RULE_APPROVALS } from '../domain/rule.ts';
+import { traceStep } from './views-events.ts';
 import { time } from './views-shared.ts';
 
 /** What is done and whom it names. The words of a command and the text of a message are nobody's to read. */
@@ -20,13 +21,6 @@ const rule = {
   last_fired_at: time.nullable(),
 };
 
-const step = z.object({
-  step: z.enum(['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire']),
-  rule: z.string().nullable(),
-  result: z.enum(['passed', 'stopped', 'not reached', 'error']),
-  why: z.string(),
-});
-
 const silence = z.object({
   id: z.string(),
   rule: z.string().nullable(),
@@ -45,7 +39,7 @@ export const RULE_VIEWS = {
     fires: z.boolean(),
     outcome: z.enum(EVENT_OUTCOMES),
     reason: z.string(),
-    trace: z.array(step),
+    trace: z.array(traceStep),
   }),
   'silence.list': z.array(silence),
   'silence.get': silence,

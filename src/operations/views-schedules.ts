@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ACTION_KINDS, RULE_APPROVALS } from '../domain/rule.ts';
+import { RULE_APPROVALS } from '../domain/rule.ts';
+import { SCHEDULED_RUNS } from '../domain/schedule.ts';
 import { time } from './views-shared.ts';
 
 const schedule = {
@@ -11,10 +12,12 @@ const schedule = {
   next_at: time.nullable(),
   last_at: time.nullable(),
   last_job_id: z.string().nullable(),
+  /** Why the last slot made no job. */
+  last_refusal: z.string().optional(),
 };
 
 /** Its kind and whom it names; the words of a command are nobody's to read. */
-const action = z.object({ kind: z.enum(ACTION_KINDS), workspace: z.string().optional(), inventory: z.string().optional(), limit: z.string().nullable().optional(), timeout: z.string().nullable() });
+const action = z.object({ kind: z.enum(['command', ...SCHEDULED_RUNS]), workspace: z.string().optional(), inventory: z.string().optional(), limit: z.string().nullable().optional(), timeout: z.string().nullable() });
 
 export const SCHEDULE_VIEWS = {
   'schedule.list': z.array(z.object(schedule)),

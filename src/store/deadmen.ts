@@ -2,11 +2,15 @@ import { Failure } from '../domain/failure.ts';
 import type { Tx } from './gate.ts';
 import type { Db, DeadmanRow } from './schema.ts';
 
-/** A watch, and when its webhook was last heard; null for never, and for one that is gone. */
-export type Watch = DeadmanRow & { readonly last_heard_at: number | null };
+/** A watch, and of its webhook when that was last heard (null for never) and its name (null where it is gone). */
+export type Watch = DeadmanRow & { readonly last_heard_at: number | null; readonly heard_name: string | null };
 
 function watches(db: Db) {
-  return db.selectFrom('deadmen').leftJoin('webhooks', 'webhooks.name', 'deadmen.webhook').selectAll('deadmen').select('webhooks.last_heard_at');
+  return db
+    .selectFrom('deadmen')
+    .leftJoin('webhooks', 'webhooks.name', 'deadmen.webhook')
+    .selectAll('deadmen')
+    .select(['webhooks.last_heard_at', 'webhooks.name as heard_name']);
 }
 
 /** By name. */
@@ -18,8 +22,20 @@ export function findWatch(db: Db, name: string): Promise<Watch | undefined> {
   return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
 }
 
+/** The names of the watches that listen to a webhook: without it they would be blind. None begins to until the write ends. */
+export async function watchesOf(tx: Tx, webhook: string): Promise<string[]> {
+  await tx.dialect.lockKey(tx.db, webhookKey(webhook));
+  const rows = await tx.db.selectFrom('deadmen').select('name').where('webhook', '=', webhook).orderBy('name').execute();
+  return rows.map(({ name }) => name);
+}
+
+function webhookKey(name: string): string {
+  return `webhook:${name}`;
+}
+
 /** Throws not_found for an unknown webhook and duplicate for a name that is taken. */
 export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhook' | 'every_ms' | 'added_by'>): Promise<Watch> {
+  await tx.dialect.lockKey(tx.db, webhookKey(row.webhook));
   const webhook = await tx.db.selectFrom('webhooks').select('last_heard_at').where('name', '=', row.webhook).executeTakeFirst();
   if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
   const whole: DeadmanRow = { ...row, created_at: tx.now, tripped_at: null };
@@ -29,13 +45,15 @@ export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhoo
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirst();
   if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
-  return { ...whole, last_heard_at: webhook.last_heard_at };
+  return { ...whole, last_heard_at: webhook.last_heard_at, heard_name: row.webhook };
 }
 
-/** Throws not_found. */
-export async function deleteWatch(tx: Tx, name: string): Promise<void> {
-  const row = await tx.db.deleteFrom('deadmen').where('name', '=', name).returning('name').executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `There is no watch ${name}.`);
+/** The watch as it was. Throws not_found. */
+export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
+  const watch = await findWatch(tx.db, name);
+  const { numDeletedRows: deleted } = await tx.db.deleteFrom('deadmen').where('name', '=', name).executeTakeFirst();
+  if (watch === undefined || deleted === 0n) throw new Failure('not_found', `There is no watch ${name}.`);
+  return watch;
 }
 
 /** Notes that its silence was told at `at`; false where another daemon did. */

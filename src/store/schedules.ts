@@ -31,10 +31,11 @@ export async function switchSchedule(tx: Tx, name: string, to: Pick<ScheduleRow,
   await tx.db.updateTable('schedules').set(to).where('name', '=', name).execute();
 }
 
-/** Throws not_found. */
-export async function deleteSchedule(tx: Tx, name: string): Promise<void> {
-  const row = await tx.db.deleteFrom('schedules').where('name', '=', name).returning('name').executeTakeFirst();
+/** The row that is gone. Throws not_found. */
+export async function deleteSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
+  const row = await tx.db.deleteFrom('schedules').where('name', '=', name).returningAll().executeTakeFirst();
   if (row === undefined) throw noSchedule(name);
+  return row;
 }
 
 const firstSlot = prepared<object, { next_at: number | null }>((db) =>
@@ -58,7 +59,7 @@ export function listDue(db: Db, now: number, limit: number): Promise<ScheduleRow
 export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<ScheduleRow | undefined> {
   return tx.db
     .updateTable('schedules')
-    .set({ next_at: next, last_at: seen.next_at, last_job_id: null })
+    .set({ next_at: next, last_at: seen.next_at, last_job_id: null, last_refusal: null })
     .where('name', '=', seen.name)
     .where('created_at', '=', seen.created_at)
     .where('next_at', '=', seen.next_at)
@@ -70,6 +71,16 @@ export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promis
 /** Notes the job that the slot made. */
 export async function noteJob(tx: Tx, name: string, jobId: string): Promise<void> {
   await tx.db.updateTable('schedules').set({ last_job_id: jobId }).where('name', '=', name).execute();
+}
+
+/** Notes why the slot made no job, in a sentence. */
+export async function noteRefusal(tx: Tx, name: string, reason: string): Promise<void> {
+  await tx.db.updateTable('schedules').set({ last_refusal: reason }).where('name', '=', name).execute();
+}
+
+/** Enabled ones whose last slot made no job, by name. */
+export function listRefused(db: Db, limit: number): Promise<Pick<ScheduleRow, 'name' | 'last_refusal'>[]> {
+  return db.selectFrom('schedules').select(['name', 'last_refusal']).where('enabled', '=', ENABLED).where('last_refusal', 'is not', null).orderBy('name').limit(limit).execute();
 }
 
 /** Names another next slot; false where `seen` is not what is there any more. */

@@ -42,6 +42,26 @@ export interface WebhookRow {
   hash: string;
   created_at: number;
   last_heard_at: number | null;
+  /** 1 where only signed messages are taken; a row that is inserted without it has 0. */
+  signed?: 0 | 1 | undefined;
+}
+
+/** What the messages of a signed webhook are signed with. */
+export interface WebhookKeyRow {
+  webhook: string;
+  sealed: Uint8Array;
+  key_id: string;
+}
+
+/** A signature that was taken: it is not taken again. */
+export interface WebhookSignatureRow {
+  webhook: string;
+  /** Hex. */
+  signature: string;
+  /** The one message that it came with, for whose writes it is no repeat. */
+  message: string;
+  /** As the sender says. */
+  signed_at: number;
 }
 
 export interface RuleRow {
@@ -114,5 +134,7 @@ export interface ScheduleRow {
   next_at: number | null;
   last_at: number | null;
   last_job_id: string | null;
+  /** Why the last slot made no job; null where it made one, and before the first. */
+  last_refusal: string | null;
   created_at: number;
 }

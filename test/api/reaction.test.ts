@@ -10,6 +10,7 @@ import { putEvents } from '../support/event-maker.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { addRule, alert, WEBHOOK } from '../support/reaction-maker.ts';
 import { send } from '../support/scenario.ts';
+import { callLocally } from '../support/workspace-maker.ts';
 
 const DECISION = { method: 'POST', body: { decision: 'approve' } } as const;
 
@@ -56,6 +57,16 @@ test('The steps of an evaluation name the term that was false, while the rule is
   assert.deepEqual((await steps()).slice(0, 2), ['It did not match: this is false: event.labels.instance == "db2"', 'It matched.']);
   await program.store.write((tx) => tx.db.updateTable('rules').set({ updated_at: Date.now() + 1 }).execute());
   assert.equal((await steps())[0], 'It did not match; the rule is another one now.');
+});
+
+test('Annotations are told with the steps, on the machine itself, and in no view of the event', async (t) => {
+  const program = await startProgram(t);
+  const [outcome] = await receive(program.services.reaction, [alert({ annotations: { summary: 'nearly full' } })], WEBHOOK);
+  const id = outcome?.event.id ?? assert.fail();
+  assert.deepEqual((await callLocally<{ annotations: unknown }>(program, 'event.trace', { id })).annotations, { summary: 'nearly full' });
+  const shown = await send(program, 'readonly', { method: 'GET', path: `/api/v1/events/${id}` });
+  assert.equal(shown.status, 200);
+  assert.doesNotMatch(JSON.stringify(shown.json), /nearly full/);
 });
 
 const ROWS = 50_000;

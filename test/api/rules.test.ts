@@ -141,7 +141,7 @@ describe('Testing a rule on a past event', () => {
       assert.equal(fires, false);
       return `${outcome}: ${reason}`;
     };
-    assert.match(await why(other), /^ignored: No rule matched/);
+    assert.equal(await why(other), 'ignored: Rule disk does not match.');
     assert.match(await why(bare), /^error: .*the event has no "instance"; it has no labels\.$/);
     assert.match(await why(event), /^suppressed: Rule disk acted for this fingerprint/);
     await add(program, FILE.replace('cooldown: 10m\n', ''), { replace: true });
@@ -151,6 +151,26 @@ describe('Testing a rule on a past event', () => {
     assert.equal(await why(event), 'suppressed: cordoned');
     await call(program, 'silence.add', { rule: 'disk', for: '1h', reason: 'new disks' });
     assert.match(await why(event), /^suppressed: Silence sil_\w+ stops rule disk until .*: new disks$/);
+  });
+
+  test('tells its steps in the words of the events that came in: the term that is false, the silence, the cooldown', async (t) => {
+    const program = await startProgram(t);
+    await add(program, FILE);
+    const text = async (id: string): Promise<string[]> => {
+      const traced = await call<Projected<'event.trace'>>(program, 'event.trace', { id });
+      return traced.steps.map(({ step, result, why }) => `${step} ${result}: ${why}`);
+    };
+    const trial = async (id: string): Promise<string[]> => (await tried(program, id)).trace.map(({ step, result, why }) => `${step} ${result}: ${why}`);
+    await program.store.write((tx) => tx.db.updateTable('rules').set((eb) => ({ updated_at: eb('updated_at', '-', 1_000) })).execute());
+    const other = await heard(program, { labels: { instance: 'db2' } });
+    assert.deepEqual(await trial(other), ['rule stopped: It did not match: this is false: event.labels.instance == "db1"']);
+    assert.deepEqual(await trial(other), await text(other));
+    const event = await heard(program);
+    const stopped = (await trial(event)).find((each) => each.startsWith('cooldown')) ?? '';
+    assert.match(stopped, /^cooldown stopped: Rule disk acted for this fingerprint .* ago, and its cooldown is 10m\.$/);
+    await call(program, 'silence.add', { rule: 'disk', for: '1h', reason: 'new disks' });
+    const silenced = await heard(program);
+    assert.deepEqual(await trial(silenced), await text(silenced));
   });
 
   test('finds what only making the job finds: a workspace that there is not', async (t) => {

@@ -77,13 +77,19 @@ describe('Adding a schedule', () => {
     assert.equal((await scheduleOf(program.store)).runbook, 'command:localhost');
   });
 
+  test('It may look for drift, which is no change and needs no yes', async (t) => {
+    const { program } = await programWith(t);
+    const added = await call(program, 'add', { ...CRON, drift: 'net' });
+    assert.deepEqual([added.runbook, added.action], ['drift:net', { kind: 'drift', workspace: 'net', timeout: null }]);
+  });
+
   test('What can never run is refused, with the field', async (t) => {
     const { program } = await programWith(t);
     const cases: [object, FailureCode, RegExp][] = [
       [{ ...COMMAND, cron: '0 0 3 * * *' }, 'invalid_argument', /^cron: .*no seconds/],
       [{ ...COMMAND, cron: '0 0 30 2 *' }, 'invalid_argument', /^cron: .*never/],
       [{ ...COMMAND, timezone: 'Mars/Olympus' }, 'invalid_argument', /^timezone: /],
-      [CRON, 'invalid_argument', /^plan, apply, destroy, command: expected exactly one/],
+      [CRON, 'invalid_argument', /^plan, drift, apply, destroy, command: expected exactly one/],
       [{ ...COMMAND, plan: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'net', destroy: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'nowhere' }, 'not_found', /nowhere/],
@@ -134,7 +140,7 @@ describe('Switching a schedule', () => {
     await call(program, 'add', COMMAND);
     const list = async () => (await send(program, 'readonly', { method: 'GET', path: '/api/v1/schedules' })).json as { data: unknown[] };
     assert.equal((await list()).data.length, 1);
-    await assert.rejects(callLocally(program, 'schedule.remove', { name: 'nightly' }), /answered none/);
+    assert.deepEqual([(await call(program, 'remove', { name: 'nightly' })).name], ['nightly'], 'what was removed is shown');
     assert.deepEqual((await list()).data, []);
   });
 });

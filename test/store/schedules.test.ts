@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Scheduler } from '../../src/daemon/schedule.ts';
 import { setCordon } from '../../src/store/cordon.ts';
-import { deleteSchedule, switchSchedule } from '../../src/store/schedules.ts';
+import { deleteSchedule, listRefused, switchSchedule } from '../../src/store/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { deleteWorkspace, insertWorkspace } from '../../src/store/workspaces.ts';
 import { addSchedule, type MovedTime, scheduleOf, storeAt, timeFrom } from '../support/schedule-maker.ts';
@@ -208,7 +208,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(asked.map((each) => each.expires_at - each.created_at), [5 * MINUTE, TTL]);
     });
 
-    test('A slot whose action is refused is over, its reason is in the ledger, and others run', async () => {
+    test('A slot whose action is refused is over, its reason is in its row and the ledger, and others run', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       const due = Date.parse('2026-11-21T03:00:00Z');
       const base = { source: null, path: '/srv/net', approve_when: null, deny_when: null, protect_destroy: 1, require_saved_plan: 1 } as const;
@@ -231,6 +231,21 @@ for (const engine of ENGINES) {
       assert.deepEqual([lastAt, lastJob, nextAt], [due, null, Date.parse('2026-11-22T03:00:00Z')]);
       await daemon(store, time).sweepOnce();
       assert.equal((await audited(store)).filter(({ operation }) => operation === 'schedule.refuse').length, 3);
+      assert.deepEqual((await listRefused(store.db, 10)).map(({ name, last_refusal: why }) => [name, why]), told.map(({ target, detail }) => [target, detail['reason']]));
+      assert.equal((await listRefused(store.db, 2)).length, 2);
+      // A slot that makes its job is news enough.
+      await store.write((tx) => insertWorkspace(tx, { name: 'gone', ...base }));
+      time.pass(24 * HOUR);
+      await daemon(store, time).sweepOnce();
+      assert.deepEqual((await listRefused(store.db, 10)).map(({ name }) => name), ['b-fresh', 'c-destroy']);
+    });
+
+    test('A schedule looks for drift as one does by hand', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await store.write((tx) => insertWorkspace(tx, { name: 'net', source: null, path: '/srv/net', approve_when: null, deny_when: null, protect_destroy: 0, require_saved_plan: 0 }));
+      await addSchedule(store, { action: { kind: 'drift', workspace: 'net', timeout: null }, next_at: time.now() });
+      await daemon(store, time).sweepOnce();
+      assert.deepEqual((await jobs(store)).map(({ kind, runbook, state, trigger, concurrency_key: key }) => [kind, runbook, state, trigger, key]), [['drift', 'drift:net', 'queued', 'schedule', 'workspace:net']]);
     });
 
     test('A schedule that is switched off, removed or made anew after a daemon saw it due does not run', async () => {

@@ -64,9 +64,23 @@ export function eventSummary(data: Projected<'event.summary'>, page: Page): stri
 /** The word in front carries what colour only underlines. */
 const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = { passed: 'green', stopped: 'yellow', 'not reached': 'dim', error: 'red' };
 
-export function eventTrace({ steps }: Projected<'event.trace'>, page: Page): string {
-  if (steps.length === 0) return 'No rule was tried on it.\n';
-  return steps.map((step) => `${line(step, page)}\n`).join('');
+/** An annotation may have a paragraph of text: of more, the JSON form has the whole. */
+const ANNOTATION_CHARACTERS = 300;
+
+export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, page: Page): string {
+  const said = Object.entries(annotations).map(([name, value]) => [`  ${name}`, shortened(value)] as const);
+  return `${said.length === 0 ? '' : `The sender said:\n${sheet(page, said)}\n`}${steps(all, page)}`;
+}
+
+function shortened(text: string): string {
+  const letters = Array.from(text);
+  return letters.length <= ANNOTATION_CHARACTERS ? text : `${letters.slice(0, ANNOTATION_CHARACTERS).join('')}…`;
+}
+
+/** How an event came to its outcome, or would come to it by one rule. */
+export function steps(all: readonly Step[], page: Page): string {
+  if (all.length === 0) return 'No rule was tried on it.\n';
+  return all.map((step) => `${line(step, page)}\n`).join('');
 }
 
 function line({ step, rule, result, why }: Step, page: Page): string {

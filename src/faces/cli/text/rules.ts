@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views.ts';
-import { eventTrace } from './events.ts';
+import { steps } from './events.ts';
 import type { Page } from './page.ts';
 import { sheet, table } from './table.ts';
 import { absolute, relative } from './time.ts';
@@ -59,9 +59,10 @@ export function ruleTest(data: Projected<'rule.test'>, page: Page): string {
     ['Rule', data.rule],
     ['Event', data.event_id],
     ['Fires', data.fires ? 'yes' : 'no'],
+    ['Outcome', data.outcome],
     ['Why', data.reason],
   ]);
-  return `${head}\n${eventTrace({ event_id: data.event_id, outcome: data.outcome, reason: data.reason, steps: data.trace }, page)}`;
+  return `${head}\n${steps(data.trace, page)}`;
 }
 
 function stops({ rule: name, when }: Silence): string {

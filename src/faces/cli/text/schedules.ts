@@ -6,9 +6,11 @@ import { absolute, relative } from './time.ts';
 type Schedule = Projected<'schedule.get'>;
 type Listed = Projected<'schedule.list'>[number];
 
-/** Of a slot that has been and made no job, the ledger has the reason. */
-function lastJob({ last_at: at, last_job_id: job }: Listed): string {
-  return job ?? (at === null ? '-' : 'refused');
+/** Of a slot that has been and made no job, why. */
+function lastJob({ last_at: at, last_job_id: job, last_refusal: refusal }: Listed): string {
+  if (job !== null) return job;
+  if (refusal !== undefined) return `refused: ${refusal}`;
+  return at === null ? '-' : 'refused';
 }
 
 function next({ enabled, next_at: at }: Listed, show: (at: string | null) => string): string {
@@ -26,7 +28,7 @@ export function schedules(data: Projected<'schedule.list'>, page: Page): string 
       { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
       { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, page.nowMs)) },
       { title: 'LAST', cell: (each) => relative(each.last_at, page.nowMs) },
-      { title: 'LAST JOB', cell: lastJob },
+      { title: 'LAST JOB', cell: lastJob, mayCut: true },
     ],
     'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE',
   );

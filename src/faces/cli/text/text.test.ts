@@ -86,7 +86,7 @@ function hostileEvents(text: string) {
     'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
     'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
     'event.summary': counts,
-    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text }] },
+    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text }], annotations: { [text]: text } },
   };
 }
 
@@ -213,6 +213,12 @@ test('colour stands only where it was asked for, and the words are the same with
   const coloured = render('job.list', [data], { ...PAGE, color: true });
   assert.notEqual(coloured, plain);
   assert.equal(stripVTControlCharacters(coloured), plain);
+});
+
+test('what the sender said of an event stands before the steps: one line each, and of a long one the beginning', () => {
+  const data = { event_id: 'evt_1', outcome: 'ignored', reason: '', steps: [], annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) } };
+  assert.equal(render('event.trace', data, PAGE), `The sender said:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
+  assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
 });
 
 test('an empty list says so', () => {

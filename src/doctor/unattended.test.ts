@@ -1,0 +1,58 @@
+/** What nobody waits for, so that nobody sees it fail: schedules and dead-man watches. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { addSchedule } from '../../test/support/schedule-maker.ts';
+import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
+import { insertWatch, tripWatch } from '../store/deadmen.ts';
+import { deleteWebhook, insertWebhook } from '../store/webhooks.ts';
+import { createDoctor } from './doctor.ts';
+import { install, type Installation } from './facts-for-tests.ts';
+
+for (const postgres of [false, true]) {
+  describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
+    let database: FreshDatabase | undefined;
+    let home: Installation;
+    beforeEach(async () => {
+      database = postgres ? await freshDatabase() : undefined;
+      home = await install(database?.url);
+    });
+    afterEach(async () => {
+      await home.remove();
+      await database?.drop();
+    });
+
+    async function demand(name: string, status: string, detail: string): Promise<void> {
+      const found = (await createDoctor(home.parts())()).find((each) => each.name === name);
+      assert.deepEqual([found?.status, found?.detail], [status, detail]);
+    }
+
+    test('schedules warns of enabled ones whose last slot was refused, with the reason', async () => {
+      const { store } = home;
+      await addSchedule(store, { name: 'fine' });
+      await addSchedule(store, { name: 'off', enabled: 0, last_refusal: 'There is no workspace off.' });
+      await demand('schedules', 'ok', 'The last slot of each enabled schedule made its job.');
+      await addSchedule(store, { name: 'nightly', last_refusal: 'There is no workspace net.' });
+      await demand('schedules', 'warn', 'The last slot of nightly was refused: There is no workspace net.');
+      for (let n = 0; n < 5; n += 1) await addSchedule(store, { name: `a${n}`, last_refusal: 'No.' });
+      const named = Array.from({ length: 5 }, (_, n) => `The last slot of a${n} was refused: No.`).join(' ');
+      await demand('schedules', 'warn', `${named} There are more: svc schedule list.`);
+    });
+
+    test('watches warns of one whose webhook is gone, and of one that hears nothing', async () => {
+      const { store } = home;
+      await demand('watches', 'ok', 'Dead-man watches: 0, none of them silent.');
+      await store.write(async (tx) => {
+        for (const name of ['dog', 'cat']) {
+          await insertWebhook(tx, { name, source: 'generic', hash: name, created_at: tx.now, last_heard_at: null });
+          await insertWatch(tx, { name: `${name}-alive`, webhook: name, every_ms: 60_000, added_by: 'ana' });
+        }
+      });
+      await demand('watches', 'ok', 'Dead-man watches: 2, none of them silent.');
+      await store.write(async (tx) => {
+        await tripWatch(tx, 'cat-alive', tx.now);
+        await deleteWebhook(tx, 'dog');
+      });
+      await demand('watches', 'warn', 'dog-alive listens to the webhook dog, which is gone; cat-alive hears nothing of the webhook cat.');
+    });
+  });
+}
