@@ -40,11 +40,11 @@ export interface PageViolation {
 
 /** What a daemon sent right before it was killed may be read by the receiver a little after it is gone. */
 const READ_LATE_MS = 250;
-/** How the page of an approval says that another one spoke for it. */
+/** How a page says that another one spoke for it. */
 const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
 
 export function checkPages(history: PageHistory): PageViolation[] {
-  return [...untoldJobs(history), ...untoldApprovals(history), ...unsentPages(history), ...unexplainedRepeats(history)];
+  return [...untold(history), ...toldTwice(history), ...unsentPages(history), ...unexplainedRepeats(history)];
 }
 
 /** How often a page arrived that had arrived before. */
@@ -52,15 +52,15 @@ export function countRepeats({ arrivals }: PageHistory): number {
   return arrivals.length - new Set(arrivals.map(({ pageId }) => pageId)).size;
 }
 
-function untoldJobs({ jobs, arrivals }: PageHistory): PageViolation[] {
+function toldTwice({ jobs, arrivals }: PageHistory): PageViolation[] {
   return jobs.flatMap((job): PageViolation[] => {
     const ids = new Set(arrivals.filter(({ message }) => message.includes(job)).map(({ pageId }) => pageId));
-    if (ids.size === 0) return [{ rule: 'lost', what: `nobody was told of the end of ${job}` }];
-    return ids.size === 1 ? [] : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
+    return ids.size <= 1 ? [] : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
   });
 }
 
-function untoldApprovals({ asked, decided, pages, arrivals }: PageHistory): PageViolation[] {
+/** By the page about it, or by the one that spoke for that. */
+function untold({ jobs, asked, decided, pages, arrivals }: PageHistory): PageViolation[] {
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
   const arrived = new Set(arrivals.map(({ pageId }) => pageId));
   const isTold = (topic: string): boolean => {
@@ -68,7 +68,7 @@ function untoldApprovals({ asked, decided, pages, arrivals }: PageHistory): Page
     const by = TOLD_BY.exec(page?.reason ?? '')?.[1] ?? page?.id;
     return by !== undefined && arrived.has(by);
   };
-  const topics = [...asked.map((id) => `approval:${id}`), ...decided.map((id) => `decided:${id}`)];
+  const topics = [...jobs.map((id) => `job:${id}`), ...asked.map((id) => `approval:${id}`), ...decided.map((id) => `decided:${id}`)];
   return topics.filter((topic) => !isTold(topic)).map((topic) => ({ rule: 'lost', what: `nobody was told of ${topic}` }));
 }
 

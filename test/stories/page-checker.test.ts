@@ -33,7 +33,7 @@ test('F20: What was told, and told again after a kill of its own, is in order', 
 test('F20: A page that never arrived is lost, for each who was to hear of it', () => {
   const lost = checkPages({ ...HISTORY, arrivals: [others!] });
   assert.deepEqual(lost.map(({ rule, what }) => [rule, what]), [
-    ['lost', 'nobody was told of the end of job_a'],
+    ['lost', 'nobody was told of job:job_a'],
     ['lost', `${PAGE} about job:job_a never arrived`],
   ]);
   const unasked = checkPages({ ...HISTORY, arrivals: [first!] });
