@@ -67,9 +67,15 @@ async function tell(terminal: Terminal, output: Output, error: unknown, request:
   } else {
     const [{ line }, { staleHint }] = await Promise.all([import('./text/safe.ts'), import('./stale-hint.ts')]);
     const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure);
-    await write(terminal.stderr, line(`Error: ${failure.message}`) + line(`Hint: ${hint}`));
+    await write(terminal.stderr, line(`Error: ${await messageOf(failure, request)}`) + line(`Hint: ${hint}`));
   }
   return exitCodeOf(failure);
+}
+
+/** For people the field is the flag that they typed; in JSON mode the bytes are those of every face. */
+async function messageOf(failure: Failure, request: Request | null): Promise<string> {
+  if (failure instanceof UsageFailure || request?.ask !== 'run') return failure.message;
+  return (await import('./field-names.ts')).inWordsOf(request.verb, failure.message);
 }
 
 function hintOf(failure: Failure): string {
