@@ -12,6 +12,7 @@ import type { PageOptions } from './page.ts';
 import type { InputDeps } from './run-inputs.ts';
 import { startReactionLoops } from './reaction-loops.ts';
 import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
+import { RETENTION_EVERY_MS, retainOnce } from './retention.ts';
 import { SCHEDULE_EVERY_MS, Scheduler } from './schedule.ts';
 import type { Signals } from './signals.ts';
 import { Work } from './work.ts';
@@ -84,6 +85,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const renew = (): Promise<void> => renewOnce({ store, leaseMs, self, trust, onLate, onLost });
   const scheduler = new Scheduler(options.reaction);
   const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
+  const retention = loop('retention', RETENTION_EVERY_MS, (signal) => retainOnce({ store, clock }, signal));
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
   const wakeOthers = soon(clock, OTHERS_AFTER_MS, () => {
     expiry.wake();
@@ -101,7 +103,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, loops: [schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
   };
 }
 
