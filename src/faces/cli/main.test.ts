@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts';
-import { encodeFailure } from '../../operations/envelope.ts';
+import { encode, encodeFailure } from '../../operations/envelope.ts';
 import type { Home } from '../../operations/invoke.ts';
 import { appOf, hurriedClock, svc } from '../../../test/support/terminal.ts';
 import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
@@ -214,4 +214,12 @@ test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; el
   assert.equal(await isColoured([], { NO_COLOR: '1' }, 80), false);
   assert.equal(await isColoured([], { TERM: 'dumb' }, 80), false);
   assert.equal(await isColoured([], {}), false);
+});
+
+test('a token that is made stands alone on standard output, and the words about it beside it', async () => {
+  const data = { id: 'tok_1', name: 'ci', scope: 'operator', expires_at: null, token: 'svc_tok_secret' };
+  const home = { store: { write: () => Promise.resolve({ shape: 'body', status: 200, kind: 'token.created', body: encode('token.created', data), data }) }, services: { hashToken: () => Promise.resolve('h') } } as unknown as Home;
+  const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(home) });
+  assert.equal(made.stdout, 'svc_tok_secret\n');
+  assert.match(made.stderr, /^Token ci, scope operator, good until it is revoked\. It is shown this once:\n$/);
 });

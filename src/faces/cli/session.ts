@@ -24,13 +24,15 @@ export async function show(session: Session, called: Called): Promise<void> {
   await showData(session, parseEnvelope(await readAll(called.chunks)));
 }
 
-/** Shows the data of an answer as text for people. */
+/** Shows the data of an answer as text for people; of what is shown this once, standard output has only that. */
 export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
-  const { render } = await import('./text/render.ts');
-  const { stdout, clock } = session.terminal;
+  const { render, secretOf } = await import('./text/render.ts');
+  const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
   const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session) };
-  await write(stdout, render(kind, data, page));
+  const secret = secretOf(kind, data);
+  await write(secret === null ? stdout : stderr, render(kind, data, page));
+  if (secret !== null) await write(stdout, secret);
 }
 
 /** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */

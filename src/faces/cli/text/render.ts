@@ -67,6 +67,20 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'token.created': tokenCreated,
 };
 
+/**
+ * Answers with something that is shown this once: it stands alone on standard output, where a script takes it, and the
+ * rendering has the words about it.
+ */
+const SECRETS: { readonly [V in ViewName]?: (data: Projected<V>) => string } = {
+  'token.created': ({ token: secret }) => `${secret}\n`,
+};
+
+/** What is shown this once of an answer, with its line end; null where there is no such thing. */
+export function secretOf(kind: string, data: unknown): string | null {
+  const own = Object.hasOwn(SECRETS, kind) ? SECRETS[kind as ViewName] : undefined;
+  return own === undefined ? null : own(madeSafe(data) as never);
+}
+
 /** Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic one. */
 export function render(kind: string, data: unknown, page: Page): string {
   const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;

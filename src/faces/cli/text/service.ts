@@ -64,8 +64,8 @@ function end(token: Projected<'token.list'>[number], page: Page): string {
   return token.expires_at === null ? 'never' : relative(token.expires_at, page.nowMs);
 }
 
-/** The only time that the token itself is seen. */
+/** The words beside the token, which stands alone on standard output: see SECRETS in render.ts. */
 export function tokenCreated(data: Projected<'token.created'>, page: Page): string {
   const until = data.expires_at === null ? 'until it is revoked' : `until ${absolute(data.expires_at, page.nowMs)}`;
-  return `Token ${data.name}, scope ${data.scope}, good ${until}. It is shown this once:\n\n${data.token}\n`;
+  return `Token ${data.name}, scope ${data.scope}, good ${until}. It is shown this once:\n`;
 }
