@@ -12,7 +12,7 @@ import { changeCounter } from './change-counter.ts';
 import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from './operation.ts';
-import { planViewText } from './plan-view.ts';
+import { planViewJson } from './plan-view.ts';
 import { reply, replyEncoded, replyPages, replyStream, type StreamEvent } from './reply.ts';
 import { VIEWS, type Projected, type ViewItem } from './views.ts';
 
@@ -91,10 +91,10 @@ const plan = readOperation({
   async run(context, { id }) {
     const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
     if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
-    const text = await planViewText(context, artifactId);
-    if (text === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
-    // As it was projected when the plan was made. It is not parsed: of 5,000 resources that would take longer than all else.
-    return replyEncoded('approval.plan', text);
+    const json = await planViewJson(context, artifactId);
+    if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
+    // As it was projected when the plan was made. It is not parsed, and stays bytes: of 5,000 resources each takes longer than all else.
+    return replyEncoded('approval.plan', json);
   },
 });
 

@@ -14,7 +14,7 @@ import { isAsking } from './approval-links.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Home } from './invoke.ts';
 import { parseInput } from './parse.ts';
-import { planViewText } from './plan-view.ts';
+import { planViewJson } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
 export interface LinkVisit {
@@ -165,16 +165,16 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
 
 /** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
 async function planOf(home: Home, artifact: ArtifactFacts): Promise<PlanFacts> {
-  const text = await textOf(home, artifact.id);
-  if (text === null) return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
-  const { destroys, changes, creates } = JSON.parse(text) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
+  const json = await jsonOf(home, artifact.id);
+  if (json === null) return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+  const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
   const destroyed = destroys.map(({ address, action }) => ({ address, action }));
   return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
 }
 
-async function textOf(home: Home, artifactId: string): Promise<string | null> {
+async function jsonOf(home: Home, artifactId: string): Promise<Buffer | null> {
   try {
-    return await planViewText(home, artifactId);
+    return await planViewJson(home, artifactId);
   } catch (error) {
     // The page says so; the doctor says why.
     if (!(error instanceof Failure)) throw error;

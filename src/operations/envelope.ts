@@ -4,17 +4,23 @@ export const SCHEMA_VERSION = 1;
 
 /** The one serializer: compact JSON in declaration order, no HTML escaping, then one newline. */
 export function encode(kind: string, data: unknown): string {
-  return encodeRaw(kind, JSON.stringify(data));
+  return `${opening(kind)}${JSON.stringify(data)}${CLOSING}`;
 }
 
-/** The same bytes, for data that is JSON text already. */
-export function encodeRaw(kind: string, json: string): string {
-  return `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":${json}}\n`;
+/** The same bytes, for data that is JSON already. */
+export function encodeRaw(kind: string, json: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(opening(kind)), json, Buffer.from(CLOSING)]);
+}
+
+const CLOSING = '}\n';
+
+function opening(kind: string): string {
+  return `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":`;
 }
 
 /** The same bytes, for a list that is sent while it is read. */
 export async function* encodePages(kind: string, pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
-  let separator = `{"schema_version":${SCHEMA_VERSION},"kind":${JSON.stringify(kind)},"data":[`;
+  let separator = `${opening(kind)}[`;
   for await (const page of pages) {
     if (page.length === 0) continue;
     yield separator + page.map((item) => JSON.stringify(item)).join(',');

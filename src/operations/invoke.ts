@@ -14,8 +14,8 @@ import type { z } from 'zod';
 
 /** What a face sends on, unchanged. */
 export type Answer =
-  /** `data` is undefined where the operation answered JSON text. */
-  | { readonly shape: 'body'; readonly status: number; readonly kind: ViewName; readonly body: string; readonly data: unknown }
+  /** `data` is undefined where the operation answered JSON. */
+  | { readonly shape: 'body'; readonly status: number; readonly kind: ViewName; readonly body: string | Buffer; readonly data: unknown }
   | { readonly shape: 'pages'; readonly status: number; readonly kind: ViewName; readonly body: AsyncIterable<string> }
   | { readonly shape: 'stream'; readonly status: number; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
   | { readonly shape: 'text'; readonly status: number; readonly contentType: string; readonly body: string }

@@ -22,14 +22,14 @@ export async function sealPlanView(ring: Keyring, artifact: Pick<ArtifactRow, 'i
 }
 
 /**
- * The JSON text of the view of a saved plan; null where the plan is not kept any more. Throws conflict for one that
+ * The view of a saved plan as JSON, in UTF-8; null where the plan is not kept any more. Throws conflict for one that
  * was altered or that no key here opens, and what `keyring` throws.
  */
-export async function planViewText({ store, services }: Home, artifactId: string): Promise<string | null> {
+export async function planViewJson({ store, services }: Home, artifactId: string): Promise<Buffer | null> {
   const kept = await findPlanView(store.db, artifactId);
   if (kept === undefined) return null;
   const ring = await services.keyring();
   const label = planViewLabel({ id: artifactId, workspace: kept.workspace });
   const packed = openSealed(ring, label, kept.sealed_view, `the plan ${artifactId} can not be shown`, 'Do not approve it; run svc doctor.');
-  return (await decompress(packed, { maxOutputLength: BYTES_MAX })).toString('utf8');
+  return decompress(packed, { maxOutputLength: BYTES_MAX });
 }

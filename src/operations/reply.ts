@@ -14,8 +14,8 @@ export type Reply =
   | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown; readonly status?: number }
   /** A list too long to hold: pages of items, sent as they are read. */
   | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
-  /** The JSON text of data that was projected when it was stored, and is sent without being read again. */
-  | { readonly shape: 'encoded'; readonly kind: ViewName; readonly json: string }
+  /** The JSON, in UTF-8, of data that was projected when it was stored, and is sent without being read again. */
+  | { readonly shape: 'encoded'; readonly kind: ViewName; readonly json: Buffer }
   | { readonly shape: 'stream'; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
   | { readonly shape: 'text'; readonly contentType: string; readonly text: string }
   | { readonly shape: 'none' };
@@ -28,7 +28,7 @@ export function replyPages<V extends ViewName>(kind: V, pages: AsyncIterable<rea
   return { shape: 'pages', kind, pages };
 }
 
-export function replyEncoded(kind: ViewName, json: string): Reply {
+export function replyEncoded(kind: ViewName, json: Buffer): Reply {
   return { shape: 'encoded', kind, json };
 }
 

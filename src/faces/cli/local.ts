@@ -71,7 +71,7 @@ export class LocalClient implements Client {
   }
 }
 
-async function* once(text: string): AsyncGenerator<string> {
+async function* once(text: string | Buffer): AsyncGenerator<string | Buffer> {
   yield await Promise.resolve(text);
 }
 

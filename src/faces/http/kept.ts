@@ -14,8 +14,8 @@ const ENTRY_BYTES = 1_024;
 const SHARE = 1 / 8;
 
 /** The entity tag is the hash of the bytes: the same state gives the same tag in every process. */
-export function answerOf(text: string): KeptAnswer {
-  const body = Buffer.from(text);
+export function answerOf(encoded: string | Buffer): KeptAnswer {
+  const body = typeof encoded === 'string' ? Buffer.from(encoded) : encoded;
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
   return { body, etag, headers: revalidated(etag) };
 }
