@@ -6,6 +6,7 @@ import { Failure } from '../domain/failure.ts';
 import { type Clock, pause } from '../lib/clock.ts';
 import { Slots } from '../lib/slots.ts';
 import { hostEvent } from '../reaction/host-event.ts';
+import { withoutCredentials } from '../reaction/normalise/credentials.ts';
 import { consider, RuleChanged, settle } from '../reaction/receive.ts';
 import { awaitJob, deadline } from './job-wait.ts';
 import { writeOperation, type Operation, type WaitContext, type Written } from './operation.ts';
@@ -66,7 +67,7 @@ const request = writeOperation({
   failures: ['unavailable'],
   audit: ({ request }, told) => {
     const { event_id: target, outcome, job_id: job } = dataOf(told);
-    return { target, detail: { request, outcome, job } };
+    return { target, detail: { request: withoutCredentials(request), outcome, job } };
   },
   async prepare({ services, caller }, { request, reason, status, metadata }) {
     const texts = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]));

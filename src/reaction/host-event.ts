@@ -15,13 +15,14 @@ export interface HostRequest {
  * says: else a host that sends a measurement with each request would get around cooldown and duplicates.
  */
 export function hostEvent(host: string, { request, reason, status, metadata }: HostRequest): NormalEvent {
-  const labels: Record<string, string> = { host, request };
-  if (status !== null) labels['status'] = status;
   // As of the alerts of others: no credential is kept, by whatever mistake it came.
+  const name = withoutCredentials(request);
+  const labels: Record<string, string> = { host, request: name };
+  if (status !== null) labels['status'] = withoutCredentials(status);
   for (const [key, value] of Object.entries(metadata)) if (!isCredentialName(key)) labels[`metadata.${key}`] = withoutCredentials(value);
   return {
     source: 'host',
-    name: request,
+    name,
     status: eventStatus(status),
     severity: null,
     fingerprint: createHash('sha256').update(JSON.stringify([host, request])).digest('hex').slice(0, 32),

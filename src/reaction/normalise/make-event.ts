@@ -37,13 +37,15 @@ export function makeEvent(told: Told): NormalEvent {
   const labels = cleanRecord(told.labels, LABELS_MAX, 'label', cuts);
   const annotations = cleanRecord(told.annotations, ANNOTATIONS_MAX, 'annotation', cuts);
   const name = cleanText(textOf(told.name) ?? '', EVENT_LIMITS.nameCharacters);
-  const severity = severityOf(told.severity) ?? severityOf(labels['severity']);
+  // Cleaned as it was written: in small letters a credential looks like a word.
+  const own = typeof told.severity === 'string' ? cleanText(told.severity, EVENT_LIMITS.nameCharacters) : null;
+  const severity = severityOf(own) ?? severityOf(labels['severity']);
   if (cuts.length > 0) annotations[CUT_ANNOTATION] = cutTo(cuts.join('; '), EVENT_LIMITS.valueCharacters);
   return {
     source: told.source,
     name,
     status: told.status,
-    severity: severity === null ? null : cleanText(severity, EVENT_LIMITS.nameCharacters),
+    severity: severity === null ? null : cutTo(severity, EVENT_LIMITS.nameCharacters),
     fingerprint: fingerprintOf(told, name, labels),
     labels,
     annotations,
