@@ -8,6 +8,7 @@ import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts'
 import type { Tx } from '../store/gate.ts';
 import type { WebhookRow } from '../store/schema.ts';
 import { findWebhook, markHeard, webhookHash } from '../store/webhooks.ts';
+import { type Signature, takenOnce } from './hook-signature.ts';
 import type { Home } from './invoke.ts';
 import type { ViewData } from './views.ts';
 
@@ -17,6 +18,8 @@ const HEARD_EVERY_MS = 1_000;
 /** The webhook of a token. `row` is undefined where there is none: what follows then does the same work and refuses. */
 export interface Hook {
   readonly row: WebhookRow | undefined;
+  /** Of its message, once checked; a webhook whose messages are not signed has none. */
+  readonly signature?: Signature | null;
 }
 
 export interface Message extends Payload {
@@ -47,9 +50,10 @@ export async function readMessage(home: Home, hook: Hook, message: Message): Pro
 }
 
 /** For a message that can't be read. Throws as `readMessage` does. */
-export async function refuseMessage({ services }: Home, { row }: Hook, peer: string, why: string): Promise<never> {
+export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, why: string): Promise<never> {
   if (row === undefined) throw unknownHook();
-  await receiveUnreadable(services.reaction, row.source, why, ingressLabels(peer));
+  // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
+  if (row.signed !== 1 || signature) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer));
   throw new Failure('invalid_argument', why);
 }
 
@@ -58,15 +62,15 @@ function unknownHook(): Failure {
 }
 
 /** Tries the rules on the events of a message and writes all that comes of it; it is durable when this resolves. */
-export async function acceptMessage(home: Home, { row }: Hook, { events, problems }: Normalised, peer: string): Promise<Accepted> {
+export async function acceptMessage(home: Home, { row, signature }: Hook, { events, problems }: Normalised, peer: string): Promise<Accepted> {
   if (row === undefined) throw unknownHook();
-  const { reaction } = home.services;
+  const reaction = takenOnce(home.services.reaction, signature);
   const own = ingressLabels(peer);
   const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
   // A sender's own labels of these names go: only the socket says from where something came.
   const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own } }));
   const received = receive(reaction, stamped, sender);
-  noteHeard(home, row);
+  noteHeard({ ...home, store: signature ? reaction.store : home.store }, row);
   const accepted = (await received).map(({ event }) => ({ event_id: event.id, outcome: event.outcome }));
   for (const problem of problems) {
     const { id, outcome } = await receiveUnreadable(reaction, row.source, problem, own);

@@ -4,6 +4,7 @@ import { OPERATORS } from '../domain/scope.ts';
 import { newSecret } from '../domain/token.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import type { WebhookRow } from '../store/schema.ts';
+import { setSigningSecret } from '../store/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../store/webhooks.ts';
 import * as field from './fields.ts';
 import { type Operation, readOperation, writeOperation } from './operation.ts';
@@ -16,6 +17,7 @@ function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
   return {
     name: row.name,
     source: row.source,
+    signed: row.signed === 1,
     created_at: rfc3339(row.created_at),
     last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
   };
@@ -45,20 +47,24 @@ const add = writeOperation({
   cli: {
     verb: 'webhook add',
     positionals: ['name'],
-    examples: ['svc webhook add alerts --source alertmanager', 'svc webhook add backups --source generic'],
+    examples: ['svc webhook add alerts --source alertmanager', 'svc webhook add backups --source generic --signed'],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     source: z.enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` }).describe('Who sends to it: how its payloads are read'),
+    signed: z.boolean().default(false).describe('Take signed messages only, and show the secret to sign them with, this once'),
   }),
   answers: ['webhook.created'],
   failures: ['duplicate'],
-  audit: ({ name, source }) => ({ target: name, detail: { source } }),
-  async run({ tx, services }, { name, source }) {
+  audit: ({ name, source, signed }) => ({ target: name, detail: { source, signed } }),
+  prepare: async ({ services }, { signed }) => ({ ring: signed ? await services.keyring() : null }),
+  async run({ tx, services }, { name, source, signed }, { ring }) {
     const token = newSecret();
-    await insertWebhook(tx, { name, source, hash: webhookHash(token), created_at: tx.now, last_heard_at: null });
-    return reply('webhook.created', { name, source, url: services.hookUrl(token) });
+    await insertWebhook(tx, { name, source, hash: webhookHash(token), created_at: tx.now, last_heard_at: null, signed: signed ? 1 : 0 });
+    const signingSecret = ring === null ? null : newSecret();
+    if (ring !== null && signingSecret !== null) await setSigningSecret(tx, ring, name, signingSecret);
+    return reply('webhook.created', { name, source, signed, url: services.hookUrl(token), signing_secret: signingSecret });
   },
 });
 

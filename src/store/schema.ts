@@ -31,6 +31,8 @@ export interface Schema {
   events: reaction.EventRow;
   event_counts: reaction.EventCountRow;
   webhooks: reaction.WebhookRow;
+  webhook_keys: reaction.WebhookKeyRow;
+  webhook_signatures: reaction.WebhookSignatureRow;
   rules: reaction.RuleRow;
   rule_fires: reaction.RuleFireRow;
   silences: reaction.SilenceRow;

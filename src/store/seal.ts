@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { type Keyring, SealBroken } from '../lib/seal.ts';
 import type { Tx } from './gate.ts';
 import type { LedgerEntry } from './ledger.ts';
-import type { ArtifactRow, Db, SealRow, SecretRow, StateRow } from './schema.ts';
+import type { ArtifactRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** What is sealed in this store, under which keys, and how it comes under a new one. */
@@ -25,6 +25,10 @@ export function planViewLabel({ id, workspace }: Pick<ArtifactRow, 'id' | 'works
   return ['plan-view', id, workspace];
 }
 
+export function webhookKeyLabel({ webhook }: Pick<WebhookKeyRow, 'webhook'>): string[] {
+  return ['webhook-key', webhook];
+}
+
 /**
  * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what can not be
  * done with what, and `advice` what follows from it.
@@ -38,7 +42,7 @@ export function openSealed(ring: Keyring, label: readonly string[], sealed: Uint
   }
 }
 
-const TABLES = ['secrets', 'states', 'artifacts'] as const;
+const TABLES = ['secrets', 'states', 'artifacts', 'webhook_keys'] as const;
 type SealedTable = (typeof TABLES)[number];
 
 /** True when the store holds anything that only its key opens. */
@@ -147,12 +151,13 @@ interface Old {
  * Rows that are read, opened and written together. A secret has 64 KiB at most. A state may have 128 MiB and a plan 64:
  * these are in memory three times meanwhile (as read, in clear, sealed anew), and one at a time is what a process stands.
  */
-const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1 };
+const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1, webhook_keys: 64 };
 
 const READ_PAGE: Readonly<Record<SealedTable, (db: Db, keyIds: readonly string[], limit: number, skip: number) => Promise<Old[]>>> = {
   secrets: readSecrets,
   states: readStates,
   artifacts: readArtifacts,
+  webhook_keys: readWebhookKeys,
 };
 
 /**
@@ -227,6 +232,17 @@ async function readStates(db: Db, keyIds: readonly string[], limit: number, skip
         const update = db.updateTable('states').set(anew).where('workspace', '=', row.workspace).where('version', '=', row.version);
         return changedOne(await update.where('sealed', '=', row.sealed).executeTakeFirst());
       };
+    },
+  }));
+}
+
+async function readWebhookKeys(db: Db, keyIds: readonly string[], limit: number, skip: number): Promise<Old[]> {
+  const rows = await db.selectFrom('webhook_keys').selectAll().where('key_id', 'in', keyIds).orderBy('webhook').limit(limit).offset(skip).execute();
+  return rows.map((row) => ({
+    what: `signing secret of webhook ${row.webhook}`,
+    sealAnew(ring) {
+      const anew = { sealed: ring.seal(webhookKeyLabel(row), ring.open(webhookKeyLabel(row), row.sealed)), key_id: ring.activeId };
+      return async ({ db }) => changedOne(await db.updateTable('webhook_keys').set(anew).where('webhook', '=', row.webhook).where('sealed', '=', row.sealed).executeTakeFirst());
     },
   }));
 }

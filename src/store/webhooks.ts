@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
 import type { Db, WebhookRow } from './schema.ts';
+import { deleteSigning } from './webhook-signing.ts';
 
 /** What a webhook is looked up by: nothing that the store holds lets anybody send. */
 export function webhookHash(token: string): string {
@@ -43,6 +44,7 @@ function nameTaken(name: string): Failure {
 export async function deleteWebhook(tx: Tx, name: string): Promise<void> {
   const deleted = await tx.db.deleteFrom('webhooks').where('name', '=', name).executeTakeFirst();
   if (deleted.numDeletedRows === 0n) throw new Failure('not_found', `There is no webhook ${name}.`);
+  await deleteSigning(tx, name);
 }
 
 const heard = prepared<{ hash: string; now: number }, unknown>((db, value) =>

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/envelope.ts';
 import { acceptMessage, findHook, type Hook, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
+import { checkSignature } from '../../operations/hook-signature.ts';
 import type { Home } from '../../operations/invoke.ts';
 import { VIEWS } from '../../operations/views.ts';
 import { hasBody, readBody } from '../http/body.ts';
@@ -97,9 +98,13 @@ export class HookRoutes {
     return true;
   }
 
-  async #accept(hook: Hook, request: IncomingMessage, query: string): Promise<string> {
+  async #accept(found: Hook, request: IncomingMessage, asked: string): Promise<string> {
     const peer = request.socket.remoteAddress ?? '';
-    const bytes = hasBody(request) ? await this.#read(hook, peer, request) : NOTHING;
+    const bytes = hasBody(request) ? await this.#read(found, peer, request) : NOTHING;
+    const signature = await checkSignature(this.#home, found.row, request.headers, bytes);
+    const hook: Hook = { row: found.row, signature };
+    // Only the body is signed.
+    const query = signature === null ? asked : '';
     const contentType = request.headers['content-type'] ?? '';
     const normalised = await this.#events.hold(1, () => readMessage(this.#home, hook, { contentType, query, bytes, peer }));
     const { events, problems } = normalised;

@@ -10,6 +10,7 @@ export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
     [
       { title: 'NAME', cell: (each) => each.name },
       { title: 'SOURCE', cell: (each) => each.source },
+      { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
       { title: 'ADDED', cell: (each) => relative(each.created_at, page.nowMs) },
       { title: 'LAST HEARD', cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, page.nowMs)) },
     ],
@@ -22,6 +23,8 @@ export function webhookCreated(data: Projected<'webhook.created'>, page: Page): 
     ['Webhook', data.name],
     ['Source', data.source],
     ['URL', data.url],
+    ...(data.signed ? [['Signing secret', data.signing_secret ?? ''] as const] : []),
   ]);
-  return `${facts}\nThis is the only time the URL is shown: who has it can send alerts.\n`;
+  const who = data.signed ? 'the URL and the secret are shown: who has both can send alerts' : 'the URL is shown: who has it can send alerts';
+  return `${facts}\nThis is the only time ${who}.\n`;
 }

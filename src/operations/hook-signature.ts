@@ -1,0 +1,93 @@
+/** Signed messages: whoever only knows the URL of such a webhook sends nothing, and a message is taken once. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WebhookSource } from '../domain/event.ts';
+import { Failure } from '../domain/failure.ts';
+import { newId } from '../lib/id.ts';
+import type { ReactionDeps } from '../reaction/receive.ts';
+import type { WebhookRow, WebhookSignatureRow } from '../store/schema.ts';
+import { findSigningSecret, takeSignature } from '../store/webhook-signing.ts';
+import type { Home } from './invoke.ts';
+
+/** How far the time of a signature may be from the clock of this daemon. */
+const TOLERANCE_MS = 300_000;
+
+/** A signature that was checked, on its way into the store with what it came with. */
+export type Signature = WebhookSignatureRow;
+
+/** What a sender claims: Unix seconds, the HMAC in hex, and what stands between the time and the body of what is signed. */
+interface Claim {
+  readonly seconds: string;
+  readonly hex: string;
+  readonly separator: '.' | ':';
+}
+
+/** Who has a form of its own. Its headers are settings of Grafana; the first one is what it proposes. */
+const FORMS: Partial<Record<WebhookSource, (headers: IncomingHttpHeaders) => Claim>> = { grafana: grafanaClaim };
+
+/**
+ * Checks who sent these bytes; null for a webhook whose messages are not signed. Throws unauthenticated where the
+ * signature is missing or does not fit, and unavailable where it can not be checked.
+ */
+export async function checkSignature(home: Home, row: WebhookRow | undefined, headers: IncomingHttpHeaders, bytes: Uint8Array): Promise<Signature | null> {
+  if (row?.signed !== 1) return null;
+  const { seconds, hex, separator } = (FORMS[row.source] ?? ownClaim)(headers);
+  const now = home.services.clock.now();
+  const expected = createHmac('sha256', await secretOf(home, row)).update(`${seconds}${separator}`).update(bytes).digest();
+  if (!timingSafeEqual(Buffer.from(hex, 'hex'), expected)) throw refused('The signature does not fit the message.');
+  const signedAt = Number(seconds) * 1_000;
+  if (Math.abs(now - signedAt) > TOLERANCE_MS) throw refused('The time of the signature is more than 5 minutes from that of this service.');
+  return { webhook: row.name, signature: hex, message: newId('req', now), signed_at: signedAt };
+}
+
+/** As `reaction`; each write of it takes the signature with it, and is refused where it was taken with another message. */
+export function takenOnce(reaction: ReactionDeps, signature: Signature | null | undefined): ReactionDeps {
+  if (signature === null || signature === undefined) return reaction;
+  const { store } = reaction;
+  return {
+    ...reaction,
+    store: {
+      ...store,
+      write: (work) =>
+        store.write(async (tx) => {
+          await takeSignature(tx, signature);
+          return work(tx);
+        }),
+    },
+  };
+}
+
+function ownClaim(headers: IncomingHttpHeaders): Claim {
+  const [, seconds, hex] = /^t=(\d{1,11}),v1=([0-9a-f]{64})$/.exec(textOf(headers['x-gatehouse-signature'])) ?? [];
+  if (seconds === undefined || hex === undefined) throw refused('X-Gatehouse-Signature: expected t=SECONDS,v1=HEX, the HMAC-SHA256 of "SECONDS.BODY".');
+  return { seconds, hex, separator: '.' };
+}
+
+function grafanaClaim(headers: IncomingHttpHeaders): Claim {
+  const [hex] = /^[0-9a-f]{64}$/.exec(textOf(headers['x-grafana-alerting-signature'])) ?? [];
+  if (hex === undefined) throw refused('X-Grafana-Alerting-Signature: expected an HMAC-SHA256 in hex.');
+  const [seconds] = /^\d{1,11}$/.exec(textOf(headers['x-grafana-alerting-timestamp'])) ?? [];
+  // Without a time in it a signature would be good for ever.
+  if (seconds === undefined) throw refused('X-Grafana-Alerting-Timestamp: expected Unix seconds; name this header as the timestamp header in Grafana.');
+  return { seconds, hex, separator: ':' };
+}
+
+function textOf(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' ? header : '';
+}
+
+async function secretOf({ store, services }: Home, { name }: WebhookRow): Promise<Uint8Array> {
+  try {
+    const secret = await findSigningSecret(store.db, await services.keyring(), name);
+    if (secret !== undefined) return secret;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The sender can not help it and tries again; what is wrong with the key is what the doctor tells.
+    throw new Failure('unavailable', 'The signature can not be checked at the moment.');
+  }
+  throw refused('This webhook was closed.');
+}
+
+function refused(why: string): Failure {
+  return new Failure('unauthenticated', why);
+}
