@@ -42,10 +42,10 @@ async function perSecond(book: RuleBook, durationMs: number): Promise<number> {
   return count / ((monotonicMs() - before) / 1000);
 }
 
-for await (const { dir, rules, durationMs } of orders<EvaluateOrder>()) {
-  const store = await openStore({ location: { file: join(dir, `book-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench' });
+for await (const { dir, rules, form, durationMs } of orders<EvaluateOrder>()) {
+  const store = await openStore({ location: { file: join(dir, `book-${form}-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench' });
   await store.write(async (tx) => {
-    for (const { name, when } of benchRules(0, rules)) await insertRule(tx, { name, when, ...REST });
+    for (const { name, when } of benchRules(0, rules, form)) await insertRule(tx, { name, when, ...REST });
   });
   const book = new RuleBook(store);
   await book.current();

@@ -38,8 +38,8 @@ async function start(dataDir: string): Promise<Open & { readonly told: ReactionS
   return { running, hookUrl, told: { webUrl: running.webUrl, hookUrl, headers: { authorization: `Bearer ${token}` } } };
 }
 
-async function addRules(running: Running, from: number, to: number): Promise<void> {
-  for (const { name, when } of benchRules(from, to)) {
+async function addRules(running: Running, { from, to, form }: Extract<ReactionOrder, { do: 'rules' }>): Promise<void> {
+  for (const { name, when } of benchRules(from, to, form)) {
     const text = `name: ${name}\nwhen: '${when}'\naction:\n  command: ["/bin/true"]\n  inventory: localhost\n`;
     await call(running, 'rule.add', { text });
   }
@@ -79,7 +79,7 @@ for await (const order of orders<ReactionOrder>()) {
     say(told);
   } else if (open !== null) {
     if (order.do === 'rules') {
-      await addRules(open.running, order.from, order.to);
+      await addRules(open.running, order);
       say({ added: order.to - order.from });
     } else if (order.do === 'idle') say(await idle(open, order.count));
     else {

@@ -10,13 +10,16 @@ export interface BenchRule {
   readonly when: string;
 }
 
+/** How rules ask for the name of an alert: by an equality, which rules nearly all of them out without more, or so that each is evaluated whole. */
+export type RuleForm = 'equal' | 'whole';
+
 /** The rules number `from` to `to` for Alertmanager's events. Only number 0 ever matches, and only the alert FIRING_ALERT. */
-export function benchRules(from: number, to: number): BenchRule[] {
+export function benchRules(from: number, to: number, form: RuleForm): BenchRule[] {
   return Array.from({ length: to - from }, (_, i) => {
     const at = from + i;
     const alert = at === 0 ? FIRING_ALERT : `Other${at}`;
-    const when = `event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "${alert}"`;
-    return { name: `rule-${String(at).padStart(2, '0')}`, when };
+    const asks = form === 'equal' ? `event.labels.alertname == "${alert}"` : `event.labels.alertname.startsWith("${alert}")`;
+    return { name: `${form}-${String(at).padStart(2, '0')}`, when: `event.source == "alertmanager" && event.status == "firing" && ${asks}` };
   });
 }
 
@@ -47,7 +50,7 @@ export function alertMessage(seed: string, alerts: number, alertname: string = Q
 
 export type ReactionOrder =
   | { readonly do: 'start'; readonly dataDir: string }
-  | { readonly do: 'rules'; readonly from: number; readonly to: number }
+  | { readonly do: 'rules'; readonly from: number; readonly to: number; readonly form: RuleForm }
   | { readonly do: 'idle'; readonly count: number }
   | { readonly do: 'stop' };
 
@@ -98,6 +101,7 @@ export interface Read {
 export interface EvaluateOrder {
   readonly dir: string;
   readonly rules: number;
+  readonly form: RuleForm;
   readonly durationMs: number;
 }
 

@@ -18,6 +18,9 @@ const SENDERS = 16;
 const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
 const FEW_RULES = 5;
 const MANY_RULES = 50;
+/** The daemon has the few and many rules of the first form when those of the second come to them. */
+const RULES = { equal: (count: number) => `${count} rules that ask by equality`, whole: (count: number) => `${count} more that are evaluated whole` };
+const EVALUATED = { equal: 'by equality,', whole: 'whole,' };
 const ASK_EVERY_MS = 10;
 /** The end of a job is an event too, and comes a little after it. */
 const SETTLE_MS = 300;
@@ -47,7 +50,7 @@ export async function reaction(bench: Bench): Promise<void> {
   const dir = tempDir('reaction');
   try {
     await withDaemon(join(dir, 'data'), join(dir, 'daemon.log'), async (daemon) => {
-      await daemon.ask({ do: 'rules', from: 0, to: FEW_RULES });
+      await daemon.ask({ do: 'rules', from: 0, to: FEW_RULES, form: 'equal' });
       await idle(bench, dir, daemon);
       await ingest(bench, dir, daemon);
     });
@@ -142,14 +145,15 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
   const senders = openChild<Sent>('children/hook-senders.ts');
   const durationMs = quick ? 3_000 : 15_000;
   try {
-    for (const { rules, goal } of [
-      { rules: FEW_RULES, goal: 4_000 },
-      { rules: MANY_RULES, goal: 1_500 },
-    ]) {
-      if (rules === MANY_RULES) await daemon.ask({ do: 'rules', from: FEW_RULES, to: MANY_RULES });
-      const floor = await bare(dir, `rules-${rules}`, SENDERS, quick ? 1_000 : 3_000);
+    for (const { rules, form, goal } of [
+      { rules: FEW_RULES, form: 'equal', goal: 4_000 },
+      { rules: MANY_RULES, form: 'equal', goal: 1_500 },
+      { rules: MANY_RULES, form: 'whole', goal: 1_500 },
+    ] as const) {
+      if (rules === MANY_RULES) await daemon.ask({ do: 'rules', from: form === 'equal' ? FEW_RULES : 0, to: MANY_RULES, form });
+      const floor = await bare(dir, `rules-${form}-${rules}`, SENDERS, quick ? 1_000 : 3_000);
       const told = await drive(daemon, senders, { senders: SENDERS, alerts: 1, durationMs, retryMs: 0 });
-      const name = `ingest, ${SENDERS} senders, ${rules} rules that all are tried`;
+      const name = `ingest, ${SENDERS} senders, ${RULES[form](rules)}`;
       const note = `${told.statuses['503'] ?? 0} messages refused, ${told.broken} without an answer`;
       const grouped = { name: 'bare node:http, grouped commits', value: floor.perSecond };
       report.add({ name, value: told.eventsPerSecond, unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
@@ -166,7 +170,7 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
 
 async function overload({ report, quick }: Bench, daemon: Reached, senders: Child<Sent>): Promise<void> {
   const told = await drive(daemon, senders, { ...FLOOD, durationMs: quick ? 3_000 : 10_000 });
-  const name = `overload, ${FLOOD.senders} senders of ${FLOOD.alerts} alerts, ${MANY_RULES} rules`;
+  const name = `overload, ${FLOOD.senders} senders of ${FLOOD.alerts} alerts, ${2 * MANY_RULES} rules`;
   const note = `${number(told.statuses['503'] ?? 0)} of them, ${number(told.statuses['202'] ?? 0)} messages taken, ${told.broken} without an answer`;
   if (told.statuses['503'] === undefined) report.failed(`${name}: 503`, new Error('nothing was refused'));
   else {
@@ -180,11 +184,13 @@ async function overload({ report, quick }: Bench, daemon: Reached, senders: Chil
 }
 
 async function evaluations({ report, quick }: Bench, dir: string): Promise<void> {
-  for (const rules of [FEW_RULES, MANY_RULES]) {
-    const told = await runChild<Evaluated>('children/evaluator.ts', { dir, rules, durationMs: quick ? 1_000 : 3_000 });
-    const goal = { atLeast: 50_000 };
-    report.add({ name: `evaluations, ${rules} rules, first second of a process`, value: told.firstPerSecond, unit: '/s', goal });
-    report.add({ name: `evaluations, ${rules} rules, after it`, value: told.perSecond, unit: '/s', goal });
+  for (const form of ['equal', 'whole'] as const) {
+    for (const rules of [FEW_RULES, MANY_RULES]) {
+      const told = await runChild<Evaluated>('children/evaluator.ts', { dir, rules, form, durationMs: quick ? 1_000 : 3_000 });
+      const goal = { atLeast: 50_000 };
+      report.add({ name: `evaluations, ${EVALUATED[form]} ${rules} rules, first second of a process`, value: told.firstPerSecond, unit: '/s', goal });
+      report.add({ name: `evaluations, ${EVALUATED[form]} ${rules} rules, after it`, value: told.perSecond, unit: '/s', goal });
+    }
   }
 }
 
