@@ -81,13 +81,15 @@ export class Pager {
 
   async #start(signal: AbortSignal): Promise<void> {
     const { store, clock, self } = this.#deps;
+    // A send that ends while the rows are read has left its row among them as it was before: it would be sent again.
+    const underWay = new Set(this.#busy);
     const due = await dueDeliveries(store.db, self(), clock.now(), SENDS_MAX * 8);
     if (due.length === 0) return;
     const endpoints = new Map((await listLiveEndpoints(store.db, clock.now())).map((row) => [row.id, row]));
     const failures = (each: Due): number => endpoints.get(each.target)?.failures ?? 0;
     for (const each of due.toSorted((a, b) => failures(a) - failures(b))) {
       if (signal.aborted || this.#busy.size >= SENDS_MAX) return;
-      if (this.#busy.has(each.target)) continue;
+      if (underWay.has(each.target) || this.#busy.has(each.target)) continue;
       this.#busy.add(each.target);
       const send = this.#deliver(each, endpoints.get(each.target)).catch(this.#deps.onError);
       const ended = send.finally(() => {

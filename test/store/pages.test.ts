@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import type { PageMessage } from '../../src/domain/page.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -10,11 +10,11 @@ import { post } from '../../src/push/post.ts';
 import { deleteEndpoint, insertEndpoint } from '../../src/store/notify.ts';
 import { requestPage } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
-import { startLoop } from '../../src/daemon/loop.ts';
+import { type Loop, startLoop } from '../../src/daemon/loop.ts';
 import { Pager, type PageDeps } from '../../src/daemon/page.ts';
-import { openTestStore } from '../../src/daemon/store-for-tests.ts';
 import { gate } from '../support/approval-maker.ts';
 import { DEADMAN_EVERY_MS, watchOnce } from '../../src/daemon/deadman.ts';
+import { addDaemon, ENGINES, type EngineUnderTest } from './kit.ts';
 
 /** A server that treats each connection in its own way; answers its URL. */
 async function serve(t: TestContext, converse: (socket: Socket) => void, scheme = 'http'): Promise<string> {
@@ -48,57 +48,79 @@ function endless(socket: Socket): void {
   more();
 }
 
+/** One daemon's part in pages. */
+interface Daemon {
+  readonly id: string;
+  readonly store: Store;
+  readonly pager: Pager;
+  /** Ends its loop, and waits for what it has under way. */
+  stop(): Promise<void>;
+}
+
 interface Rig {
   readonly store: Store;
   readonly arrived: { readonly url: string; readonly at: number; readonly id: string }[];
   readonly endpoint: (url: string, owner?: string) => Promise<string>;
   readonly page: () => Promise<string>;
-  readonly start: () => void;
+  /** Starts one more daemon on the same database, with a store of its own. */
+  readonly start: () => Promise<Daemon>;
 }
 
-async function rig(t: TestContext, send?: PageDeps['sendToEndpoint'], detail: PageDeps['detail'] = 'summary'): Promise<Rig> {
-  const home = await openTestStore();
-  const self = await home.daemon();
+async function rig(t: TestContext, engine: EngineUnderTest, send?: PageDeps['sendToEndpoint'], detail: PageDeps['detail'] = 'summary'): Promise<Rig> {
+  const database = await engine.create();
+  const store = await database.open();
+  const daemons: Daemon[] = [];
   const arrived: { url: string; at: number; id: string }[] = [];
   const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
     await post({ clock: systemClock, dial: openDial() }, { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) });
     arrived.push({ url: endpoint, at: performance.now(), id: message.id });
   };
-  t.after(() => home.close());
+  t.after(async () => {
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+    await database.remove();
+  });
   return {
-    store: home.store,
+    store,
     arrived,
     async endpoint(url, owner = 'ana') {
       const id = newId('ep', Date.now());
-      await home.store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
+      await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
       return id;
     },
     async page() {
       const id = newId('page', Date.now());
-      await home.store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+      await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
       return id;
     },
-    start() {
-      const pager = new Pager({
-        store: home.store,
-        clock: systemClock,
-        self: () => self,
-        transports: [],
-        sendToEndpoint: send ?? throughDial,
-        detail,
-        baseUrl: 'http://svc.test',
-        services: { decisionUrl: (id, decision, token) => `http://svc.test/approval/${id}/${decision}?token=${token}` },
-        onError: (error) => assert.fail(String(error)),
-      });
-      const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => assert.fail(String(error)) });
-      pager.onFree(() => loop.wake());
-      t.after(async () => {
-        await loop.stop();
-        await pager.settled();
-      });
-      return pager;
+    async start() {
+      const id = newId('dmn', Date.now());
+      const own = await database.open({ daemonId: id });
+      await addDaemon(own, id);
+      const daemon = startPager(id, own, { sendToEndpoint: send ?? throughDial, detail });
+      daemons.push(daemon);
+      return daemon;
     },
   };
+}
+
+function startPager(id: string, store: Store, how: Pick<PageDeps, 'sendToEndpoint' | 'detail'>): Daemon {
+  const pager = new Pager({
+    ...how,
+    store,
+    clock: systemClock,
+    self: () => id,
+    transports: [],
+    baseUrl: 'http://svc.test',
+    services: { decisionUrl: (approval, decision, token) => `http://svc.test/approval/${approval}/${decision}?token=${token}` },
+    onError: (error) => assert.fail(String(error)),
+  });
+  const loop: Loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => assert.fail(String(error)) });
+  pager.onFree(() => loop.wake());
+  const stop = async (): Promise<void> => {
+    await loop.stop();
+    await pager.settled();
+  };
+  return { id, store, pager, stop };
 }
 
 async function eventually<T>(what: string, limitMs: number, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
@@ -111,118 +133,157 @@ async function eventually<T>(what: string, limitMs: number, look: () => Promise<
   }
 }
 
-test('F19: of 100 endpoints 99 are dead in nine ways; the live one gets each page within 2 s, 404 and 410 prune, the others say what failed', async (t) => {
-  const { store, arrived, endpoint, page, start } = await rig(t);
-  const refused = await serve(t, () => undefined);
-  const kinds: readonly (readonly [reason: RegExp | null, url: string])[] = [
-    [null, await serve(t, saying('404 Not Found'))],
-    [null, await serve(t, saying('410 Gone'))],
-    [/^answered 429$/, await serve(t, saying('429 Too Many Requests\r\nretry-after: 60'))],
-    [/^answered 500$/, await serve(t, saying('500 Internal Server Error'))],
-    [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
-    [/^no answer within 5 s$/, refused],
-    [/^the connection failed \(HPE_/, await serve(t, dripping)],
-    [/^no connection within 3 s$|^the connection failed/, await serve(t, (socket) => void socket.resume(), 'https')],
-    [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],
-    [/^the connection failed \(HPE_HEADER_OVERFLOW\)$/, await serve(t, endless)],
-    [/^the connection failed \(ECONNREFUSED\)$/, 'http://127.0.0.1:1/'],
-  ];
-  const dead: [RegExp | null, string][] = [];
-  for (let i = 0; i < 99; i += 1) {
-    const [reason, url] = kinds[i % kinds.length]!;
-    dead.push([reason, await endpoint(url)]);
-  }
-  const live = await serve(t, saying('200 OK'));
-  await endpoint(live);
-  start();
-  for (let round = 0; round < 3; round += 1) {
-    const asked = performance.now();
-    const id = await page();
-    const { at } = await eventually('the live one gets its page', 2_000, () => arrived.find((each) => each.url === live && each.id === id));
-    assert.ok(at - asked <= 2_000);
-  }
-  const pruned = dead.filter(([reason]) => reason === null).map(([, id]) => id);
-  await eventually('every failure is on its row', 15_000, async () => {
-    const rows = await store.db.selectFrom('endpoints').selectAll().execute();
-    if (rows.some(({ id }) => pruned.includes(id))) return undefined;
-    return rows.filter(({ failures }) => failures > 0).length === 99 - pruned.length ? true : undefined;
-  });
-  const rows = new Map((await store.db.selectFrom('endpoints').selectAll().execute()).map((row) => [row.id, row]));
-  for (const [reason, id] of dead) if (reason !== null && !/HPE_/.test(reason.source)) assert.match(rows.get(id)?.failure ?? '', reason);
-  assert.equal(rows.size, 100 - pruned.length);
-});
-
-test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
-  const { store, endpoint, page, start } = await rig(t, () => Promise.reject(new SendFailed('answered 500')));
-  await endpoint('http://127.0.0.1:1/');
-  const id = await page();
-  start();
-  const waits: number[] = [];
-  for (let attempt = 1; attempt <= 5; attempt += 1) {
-    const row = await eventually(`try ${attempt}`, 3_000, async () => {
-      const found = await store.db.selectFrom('deliveries').selectAll().where('page_id', '=', id).executeTakeFirst();
-      return found?.attempts === attempt ? found : undefined;
+for (const engine of ENGINES) {
+  describe(`Pages on ${engine.name}`, () => {
+    test('F19: of 100 endpoints 99 are dead in nine ways; the live one gets each page within 2 s, 404 and 410 prune, the others say what failed', async (t) => {
+      const { store, arrived, endpoint, page, start } = await rig(t, engine);
+      const refused = await serve(t, () => undefined);
+      const kinds: readonly (readonly [reason: RegExp | null, url: string])[] = [
+        [null, await serve(t, saying('404 Not Found'))],
+        [null, await serve(t, saying('410 Gone'))],
+        [/^answered 429$/, await serve(t, saying('429 Too Many Requests\r\nretry-after: 60'))],
+        [/^answered 500$/, await serve(t, saying('500 Internal Server Error'))],
+        [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
+        [/^no answer within 5 s$/, refused],
+        [/^the connection failed \(HPE_/, await serve(t, dripping)],
+        [/^no connection within 3 s$|^the connection failed/, await serve(t, (socket) => void socket.resume(), 'https')],
+        [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],
+        [/^the connection failed \(HPE_HEADER_OVERFLOW\)$/, await serve(t, endless)],
+        [/^the connection failed \(ECONNREFUSED\)$/, 'http://127.0.0.1:1/'],
+      ];
+      const dead: [RegExp | null, string][] = [];
+      for (let i = 0; i < 99; i += 1) {
+        const [reason, url] = kinds[i % kinds.length]!;
+        dead.push([reason, await endpoint(url)]);
+      }
+      const live = await serve(t, saying('200 OK'));
+      await endpoint(live);
+      await start();
+      for (let round = 0; round < 3; round += 1) {
+        const asked = performance.now();
+        const id = await page();
+        const { at } = await eventually('the live one gets its page', 2_000, () => arrived.find((each) => each.url === live && each.id === id));
+        assert.ok(at - asked <= 2_000);
+      }
+      const pruned = dead.filter(([reason]) => reason === null).map(([, id]) => id);
+      await eventually('every failure is on its row', 15_000, async () => {
+        const rows = await store.db.selectFrom('endpoints').selectAll().execute();
+        if (rows.some(({ id }) => pruned.includes(id))) return undefined;
+        return rows.filter(({ failures }) => failures > 0).length === 99 - pruned.length ? true : undefined;
+      });
+      const rows = new Map((await store.db.selectFrom('endpoints').selectAll().execute()).map((row) => [row.id, row]));
+      for (const [reason, id] of dead) if (reason !== null && !/HPE_/.test(reason.source)) assert.match(rows.get(id)?.failure ?? '', reason);
+      assert.equal(rows.size, 100 - pruned.length);
     });
-    if (attempt < 5) waits.push(row.next_at - Date.now());
-    else assert.equal(row.state, 'dead');
-    await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).where('page_id', '=', id).execute());
-  }
-  for (const [i, [least, most]] of [[3_000, 6_000], [22_000, 36_000], [90_000, 144_000], [330_000, 504_000]].entries()) {
-    assert.ok(waits[i]! >= least! && waits[i]! <= most!, `wait ${i} is ${waits[i]} ms`);
-  }
-  assert.equal((await store.db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirstOrThrow()).state, 'done');
-});
 
-test('An endpoint that is removed gets nothing that was on its way, and the others get theirs', async (t) => {
-  const { store, arrived, endpoint, page, start } = await rig(t);
-  const live = await serve(t, saying('200 OK'));
-  const gone = await endpoint(live);
-  await endpoint(`${live}kept`);
-  await page();
-  await store.write((tx) => deleteEndpoint(tx, gone, `local:${gone}`));
-  start();
-  await eventually('the other is told', 2_000, () => arrived.find(({ url }) => url.endsWith('kept')));
-  assert.deepEqual(arrived.map(({ url }) => url), [`${live}kept`]);
-});
+    test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
+      const { store, endpoint, page, start } = await rig(t, engine, () => Promise.reject(new SendFailed('answered 500')));
+      await endpoint('http://127.0.0.1:1/');
+      const id = await page();
+      await start();
+      const waits: number[] = [];
+      for (let attempt = 1; attempt <= 5; attempt += 1) {
+        const row = await eventually(`try ${attempt}`, 3_000, async () => {
+          const found = await store.db.selectFrom('deliveries').selectAll().where('page_id', '=', id).executeTakeFirst();
+          return found?.attempts === attempt ? found : undefined;
+        });
+        if (attempt < 5) waits.push(row.next_at - Date.now());
+        else assert.equal(row.state, 'dead');
+        await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).where('page_id', '=', id).execute());
+      }
+      for (const [i, [least, most]] of [[3_000, 6_000], [22_000, 36_000], [90_000, 144_000], [330_000, 504_000]].entries()) {
+        assert.ok(waits[i]! >= least! && waits[i]! <= most!, `wait ${i} is ${waits[i]} ms`);
+      }
+      assert.equal((await store.db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirstOrThrow()).state, 'done');
+    });
 
-test('Who is among those who asked gets the page without links; the two devices of another person share one pair', async (t) => {
-  const sent = new Map<string, PageMessage>();
-  const { store, endpoint, start } = await rig(t, async ({ endpoint: url }, message) => void sent.set(url, message), 'full');
-  await endpoint('https://asker.test/', 'ci');
-  await endpoint('https://phone.test/', 'ana');
-  await endpoint('https://tablet.test/', 'ana');
-  start();
-  await gate(store, { planned: false, owners: ['root', 'ci'] });
-  await eventually('all three are told', 3_000, () => (sent.size === 3 ? true : undefined));
-  const actions = (url: string) => sent.get(url)?.actions ?? [];
-  assert.deepEqual(actions('https://asker.test/'), []);
-  assert.equal(actions('https://phone.test/').length, 3);
-  assert.deepEqual(actions('https://phone.test/'), actions('https://tablet.test/'));
-});
+    test('An endpoint that is removed gets nothing that was on its way, and the others get theirs', async (t) => {
+      const { store, arrived, endpoint, page, start } = await rig(t, engine);
+      const live = await serve(t, saying('200 OK'));
+      const gone = await endpoint(live);
+      await endpoint(`${live}kept`);
+      await page();
+      await store.write((tx) => deleteEndpoint(tx, gone, `local:${gone}`));
+      await start();
+      await eventually('the other is told', 2_000, () => arrived.find(({ url }) => url.endsWith('kept')));
+      assert.deepEqual(arrived.map(({ url }) => url), [`${live}kept`]);
+    });
 
-test('A watch pages once when its webhook is silent for too long, and once when it is heard again', async (t) => {
-  assert.equal(DEADMAN_EVERY_MS, 1_000);
-  const home = await openTestStore();
-  t.after(() => home.close());
-  const { store } = home;
-  let now = Date.now();
-  const clock = { ...systemClock, now: () => now };
-  const began = now;
-  await store.write(async ({ db }) => {
-    await db.insertInto('webhooks').values({ name: 'dog', source: 'generic', hash: 'x', created_at: now, last_heard_at: null }).execute();
-    await db.insertInto('deadmen').values({ name: 'alive', webhook: 'dog', every_ms: 60_000, added_by: 'ana', created_at: now, tripped_at: null }).execute();
+    test('Who is among those who asked gets the page without links; the two devices of another person share one pair', async (t) => {
+      const sent = new Map<string, PageMessage>();
+      const { store, endpoint, start } = await rig(t, engine, async ({ endpoint: url }, message) => void sent.set(url, message), 'full');
+      await endpoint('https://asker.test/', 'ci');
+      await endpoint('https://phone.test/', 'ana');
+      await endpoint('https://tablet.test/', 'ana');
+      await start();
+      await gate(store, { planned: false, owners: ['root', 'ci'] });
+      await eventually('all three are told', 3_000, () => (sent.size === 3 ? true : undefined));
+      const actions = (url: string) => sent.get(url)?.actions ?? [];
+      assert.deepEqual(actions('https://asker.test/'), []);
+      assert.equal(actions('https://phone.test/').length, 3);
+      assert.deepEqual(actions('https://phone.test/'), actions('https://tablet.test/'));
+    });
+
+    test('A watch pages once when its webhook is silent for too long, and once when it is heard again', async (t) => {
+      assert.equal(DEADMAN_EVERY_MS, 1_000);
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const store = await database.open();
+      let now = Date.now();
+      const clock = { ...systemClock, now: () => now };
+      const began = now;
+      await store.write(async ({ db }) => {
+        await db.insertInto('webhooks').values({ name: 'dog', source: 'generic', hash: 'x', created_at: now, last_heard_at: null }).execute();
+        await db.insertInto('deadmen').values({ name: 'alive', webhook: 'dog', every_ms: 60_000, added_by: 'ana', created_at: now, tripped_at: null }).execute();
+      });
+      const topics = async (): Promise<string[]> => (await store.db.selectFrom('pages').select('detail').orderBy('id').execute()).map(({ detail }) => String((JSON.parse(detail) as { heard: boolean }).heard));
+      const hear = (at: number) => store.write(({ db }) => db.updateTable('webhooks').set({ last_heard_at: at }).execute());
+      const look = async (at: number): Promise<string[]> => {
+        now = at;
+        for (let i = 0; i < 3; i += 1) await watchOnce({ store, clock, since: began, wake: () => undefined });
+        return topics();
+      };
+      assert.deepEqual(await look(began + 59_000), []);
+      assert.deepEqual(await look(began + 60_000), ['false']);
+      assert.deepEqual(await look(began + 600_000), ['false']);
+      await hear(Date.now() + 700_000);
+      assert.deepEqual(await look(began + 701_000), ['false', 'true']);
+      assert.deepEqual(await look(Date.now() + 820_000), ['false', 'true', 'false']);
+    });
+
+    test('two daemons on one database send each page once, whoever finds it', async (t) => {
+      const { store, arrived, endpoint, page, start } = await rig(t, engine);
+      const phone = await serve(t, saying('200 OK'));
+      for (const device of ['a', 'b', 'c']) await endpoint(`${phone}${device}`);
+      await Promise.all([start(), start()]);
+      const ids = await Promise.all(Array.from({ length: 30 }, () => page()));
+      await eventually('all are told', 20_000, () => (arrived.length >= 90 ? true : undefined));
+      await eventually('all is recorded', 10_000, async () => ((await store.db.selectFrom('deliveries').select('target').where('state', '!=', 'sent').execute()).length === 0 ? true : undefined));
+      const once = new Set(arrived.map(({ id, url }) => `${id} ${url}`));
+      assert.deepEqual([arrived.length, once.size, new Set(arrived.map(({ id }) => id)).size], [90, 90, ids.length]);
+      assert.deepEqual([...new Set((await store.db.selectFrom('pages').select('state').execute()).map(({ state }) => state))], ['done']);
+    });
+
+    test('what a daemon that stopped had still to send is sent by the other, once', async (t) => {
+      let taken = 0;
+      const { store, endpoint, page, start } = await rig(t, engine, () => (taken === 0 ? Promise.reject(new SendFailed('answered 503')) : Promise.resolve()));
+      await endpoint('http://127.0.0.1:1/');
+      const first = await start();
+      const id = await page();
+      const delivery = () => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', id).executeTakeFirst();
+      await eventually('the first one has tried', 5_000, async () => ((await delivery())?.attempts === 1 ? true : undefined));
+      await first.stop();
+      taken = 1;
+      await store.write(async ({ db }) => {
+        await db.updateTable('daemons').set({ stopped_at: Date.now() }).where('id', '=', first.id).execute();
+        await db.updateTable('deliveries').set({ next_at: 0 }).execute();
+      });
+      const second = await start();
+      const sent = await eventually('the other one has sent it', 5_000, async () => {
+        const row = await delivery();
+        return row?.state === 'sent' ? row : undefined;
+      });
+      assert.deepEqual([sent.daemon_id, sent.attempts], [second.id, 2]);
+    });
   });
-  const topics = async (): Promise<string[]> => (await store.db.selectFrom('pages').select('detail').orderBy('id').execute()).map(({ detail }) => String((JSON.parse(detail) as { heard: boolean }).heard));
-  const hear = (at: number) => store.write(({ db }) => db.updateTable('webhooks').set({ last_heard_at: at }).execute());
-  const look = async (at: number): Promise<string[]> => {
-    now = at;
-    for (let i = 0; i < 3; i += 1) await watchOnce({ store, clock, since: began, wake: () => undefined });
-    return topics();
-  };
-  assert.deepEqual(await look(began + 59_000), []);
-  assert.deepEqual(await look(began + 60_000), ['false']);
-  assert.deepEqual(await look(began + 600_000), ['false']);
-  await hear(Date.now() + 700_000);
-  assert.deepEqual(await look(began + 701_000), ['false', 'true']);
-  assert.deepEqual(await look(Date.now() + 820_000), ['false', 'true', 'false']);
-});
+}
