@@ -1,7 +1,8 @@
 /**
  * The whole main job in one command, with a real daemon on a temporary directory. First a command is queued through the
  * HTTP API and followed to its end. Then an alert comes in, a rule holds its job until somebody agrees, a phone is told,
- * opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running.
+ * opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts it gets
+ * back a machine without the daemon and its directory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, on, once } from 'node:events';
@@ -15,6 +16,8 @@ import { text as textOf } from 'node:stream/consumers';
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
 const READY_LIMIT_MS = 30_000;
+/** As shells have it for SIGINT. */
+const EXIT_INTERRUPTED = 130;
 const JOB_LIMIT_MS = 60_000;
 /** Of a single request, and of the way that a page takes to the phone. */
 const ANSWER_LIMIT_MS = 20_000;
@@ -80,6 +83,14 @@ interface Phone {
   close(): void;
 }
 
+/** What is there to be taken away again, as it comes. */
+interface Held {
+  readonly folder: string;
+  readonly dataDir: string;
+  child?: ChildProcess;
+  phone?: Phone;
+}
+
 interface Demo {
   readonly folder: string;
   readonly dataDir: string;
@@ -115,11 +126,14 @@ async function openPhone(): Promise<Phone> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/pages`, next, close };
 }
 
-async function startDaemon(dataDir: string, log: string, phone: Phone, keep: boolean): Promise<{ child: ChildProcess; ready: Ready }> {
+/** Starts it; `held` has its process from then on, whether it gets ready or not. */
+async function startDaemon(held: Held, phone: Phone, keep: boolean): Promise<Ready> {
+  const log = join(held.folder, 'daemon.log');
   const logFd = openSync(log, 'a', 0o600);
-  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
+  const args = ['serve', '--data-dir', held.dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
   const child = spawn(SVC, args, { stdio: ['ignore', 'pipe', logFd], detached: keep, env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
-  const ready = await new Promise<Ready>((resolve, reject) => {
+  held.child = child;
+  return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
       const told = JSON.parse(line) as Envelope<Ready | undefined>;
       if (told.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
@@ -128,7 +142,6 @@ async function startDaemon(dataDir: string, log: string, phone: Phone, keep: boo
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log is ${log}`)));
     AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () => reject(new Error('the daemon was not ready in 30 s')));
   });
-  return { child, ready };
 }
 
 /** Runs a verb of the command line and answers the data of its envelope. */
@@ -235,32 +248,51 @@ async function reactToAlert(demo: Demo): Promise<JobEnd> {
   return end;
 }
 
-async function main(keep: boolean): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
-  const dataDir = join(folder, 'data');
-  mkdirSync(dataDir, { mode: 0o700 });
+async function perform(held: Held, keep: boolean): Promise<number> {
+  const { folder, dataDir } = held;
   say(`1. Starting the daemon on ${dataDir} ...`);
-  const phone = await openPhone();
-  const { child, ready } = await startDaemon(dataDir, join(folder, 'daemon.log'), phone, keep);
+  const phone = (held.phone = await openPhone());
+  const ready = await startDaemon(held, phone, keep);
+  say(`   ready on ${ready.web_url}`);
+  say('2. Minting an operator token (svc token create) ...');
+  const { token } = await svc<{ token: string }>({ dataDir, ready }, 'token', 'create', '--name', 'demo', '--scope', 'operator');
+  const demo: Demo = { folder, dataDir, ready, phone, token };
+  const ends = [await runCommand(demo), await reactToAlert(demo)];
+  if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; the phone was this demo, and is gone)`);
+  return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
+}
+
+/** Ends the daemon and takes its directory away. */
+async function clear({ child, folder }: Held): Promise<void> {
+  if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+async function main(keep: boolean): Promise<number> {
+  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<null>();
+  // From the first signal on they do nothing more, so that it ends in good order.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
+  const held: Held = { folder, dataDir: join(folder, 'data') };
+  mkdirSync(held.dataDir, { mode: 0o700 });
+  let end: number | null = 1;
   try {
-    say(`   ready on ${ready.web_url}`);
-    say('2. Minting an operator token (svc token create) ...');
-    const { token } = await svc<{ token: string }>({ dataDir, ready }, 'token', 'create', '--name', 'demo', '--scope', 'operator');
-    const demo: Demo = { folder, dataDir, ready, phone, token };
-    const ends = [await runCommand(demo), await reactToAlert(demo)];
-    if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; the phone was this demo, and is gone)`);
-    return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
+    end = await Promise.race([interrupted, perform(held, keep)]);
   } finally {
-    phone.close();
-    if (keep) {
-      child.stdout?.destroy();
-      child.unref();
-    } else {
-      child.kill('SIGTERM');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      rmSync(folder, { recursive: true, force: true });
+    held.phone?.close();
+    if (!keep || end === null) await clear(held);
+    else {
+      held.child?.stdout?.destroy();
+      held.child?.unref();
     }
   }
+  if (end !== null) return end;
+  say('\nInterrupted: the daemon has ended, and its directory is gone.');
+  // What the demo still waits for does not come any more.
+  process.exit(EXIT_INTERRUPTED);
 }
 
 process.exitCode = await main(process.argv.includes('--keep'));
