@@ -13,14 +13,14 @@ import { SourceTrees } from '../runners/checkout/source-trees.ts';
 export function createSourceFetcher(sourcesDir: string): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
   const fetcher: SourceFetcher = {
-    async fetch(source) {
+    async fetch(source, signal) {
       if (source.kind === 'dir') {
         await checkDirectory(source.location, dirname(sourcesDir));
         await readdir(source.location).catch(refuseUnreadable);
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      const how = { url: source.location, ref: source.ref, ...(searchPath === undefined ? {} : { searchPath }) };
+      const how = { url: source.location, ref: source.ref, signal, ...(searchPath === undefined ? {} : { searchPath }) };
       return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
     },
     async treeOf(source) {

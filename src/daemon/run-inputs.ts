@@ -37,8 +37,8 @@ export interface RunInputs {
 /** Of a job that needs none. */
 export const NO_INPUTS: RunInputs = { secrets: new Map(), secretsUsed: '{}', hidden: [], workspace: null, ring: null };
 
-/** The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start. */
-export async function gatherInputs(deps: InputDeps, job: JobRow): Promise<RunInputs> {
+/** The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start. `signal` ends what takes long. */
+export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortSignal): Promise<RunInputs> {
   if (job.workspace === null) return NO_INPUTS;
   const { db } = deps.store;
   const spec = JSON.parse(job.spec) as WorkspaceSpec;
@@ -47,7 +47,7 @@ export async function gatherInputs(deps: InputDeps, job: JobRow): Promise<RunInp
   const given = { ...spec.runSecrets, ...(artifact === null ? {} : await plannedSecrets(db, artifact)) };
   const secrets = await readSecrets(db, ring, given);
   const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
-  const tree = await treeOf(deps, workspace);
+  const tree = await treeOf(deps, workspace, signal);
   const state = await openState(deps.store, ring, workspace);
   // Last, because it is used up by being opened: what is away for a moment must not cost a plan and its approval.
   const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
@@ -64,14 +64,14 @@ export async function gatherInputs(deps: InputDeps, job: JobRow): Promise<RunInp
   return { secrets, secretsUsed: await usedSecrets(db, given), hidden, workspace: materials, ring };
 }
 
-async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow): Promise<{ tree: string; root: string }> {
+async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow, signal: AbortSignal | undefined): Promise<{ tree: string; root: string }> {
   if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
   const source = await findSource(store.db, workspace.source);
   if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
   const here = await sources.treeOf(source);
   if (here !== null) return { tree: here, root: workspace.path };
   // The machine that fetched it was another one: the commit that it noted is what runs.
-  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id });
+  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
   const fetched = await sources.treeOf(source);
   if (fetched === null) throw new Failure('unavailable', `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`);
   return { tree: fetched, root: workspace.path };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { describe, test, type TestContext } from 'node:test';
+import { workspaceRow } from '../../test/support/workspace-row.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { RunKit } from '../runners/run.ts';
@@ -10,6 +11,8 @@ import { getJob, requestCancel } from '../store/jobs.ts';
 import type { JobRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import { createSignals, type Signals } from './signals.ts';
+import { insertSource } from '../store/sources.ts';
+import { insertWorkspace } from '../store/workspaces.ts';
 import { openTestStore, type TestStore } from './store-for-tests.ts';
 import { Work } from './work.ts';
 
@@ -33,8 +36,8 @@ interface Scene extends TestStore {
   row(id: string): Promise<JobRow>;
 }
 
-async function scene(t: TestContext, maxJobs = 1): Promise<Scene> {
-  const kit = await openTestStore();
+async function scene(t: TestContext, { maxJobs = 1, ...more }: { maxJobs?: number } & Partial<TestStore> = {}): Promise<Scene> {
+  const kit = { ...(await openTestStore()), ...more };
   t.after(() => kit.close());
   const self = await kit.daemon();
   const refusals: unknown[] = [];
@@ -207,4 +210,31 @@ describe('the work of a daemon', () => {
     await until(() => on.freed.length > 0);
     assert.deepEqual(told, ['Error: odd']);
   });
+
+  for (const [how, state] of [['a cancel', 'cancelled'], ['a stop of the daemon', 'interrupted']] as const) {
+    test(`${how} ends a run that still waits for its files, and it is ${state}`, async (t) => {
+      const waits = Promise.withResolvers<void>();
+      const fetch: TestStore['sources']['fetch'] = (_source, signal) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Failure('unavailable', 'git: the fetch was stopped.')));
+          waits.resolve();
+        });
+      const on = await scene(t, { sources: { treeOf: () => Promise.resolve(null), fetch } });
+      await on.store.write(async (tx) => {
+        await insertSource(tx, { name: 'infra', kind: 'git', location: 'https://git.test/x', ref: null, commit_id: 'a'.repeat(40), synced_at: 0, created_at: 0 });
+        await insertWorkspace(tx, workspaceRow('net', { source: 'infra', path: '' }));
+      });
+      const spec = JSON.stringify({ plan: null, runSecrets: {}, detailedExitcode: false });
+      const id = await on.job('workspace:net', { kind: 'plan', workspace: 'net', spec });
+      await on.work.claimOnce();
+      await waits.promise;
+      if (how === 'a cancel') {
+        await on.store.write((tx) => requestCancel(tx, id));
+        await on.work.cancelOnce();
+      }
+      await on.work.stopAll('shutdown');
+      assert.equal((await on.row(id)).state, state);
+      assert.equal(on.programs.length, 0);
+    });
+  }
 });

@@ -53,11 +53,11 @@ interface Run {
 }
 
 /** A run that does nothing but say why. */
-function refusing(reason: string): Runner {
+function saying(reason: string, state: 'failed' | 'cancelled'): Runner {
   return {
     run(_job, tools) {
       tools.say(reason);
-      return Promise.resolve({ state: 'failed', exitCode: null });
+      return Promise.resolve({ state, exitCode: null });
     },
   };
 }
@@ -135,7 +135,7 @@ export class Work {
     let end: RunOutcome = { state: 'failed', exitCode: null };
     let result = NO_RESULT;
     try {
-      const { runner, inputs } = await this.#ready(row);
+      const { runner, inputs } = await this.#ready(row, signal);
       end = await runJob(
         this.#deps.kit,
         runner,
@@ -163,15 +163,16 @@ export class Work {
   }
 
   /** Where the run can't start, its output says why, and nothing else is run. */
-  async #ready(row: JobRow): Promise<{ runner: Runner; inputs: RunInputs }> {
+  async #ready(row: JobRow, signal: AbortSignal): Promise<{ runner: Runner; inputs: RunInputs }> {
     const runner = RUNNERS[row.kind];
-    if (runner === undefined) return { runner: refusing(`There is no runner for jobs of kind ${row.kind}.`), inputs: NO_INPUTS };
+    if (runner === undefined) return { runner: saying(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
     try {
-      return { runner, inputs: await gatherInputs(this.#deps, row) };
+      return { runner, inputs: await gatherInputs(this.#deps, row, signal) };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
+      if (signal.aborted) return { runner: saying('It was stopped before its program was started.', 'cancelled'), inputs: NO_INPUTS };
       await this.#persist((tx) => Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })));
-      return { runner: refusing(error.message), inputs: NO_INPUTS };
+      return { runner: saying(error.message, 'failed'), inputs: NO_INPUTS };
     }
   }
 

@@ -39,9 +39,9 @@ export interface Services {
 export interface SourceFetcher {
   /**
    * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, and neither lie in
-   * the data directory nor hold it.
+   * the data directory nor hold it. `signal` ends a fetch that nobody waits for any more.
    */
-  fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>): Promise<FetchedTree>;
+  fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>, signal?: AbortSignal): Promise<FetchedTree>;
   /** Where the files of a fetched source are; null when this machine does not have that commit. */
   treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
   remove(name: string): Promise<void>;

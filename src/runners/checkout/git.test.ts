@@ -89,6 +89,21 @@ describe('a git source', () => {
     server.close();
   });
 
+  it('that nobody waits for any more is ended with all of its processes', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const stop = new AbortController();
+    const hung = fetchGit({ url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
+    const ended = new Promise<void>((resolve) => server.once('connection', (socket) => socket.resume().once('close', () => resolve())));
+    server.once('connection', () => stop.abort());
+    await assert.rejects(hung, refusal(/the fetch was stopped/));
+    await ended;
+    server.close();
+    const late = fetchGit({ url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
+    await assert.rejects(late, refusal(/the fetch was stopped/));
+  });
+
   it('needs git, and says so', async () => {
     await assert.rejects(fetchGit({ url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }), refusal(/git can not be started/));
   });

@@ -30,6 +30,8 @@ export interface FetchGitOptions {
   readonly limits?: FetchLimits;
   readonly searchPath?: string;
   readonly clock?: Clock;
+  /** Aborted where nobody wants it any more: git is ended with all of its processes. */
+  readonly signal?: AbortSignal | undefined;
   /** For tests, which bring repositories as files. */
   readonly protocols?: readonly string[];
 }
@@ -38,7 +40,7 @@ export interface FetchGitOptions {
  * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
  * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Throws Failure:
  * invalid_argument for a URL or ref that is none, conflict with what is wrong in the repository, unavailable with git's
- * own words, without git, or without room on the disk.
+ * own words, without git, without room on the disk, or when the signal ended it.
  */
 export async function fetchGit(options: FetchGitOptions): Promise<{ readonly commit: string; readonly tree: string }> {
   const { url, into, limits = FETCH_LIMITS, clock = systemClock, protocols = GIT_PROTOCOLS } = options;
@@ -49,6 +51,9 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   const gitDir = join(into, 'git');
   const home = join(into, 'home');
   const git: Git = { gitDir, home, searchPath: options.searchPath ?? DEFAULT_PATH, protocols, signal: over.signal };
+  const stop = (): void => over.abort(new Failure('unavailable', 'git: the fetch was stopped.'));
+  options.signal?.addEventListener('abort', stop, { once: true });
+  if (options.signal?.aborted === true) stop();
   const cancel = clock.after(limits.timeoutMs, () => over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)));
   try {
     await mkdir(home, { mode: 0o700 });
@@ -66,6 +71,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     throw asRefusal(error);
   } finally {
     cancel();
+    options.signal?.removeEventListener('abort', stop);
     over.abort();
   }
 }
