@@ -73,6 +73,7 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
  */
 const SECRETS: { readonly [V in ViewName]?: (data: Projected<V>) => string } = {
   'token.created': ({ token: secret }) => `${secret}\n`,
+  'webhook.created': ({ url, signing_secret: secret }) => `${url}\n${secret === null ? '' : `${secret}\n`}`,
 };
 
 /** What is shown this once of an answer, with its line end; null where there is no such thing. */

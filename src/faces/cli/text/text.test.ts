@@ -72,7 +72,7 @@ function hostileHost(text: string) {
     'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
     'mute.get': mute,
     'webhook.list': [{ name: text, source: text, created_at: text, last_heard_at: text }, { name: text, source: text, created_at: text, last_heard_at: null }],
-    'webhook.created': { name: text, source: text, url: text },
+    'webhook.created': { name: text, source: text, signed: true, url: text, signing_secret: text },
     'event.accepted': { events: [{ event_id: text, outcome: text }] },
   };
 }
@@ -219,6 +219,14 @@ test('what the sender said of an event stands before the steps: one line each, a
   const data = { event_id: 'evt_1', outcome: 'ignored', reason: '', steps: [], annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) } };
   assert.equal(render('event.trace', data, PAGE), `The sender said:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
   assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
+});
+
+test('of a webhook that is made the URL stands alone, and below it the secret where there is one', () => {
+  const data = { name: 'alerts', source: 'generic', signed: false, url: 'http://h/hook/x', signing_secret: null };
+  assert.equal(secretOf('webhook.created', data), 'http://h/hook/x\n');
+  assert.equal(secretOf('webhook.created', { ...data, signed: true, signing_secret: 's3' }), 'http://h/hook/x\ns3\n');
+  for (const signed of [false, true]) assert.doesNotMatch(render('webhook.created', { ...data, signed, signing_secret: 's3' }, PAGE), /http|s3/);
+  assert.equal(secretOf('webhook.list', []), null);
 });
 
 test('an empty list says so', () => {

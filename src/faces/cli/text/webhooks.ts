@@ -1,6 +1,6 @@
 import type { Projected } from '../../../operations/views.ts';
 import type { Page } from './page.ts';
-import { sheet, table } from './table.ts';
+import { table } from './table.ts';
 import { relative } from './time.ts';
 
 export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
@@ -18,13 +18,8 @@ export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
   );
 }
 
-export function webhookCreated(data: Projected<'webhook.created'>, page: Page): string {
-  const facts = sheet(page, [
-    ['Webhook', data.name],
-    ['Source', data.source],
-    ['URL', data.url],
-    ...(data.signed ? [['Signing secret', data.signing_secret ?? ''] as const] : []),
-  ]);
-  const who = data.signed ? 'the URL and the secret are shown: who has both can send alerts' : 'the URL is shown: who has it can send alerts';
-  return `${facts}\nThis is the only time ${who}.\n`;
+/** The words beside the URL and the secret, which stand alone on standard output, a line each: see SECRETS in render.ts. */
+export function webhookCreated({ name, source, signed }: Projected<'webhook.created'>): string {
+  const shown = signed ? 'its URL and, below it, the secret to sign with: who has both' : 'its URL: who has it';
+  return `Webhook ${name}, source ${source}. Shown this once is ${shown} can send alerts.\n`;
 }
