@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { collectPages } from '../../src/daemon/page-collect.ts';
 import { FIRES_KEPT_MS, PAGES_KEPT_MS, retainOnce } from '../../src/daemon/retention.ts';
+import type { PageFacts } from '../../src/domain/page.ts';
 import { readRuleFile } from '../../src/domain/rule-file.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -90,6 +91,20 @@ for (const engine of ENGINES) {
       assert.deepEqual((await store.db.selectFrom('pages').select('kind').execute()).map(({ kind }) => kind), ['decided']);
       await sweep();
       assert.equal(await pageCount(store), 1, 'neither is its outcome');
+    });
+
+    test('is no page of an approval that waits, also where another one speaks for it', async () => {
+      const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
+      const facts = { kind: 'approval', approvalId: approval.id, jobId } as PageFacts;
+      await store.write((tx) => insertPage(tx, { topic: `approval:${approval.id}`, facts }, { state: 'done', reason: 'told by page_1', followed: 1 }));
+      // Its job would let it go: nothing but the approval keeps it.
+      await told(jobId);
+      now += PAGES_KEPT_MS + 1;
+      await retain();
+      assert.equal(await pageCount(store), 1);
+      await store.write(({ db }) => db.updateTable('approvals').set({ state: 'expired' }).where('id', '=', approval.id).execute());
+      await retain();
+      assert.equal(await pageCount(store), 0);
     });
 
     test('is no page of a job whose end is not told', async () => {
