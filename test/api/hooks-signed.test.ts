@@ -56,10 +56,15 @@ for (const postgres of [false, true]) {
       t.after(() => second.close(0));
       const { url: other } = await second.listen({ host: '127.0.0.1', port: 0 });
       assert.equal((await tell(url, BODY, { headers })).status, 202);
+      // Not even as heard: a repeat must not keep a dead-man watch quiet.
+      const heard = site.program.store.db.selectFrom('webhooks').select('last_heard_at');
+      await site.program.store.write((tx) => tx.db.updateTable('webhooks').set({ last_heard_at: 1 }).execute());
       for (const again of [url, `${other}${new URL(url).pathname}`]) {
         const told = await tell(again, BODY, { headers });
         assert.deepEqual([told.status, codeOf(told)], [409, 'conflict']);
       }
+      await site.program.store.write(() => Promise.resolve());
+      assert.deepEqual((await heard.execute()).map((row) => row.last_heard_at), [1]);
       assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site, 1), BODY) })).status, 202);
       assert.equal((await site.events()).length, 2);
     });
