@@ -22,6 +22,7 @@ import { infrastructure } from './parts/infrastructure.ts';
 import { latency } from './parts/latency.ts';
 import { list } from './parts/list.ts';
 import { output } from './parts/output.ts';
+import { pages } from './parts/pages.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
 import { sandbox } from './parts/sandbox.ts';
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   idle,
   infrastructure,
   reaction,
+  pages,
   postgres,
 };
 

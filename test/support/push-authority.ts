@@ -1,6 +1,7 @@
 /** A certificate authority of a test, made with openssl: nothing of it is trusted anywhere else. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ending } from './site.ts';
@@ -23,7 +24,7 @@ export interface Authority {
   /** What a client has to trust, and the file with it. */
   readonly ca: Buffer;
   readonly caFile: string;
-  /** For these names; one that is expired was never valid. */
+  /** For these names and addresses; one that is expired was never valid. */
   certificate(names: readonly string[], options?: { expired?: boolean }): Certificate;
 }
 
@@ -40,7 +41,7 @@ export function createAuthority(ending: Ending): Authority {
     certificate(names, { expired = false } = {}) {
       made += 1;
       const [own, request, cert, extensions] = [file(`${made}.key`), file(`${made}.csr`), file(`${made}.pem`), file(`${made}.txt`)];
-      writeFileSync(extensions, `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
+      writeFileSync(extensions, `subjectAltName=${names.map((name) => `${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`).join(',')}\n`);
       openssl('req', '-new', ...EC, '-keyout', own, '-out', request, '-subj', `/CN=${names[0] ?? ''}`);
       const signer = ['-CA', caFile, '-CAkey', key, '-set_serial', String(made), '-extfile', extensions];
       openssl('x509', '-req', '-in', request, ...signer, '-out', cert, '-days', expired ? '-1' : '1');

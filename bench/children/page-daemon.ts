@@ -1,0 +1,70 @@
+/** A whole daemon with registered endpoints, whose network is the part's own, and whose jobs are armed before they end. */
+import { setDefaultCACertificates } from 'node:tls';
+import { startServe, type Running } from '../../src/app/serve.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { localCaller } from '../../src/domain/caller.ts';
+import { newId } from '../../src/lib/id.ts';
+import { invoke } from '../../src/operations/invoke.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
+import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify.ts';
+import { orders, say } from '../kit/child.ts';
+import { monotonicMs } from '../kit/time.ts';
+import type { Ended, PageOrder } from './page-orders.ts';
+
+const CALLER = localCaller('bench');
+/** Long enough to be armed before it ends. */
+const COMMAND = ['/bin/sleep', '0.2'];
+
+async function call<T>(running: Running, id: string, raw: object): Promise<T> {
+  const operation = OPERATIONS.find((row) => row.id === id);
+  if (operation === undefined) throw new Error(`there is no operation ${id}`);
+  const answer = await invoke(running.home, operation, { caller: CALLER, raw });
+  if (answer.shape !== 'body') throw new Error(`${id} answered without a body`);
+  return answer.data as T;
+}
+
+async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do: 'start' }>): Promise<Running> {
+  setDefaultCACertificates([ca]);
+  process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
+  await import('../../test/support/push-preload.ts');
+  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0' };
+  const running = await startServe(readSettings(flags, {}));
+  // Past the API, which would ask name servers, and for as many tokens as it takes.
+  await running.home.store.write(async (tx) => {
+    for (const [i, endpoint] of endpoints.entries()) {
+      const token_id = `local:bench${Math.floor(i / ENDPOINTS_PER_TOKEN)}`;
+      await insertEndpoint(tx, { id: newId('ep', tx.now), token_id, owner: 'bench', endpoint, label: null, p256dh: null, auth: null });
+    }
+  });
+  return running;
+}
+
+async function oneJob(running: Running): Promise<Ended> {
+  const ended = new Map<string, number>();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onEnd = ({ jobId }: { jobId: string }): void => {
+    ended.set(jobId, monotonicMs());
+    resolve();
+  };
+  running.signals.once('job:finished', onEnd);
+  const { job_id: id } = await call<{ job_id: string }>(running, 'command.run', { inventory: 'localhost', command: COMMAND });
+  await call(running, 'job.notify', { id });
+  await promise;
+  const atMs = ended.get(id);
+  if (atMs === undefined) throw new Error(`another job than ${id} ended`);
+  return { jobId: id, atMs };
+}
+
+let running: Running | null = null;
+for await (const order of orders<PageOrder>()) {
+  if (order.do === 'start') {
+    running = await start(order);
+    say({ started: true });
+  } else if (running !== null) {
+    if (order.do === 'job') say(await oneJob(running));
+    else {
+      await running.stop();
+      say({ stopped: true });
+    }
+  }
+}
