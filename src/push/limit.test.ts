@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { HandClock } from '../doctor/facts-for-tests.ts';
+import { guardedDial, SendFailed } from './dial-guard.ts';
+import { CONNECT_MS, TOTAL_MS } from './limit.ts';
+import { post } from './post.ts';
+import { sendMail } from './smtp.ts';
+
+const PAGE = { id: 'page_1', title: 'a page', message: 'text', priority: 3, tags: [], click: 'http://svc.test/', actions: [] };
+
+test('F11: a resolver that never answers and takes no notice of the end holds a send up for as long as a connection may take', async () => {
+  const clock = new HandClock();
+  const dial = guardedDial({ resolve: () => new Promise(() => undefined) });
+  const sent = post({ clock, dial }, { url: new URL('https://push.example.com/a'), headers: {}, body: 'x' });
+  clock.advance(CONNECT_MS);
+  await assert.rejects(sent, new SendFailed('no connection within 3 s'));
+  assert.equal(clock.waiting, 0, 'a timer is left');
+});
+
+test('F19: a mail server that goes on saying a little is left after the time of a send, and its connection with it', async (t) => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as { port: number };
+  const clock = new HandClock();
+  const reached = once(server, 'connection') as Promise<[Socket]>;
+  const sent = sendMail({ host: '127.0.0.1', port, secure: false, auth: null, from: 'a@example.com', to: 'b@example.com' }, { clock })(PAGE);
+  const refused = assert.rejects(sent, new SendFailed('not done within 10 s'));
+  const [socket] = await reached;
+  socket.on('error', () => undefined);
+  const closed = new Promise((resolve) => socket.resume().once('close', resolve));
+  // A greeting that is never over.
+  socket.write('220-wait\r\n');
+  clock.advance(TOTAL_MS);
+  await refused;
+  await closed;
+  assert.equal(clock.waiting, 0, 'a timer is left');
+});
