@@ -178,12 +178,12 @@ const GUARDS: readonly Guard[] = [
   },
 ];
 
-/** Begins with the word that programs look for. */
+/** The reason is the word that the contract names; the step says the rest. */
 function loopStop(rule: string, depth: number): Stop {
   const chain = `${depth} jobs stand before it, each made because the one before had ended, and ${CHAIN_MAX} may`;
   return {
-    reason: `loop: rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the expression of one of them leave out the end of the others.`,
-    why: `A loop: ${chain}.`,
+    reason: 'loop',
+    why: `Rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the expression of one of them leave out the end of the others.`,
   };
 }
 

@@ -48,11 +48,11 @@ export function takenOnce(reaction: ReactionDeps, signature: Signature | null | 
     ...reaction,
     store: {
       ...store,
-      write: (work) =>
+      write: (work, options) =>
         store.write(async (tx) => {
           await takeSignature(tx, signature);
           return work(tx);
-        }),
+        }, options),
     },
   };
 }

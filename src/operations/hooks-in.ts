@@ -7,6 +7,7 @@ import { type Normalised, type Payload, Unreadable } from '../reaction/normalise
 import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts';
 import type { Tx } from '../store/gate.ts';
 import type { WebhookRow } from '../store/schema.ts';
+import { whileUnchanged } from '../store/unchanged.ts';
 import { findWebhook, markHeard, webhookHash } from '../store/webhooks.ts';
 import { type Signature, takenOnce } from './hook-signature.ts';
 import type { Home } from './invoke.ts';
@@ -30,8 +31,9 @@ export interface Message extends Payload {
 export type Accepted = ViewData<'event.accepted'>;
 
 /** One hash and one look-up, whatever the token is. */
-export async function findHook({ store }: Home, token: string): Promise<Hook> {
-  return { row: await findWebhook(store.db, webhookHash(token)) };
+export function hookFinder({ store }: Home): (token: string) => Promise<Hook> {
+  const find = whileUnchanged(store, (hash) => findWebhook(store.db, hash));
+  return async (token) => ({ row: await find(webhookHash(token)) });
 }
 
 /**
@@ -40,8 +42,8 @@ export async function findHook({ store }: Home, token: string): Promise<Hook> {
  */
 export async function readMessage(home: Home, hook: Hook, message: Message): Promise<Normalised> {
   try {
-    const normalised = NORMALISERS[hook.row?.source ?? 'generic'](message);
-    if (hook.row === undefined) throw unknownHook();
+    const [normalised] = await home.services.reaction.turns.each([message], NORMALISERS[hook.row?.source ?? 'generic']);
+    if (hook.row === undefined || normalised === undefined) throw unknownHook();
     return normalised;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;

@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { WEBHOOK_SOURCES } from '../domain/event.ts';
+import { Failure } from '../domain/failure.ts';
 import { OPERATORS } from '../domain/scope.ts';
 import { newSecret } from '../domain/token.ts';
 import { rfc3339 } from '../lib/clock.ts';
+import { watchesOf } from '../store/deadmen.ts';
 import type { WebhookRow } from '../store/schema.ts';
 import { setSigningSecret } from '../store/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../store/webhooks.ts';
 import * as field from './fields.ts';
 import { type Operation, readOperation, writeOperation } from './operation.ts';
-import { reply, replyNone } from './reply.ts';
+import { reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.' };
@@ -77,12 +79,13 @@ const remove = writeOperation({
   cli: { verb: 'webhook remove', positionals: ['name'], examples: ['svc webhook remove alerts'] },
   mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
-  answers: [],
-  failures: ['not_found'],
+  answers: ['webhook.get'],
+  failures: ['not_found', 'conflict'],
   audit: ({ name }) => ({ target: name, detail: {} }),
   async run({ tx }, { name }) {
-    await deleteWebhook(tx, name);
-    return replyNone;
+    const [watch] = await watchesOf(tx, name);
+    if (watch !== undefined) throw new Failure('conflict', `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`);
+    return reply('webhook.get', webhookView(await deleteWebhook(tx, name)));
   },
 });
 

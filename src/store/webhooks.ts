@@ -41,10 +41,11 @@ function nameTaken(name: string): Failure {
 }
 
 /** Throws not_found. Its token opens nothing from then on. */
-export async function deleteWebhook(tx: Tx, name: string): Promise<void> {
-  const deleted = await tx.db.deleteFrom('webhooks').where('name', '=', name).executeTakeFirst();
-  if (deleted.numDeletedRows === 0n) throw new Failure('not_found', `There is no webhook ${name}.`);
+export async function deleteWebhook(tx: Tx, name: string): Promise<WebhookRow> {
+  const deleted = await tx.db.deleteFrom('webhooks').where('name', '=', name).returningAll().executeTakeFirst();
+  if (deleted === undefined) throw new Failure('not_found', `There is no webhook ${name}.`);
   await deleteSigning(tx, name);
+  return deleted;
 }
 
 const heard = prepared<{ hash: string; now: number }, unknown>((db, value) =>

@@ -51,10 +51,15 @@ describe('A webhook', () => {
     const url = await site.hook('generic', 'a');
     await assert.rejects(site.hook('gatus', 'a'), /name: a webhook is called a already/);
     assert.equal((await tell(url, { name: 'x' })).status, 202);
-    await site.call('webhook.remove', { name: 'a' });
+    await site.call('deadman.add', { name: 'alive', webhook: 'a', every: '10m' });
+    await assert.rejects(site.call('webhook.remove', { name: 'a' }), /^Failure: The watch alive listens to the webhook a: svc deadman remove alive first\.$/);
+    assert.equal((await tell(url, { name: 'x' })).status, 202);
+    await site.call('deadman.remove', { name: 'alive' });
+    const removed = await site.call<{ name: string; source: string }>('webhook.remove', { name: 'a' });
+    assert.deepEqual([removed.name, removed.source], ['a', 'generic']);
     assert.equal((await tell(url, { name: 'x' })).status, 404);
     await assert.rejects(site.call('webhook.remove', { name: 'a' }), /There is no webhook a\./);
-    assert.equal((await site.events()).length, 1);
+    assert.equal((await site.events()).length, 2);
   });
 
   test('takes POST, PUT and GET, and nothing else', async (t) => {

@@ -43,7 +43,7 @@ for (const postgres of [false, true]) {
         return ends.length === 1 + CHAIN_MAX ? ends : undefined;
       });
       assert.deepEqual(all.map(({ outcome }) => outcome), ['fired', 'fired', 'fired', 'suppressed']);
-      assert.match(all.at(-1)?.reason ?? '', /^loop: rule again makes no job of this event: 4 jobs stand before it/);
+      assert.equal(all.at(-1)?.reason, 'loop');
       assert.deepEqual(await counts(site), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
       assert.equal(await daemon.stop(), 0);
     });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/envelope.ts';
-import { acceptMessage, findHook, type Hook, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
+import { acceptMessage, type Hook, hookFinder, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
 import { checkSignature } from '../../operations/hook-signature.ts';
 import type { Home } from '../../operations/invoke.ts';
 import { VIEWS } from '../../operations/views.ts';
@@ -15,6 +15,8 @@ const METHODS = ['POST', 'PUT', 'GET'];
 /** What stands in the log in place of the path: the path holds the token. */
 const LOGGED_PATH = '/hook/[token]';
 const NOTHING = Buffer.alloc(0);
+/** Of one alert in a message, for a guess how many there are; a short one of Alertmanager. */
+const ALERT_BYTES = 400;
 
 /** What may be under way at a time; what is above is refused at once, so that its sender tries again later. */
 export interface HookLimits {
@@ -44,14 +46,18 @@ class Room {
     return this.#taken >= this.#max;
   }
 
-  /** Runs `work` with `amount` taken. Throws unavailable where nothing is left; the last one in may go over the bound. */
-  async hold<T>(amount: number, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` with `amount` taken, which it may correct. Throws unavailable where nothing is left; the last one in may go over the bound. */
+  async hold<T>(amount: number, work: (correct: (amount: number) => void) => Promise<T>): Promise<T> {
     if (this.isFull) throw overloaded();
-    this.#taken += amount;
+    let held = amount;
+    this.#taken += held;
     try {
-      return await work();
+      return await work((corrected) => {
+        this.#taken += corrected - held;
+        held = corrected;
+      });
     } finally {
-      this.#taken -= amount;
+      this.#taken -= held;
     }
   }
 }
@@ -64,6 +70,7 @@ function overloaded(): Failure {
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
 export class HookRoutes {
   readonly #home: Home;
+  readonly #find: (token: string) => Promise<Hook>;
   readonly #sender: Sender;
   readonly #bodyBytesMax: number;
   readonly #events: Room;
@@ -72,6 +79,7 @@ export class HookRoutes {
 
   constructor(home: Home, sender: Sender, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
     this.#home = home;
+    this.#find = hookFinder(home);
     this.#sender = sender;
     this.#bodyBytesMax = bodyBytesMax;
     this.#events = new Room(limits.events);
@@ -89,7 +97,7 @@ export class HookRoutes {
     try {
       // Before anything is read: over capacity the answer costs next to nothing.
       if (this.#events.isFull) throw overloaded();
-      const hook = await findHook(this.#home, token);
+      const hook = await this.#find(token);
       const body = await this.#accept(hook, request, query);
       this.#sender.send(exchange, 202, JSON_HEADERS, body);
     } catch (error) {
@@ -106,9 +114,13 @@ export class HookRoutes {
     // Only the body is signed.
     const query = signature === null ? asked : '';
     const contentType = request.headers['content-type'] ?? '';
-    const normalised = await this.#events.hold(1, () => readMessage(this.#home, hook, { contentType, query, bytes, peer }));
-    const { events, problems } = normalised;
-    const accepted = await this.#events.hold(events.length + problems.length, () => acceptMessage(this.#home, hook, normalised, peer));
+    // Taken before anybody has looked into it: who is refused hears so at once, and not after its turn to be read.
+    const likely = hook.row === undefined ? 1 : Math.ceil(bytes.length / ALERT_BYTES) || 1;
+    const accepted = await this.#events.hold(likely, async (correct) => {
+      const normalised = await readMessage(this.#home, hook, { contentType, query, bytes, peer });
+      correct(normalised.events.length + normalised.problems.length);
+      return acceptMessage(this.#home, hook, normalised, peer);
+    });
     return encode('event.accepted', VIEWS['event.accepted'].parse(accepted));
   }
 

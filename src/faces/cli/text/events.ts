@@ -34,11 +34,17 @@ export function eventList(data: Projected<'event.list'>, page: Page): string {
   );
 }
 
+/** Reasons that the contract fixes to a word, in a sentence. */
+const REASON_WORDS: Readonly<Record<string, string>> = {
+  cordoned: 'cordoned: while the service is cordoned, events make no jobs.',
+  loop: 'loop: too many jobs stand before it, each made because the one before had ended. The steps name the rule.',
+};
+
 export function eventSheet(data: Event, page: Page): string {
   return sheet(page, [
     ['Event', data.id],
     ['Outcome', data.outcome],
-    ['Why', data.reason],
+    ['Why', REASON_WORDS[data.reason] ?? data.reason],
     ['Source', data.source],
     ...optional('Name', data.name),
     ...optional('Status', data.status),

@@ -13,7 +13,7 @@ import { schedule, schedules } from './schedules.ts';
 import { seal, secret, secrets } from './secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './service.ts';
 import { hooks, source, sources } from './sources.ts';
-import { webhookCreated, webhooks } from './webhooks.ts';
+import { webhook, webhookCreated, webhooks } from './webhooks.ts';
 import { states, workspace, workspaces } from './workspaces.ts';
 
 /** Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the verb. */
@@ -56,6 +56,7 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'mute.list': mutes,
   'mute.get': mute,
   'webhook.list': webhooks,
+  'webhook.get': webhook,
   'webhook.created': webhookCreated,
   'schedule.list': schedules,
   'schedule.get': schedule,

@@ -72,6 +72,7 @@ function hostileHost(text: string) {
     'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
     'mute.get': mute,
     'webhook.list': [{ name: text, source: text, created_at: text, last_heard_at: text }, { name: text, source: text, created_at: text, last_heard_at: null }],
+    'webhook.get': { name: text, source: text, signed: true, created_at: text, last_heard_at: text },
     'webhook.created': { name: text, source: text, signed: true, url: text, signing_secret: text },
     'event.accepted': { events: [{ event_id: text, outcome: text }] },
   };

@@ -1,7 +1,7 @@
 import type { Projected } from '../../../operations/views.ts';
 import type { Page } from './page.ts';
-import { table } from './table.ts';
-import { relative } from './time.ts';
+import { sheet, table } from './table.ts';
+import { absolute, relative } from './time.ts';
 
 export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
   return table(
@@ -16,6 +16,16 @@ export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
     ],
     'No webhooks. Add one with: svc webhook add NAME --source alertmanager',
   );
+}
+
+export function webhook(data: Projected<'webhook.get'>, page: Page): string {
+  return sheet(page, [
+    ['Webhook', data.name],
+    ['Source', data.source],
+    ['Signed', data.signed ? 'yes' : 'no'],
+    ['Added', absolute(data.created_at, page.nowMs)],
+    ['Last heard', data.last_heard_at === null ? 'never' : absolute(data.last_heard_at, page.nowMs)],
+  ]);
 }
 
 /** The words beside the URL and the secret, which stand alone on standard output, a line each: see SECRETS in render.ts. */
