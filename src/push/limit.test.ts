@@ -2,13 +2,46 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { HandClock } from '../doctor/facts-for-tests.ts';
+import type { Clock } from '../lib/clock.ts';
 import { guardedDial, SendFailed } from './dial-guard.ts';
 import { CONNECT_MS, TOTAL_MS } from './limit.ts';
 import { post } from './post.ts';
 import { sendMail } from './smtp.ts';
 
 const PAGE = { id: 'page_1', title: 'a page', message: 'text', priority: 3, tags: [], click: 'http://svc.test/', actions: [] };
+
+/** Stands still until it is told. */
+class HandClock implements Clock {
+  #at = 0;
+  readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>();
+
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#at;
+  }
+
+  monotonic(): number {
+    return this.#at;
+  }
+
+  after(ms: number, fire: () => void): () => void {
+    const timer = { at: this.#at + ms, fire };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    this.#at += ms;
+    for (const timer of this.#timers) {
+      if (timer.at > this.#at) continue;
+      this.#timers.delete(timer);
+      timer.fire();
+    }
+  }
+}
 
 test('F11: a resolver that never answers and takes no notice of the end holds a send up for as long as a connection may take', async () => {
   const clock = new HandClock();
