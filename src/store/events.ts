@@ -3,7 +3,7 @@ import { EVENT_OUTCOMES, type EventOutcome } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobState } from '../domain/job.ts';
 import { pooledBytes } from '../lib/random.ts';
-import type { Tx } from './gate.ts';
+import type { Counter, Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
 import type { Db, EventRow } from './schema.ts';
 
@@ -34,19 +34,23 @@ const insertRow = prepared<EventRow, unknown>((db, value) =>
 const CHAINS = 64;
 const CHAIN = String((pooledBytes(1)[0] ?? 0) % CHAINS);
 
-const countOne = prepared<{ outcome: EventOutcome }, unknown>((db, value) =>
+const addCount = prepared<{ outcome: EventOutcome; count: number }, unknown>((db, value) =>
   db
     .insertInto('event_counts')
-    .values({ chain: CHAIN, outcome: value('outcome'), count: 1 })
+    .values({ chain: CHAIN, outcome: value('outcome'), count: value('count') })
     .onConflict((conflict) =>
-      conflict.columns(['chain', 'outcome']).doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.lit(1)) })),
+      conflict.columns(['chain', 'outcome']).doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.ref('excluded.count')) })),
     ),
 );
+
+const COUNTERS = Object.fromEntries(
+  EVENT_OUTCOMES.map((outcome): [EventOutcome, Counter] => [outcome, { name: outcome, add: (db, count) => addCount(db, { outcome, count }) }]),
+) as Record<EventOutcome, Counter>;
 
 /** Appends a row to the ledger of events, and counts it. */
 export function insertEvent(tx: Tx, row: EventRow): void {
   tx.later(insertRow(tx.db, row));
-  tx.later(countOne(tx.db, { outcome: row.outcome }));
+  tx.count(COUNTERS[row.outcome]);
 }
 
 /** All-time numbers of events by their outcome. */

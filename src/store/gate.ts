@@ -22,6 +22,8 @@ export interface Tx {
   readonly now: number;
   /** Appends a row to the audit ledger, in the same commit. */
   record(entry: LedgerEntry): void;
+  /** Adds one to a counter, in the same commit: all that a group counts is one statement for each counter. */
+  count(counter: Counter): void;
   /** Calls back once the write is durable. Must not throw. */
   afterCommit(notify: () => void): void;
   /**
@@ -29,6 +31,13 @@ export interface Tx {
    * the write fails.
    */
   later(statement: Promise<unknown>): void;
+}
+
+/** A number in the store. Kept by whoever counts, because it is known by its identity. */
+export interface Counter {
+  /** Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each other in a circle. */
+  readonly name: string;
+  add(db: Db, count: number): Promise<unknown>;
 }
 
 /** May run more than once, each time on a clean slate: it has no effect but through its `tx`. */
@@ -49,6 +58,7 @@ interface Settled {
   readonly member: Member;
   readonly notify: readonly (() => void)[];
   readonly entries: readonly LedgerEntry[];
+  readonly counted: readonly Counter[];
   readonly value?: unknown;
   readonly error?: unknown;
 }
@@ -171,6 +181,7 @@ export class WriteGate {
       }
       const entries = settled.flatMap((each) => each.entries);
       if (entries.length > 0) await appendLedger(db, this.#chain, this.#clock.now(), entries, later);
+      for (const [counter, count] of sums(settled.flatMap((each) => each.counted))) later(counter.add(db, count));
       // Who has somebody to tell in this process has somebody to tell in the others.
       if (settled.some((each) => each.notify.length > 0)) later(this.#engine.announce(db));
       return settled;
@@ -196,15 +207,17 @@ export class WriteGate {
   async #run(member: Member, db: Db, later: Later): Promise<Settled> {
     const entries: LedgerEntry[] = [];
     const notify: (() => void)[] = [];
+    const counted: Counter[] = [];
     const value = await member.work({
       db,
       dialect: this.#engine.dialect,
       now: this.#clock.now(),
       record: (entry) => void entries.push(entry),
+      count: (counter) => void counted.push(counter),
       afterCommit: (callback) => void notify.push(callback),
       later,
     });
-    return { member, value, entries, notify };
+    return { member, value, entries, counted, notify };
   }
 
   async #runApart(member: Member, db: Db, savepoint: Savepoint): Promise<Settled> {
@@ -222,7 +235,7 @@ export class WriteGate {
     } catch (thrown) {
       const error = await this.#causeOf(thrown, sent);
       if (this.#endsAll(error) || this.#faultOf(error) === 'busy') throw new MemberFailed(error);
-      return { member, error, entries: [], notify: [] };
+      return { member, error, entries: [], counted: [], notify: [] };
     }
   }
 
@@ -247,6 +260,12 @@ export class WriteGate {
     if (fault === 'busy') return new Failure('unavailable', 'The store is busy: nothing was written.');
     return error;
   }
+}
+
+function sums(counted: readonly Counter[]): [Counter, number][] {
+  const found = new Map<Counter, number>();
+  for (const counter of counted) found.set(counter, (found.get(counter) ?? 0) + 1);
+  return [...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1));
 }
 
 function causeIn(error: unknown): unknown {

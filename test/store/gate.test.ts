@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { setCordon } from '../../src/store/cordon.ts';
-import { WAITING_MAX, type Tx } from '../../src/store/gate.ts';
+import { type Counter, WAITING_MAX, type Tx } from '../../src/store/gate.ts';
 import { insertJob, listJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { enqueue, entry, ENGINES, makeJob, type TestDatabase, wipe } from './kit.ts';
@@ -165,6 +165,22 @@ for (const engine of ENGINES) {
       await first;
       const done = await Promise.all(waiting);
       assert.equal(done.length, WAITING_MAX);
+    });
+
+    test('What the writes of a group count is one statement for each counter, without those that fail', async () => {
+      const added: string[] = [];
+      const counter = (name: string): Counter => ({ name, add: async (_db, count) => void added.push(`${name} ${count}`) });
+      const [b, a] = [counter('b'), counter('a')];
+      const write = (counters: readonly Counter[]): Promise<void> => store.write(async (tx) => counters.forEach((each) => tx.count(each)));
+      await Promise.all([write([b, a]), write([b]), write([a, b])]);
+      assert.deepEqual(added, ['a 2', 'b 3']);
+      added.splice(0);
+      const failing = store.write(async (tx) => {
+        tx.count(a);
+        throw new Failure('conflict', 'no');
+      });
+      await Promise.all([write([b]), assert.rejects(failing), write([b])]);
+      assert.deepEqual(added, ['b 2']);
     });
 
     test('Closing waits for the writes under way and refuses new ones; closing twice is closing once', async () => {
