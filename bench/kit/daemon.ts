@@ -1,6 +1,6 @@
 /** The real daemon as a child process, on a data directory of its own. */
 import type { ChildProcess } from 'node:child_process';
-import { openSync, closeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { HttpConnection, requestBytes, type HttpResponse } from './http-client.ts';
@@ -8,6 +8,8 @@ import { cleanEnvironment, end, start, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
 export const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
+/** What bin/svc gives Node, for a daemon inside of a program of the bench. */
+export const NODE_FLAGS: readonly string[] = readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? [];
 const READY_WITHIN_MS = 60_000;
 const API = '/api/v1';
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Enqueued } from '../children/orders.ts';
 import { startFloorServer } from '../floors/server.ts';
 import type { Bench } from '../kit/bench.ts';
+import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild, type Child } from '../kit/child.ts';
 import { load } from '../kit/load.ts';
 import { removeDir, tempDir } from '../kit/scratch.ts';
@@ -30,7 +31,7 @@ export async function latency({ report, quick }: Bench): Promise<void> {
   const one = await oneRequest(dir);
   const floor = { name: 'one request to a bare node:http that commits: p50', value: one.p50Ms };
   const worst = { name: 'one request to a bare node:http that commits: p99', value: one.p99Ms };
-  const daemon = openChild<unknown>('children/daemon.ts', { logFile: join(dir, 'daemon.log') });
+  const daemon = openChild<unknown>('children/daemon.ts', { logFile: join(dir, 'daemon.log'), flags: NODE_FLAGS });
   try {
     await daemon.ask({ do: 'start', dataDir: data });
     const http = (await daemon.ask({ do: 'http', count })) as number[];

@@ -4,6 +4,7 @@ import { createAuthority } from '../../test/support/push-authority.ts';
 import { closedPort, serveTcp, serveTls } from '../../test/support/push-network.ts';
 import type { Ended, PageOrder } from '../children/page-orders.ts';
 import type { Bench } from '../kit/bench.ts';
+import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild } from '../kit/child.ts';
 import { removeDir, tempDir } from '../kit/scratch.ts';
 import { percentile } from '../kit/statistics.ts';
@@ -42,7 +43,7 @@ export async function pages({ report, quick }: Bench): Promise<void> {
   try {
     const arrivals: Arrival[] = [];
     const { ca, livePort, endpoints, ports } = await openEndpoints(endings, arrivals);
-    const child = openChild<unknown>('children/page-daemon.ts', { logFile: join(dir, 'daemon.log') });
+    const child = openChild<unknown>('children/page-daemon.ts', { logFile: join(dir, 'daemon.log'), flags: NODE_FLAGS });
     endings.after(() => child.end());
     const ask = async <T>(order: PageOrder): Promise<T> => (await child.ask(order)) as T;
     await ask({ do: 'start', dataDir: join(dir, 'data'), ca, ports, endpoints });

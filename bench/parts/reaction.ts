@@ -4,6 +4,7 @@ import { alertMessage } from '../children/reaction-orders.ts';
 import { prepareDataDir } from '../../src/config/data-dir.ts';
 import { startFloorServer } from '../floors/server.ts';
 import type { Bench } from '../kit/bench.ts';
+import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild, runChild, type Child } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { load } from '../kit/load.ts';
@@ -34,7 +35,7 @@ interface Reached extends ReactionStarted {
 
 /** Starts a daemon, lends it, and ends it. */
 async function withDaemon(dataDir: string, logFile: string, use: (daemon: Reached) => Promise<void>): Promise<void> {
-  const child = openChild<unknown>('children/reaction-daemon.ts', { logFile });
+  const child = openChild<unknown>('children/reaction-daemon.ts', { logFile, flags: NODE_FLAGS });
   const ask = async <T>(order: ReactionOrder): Promise<T> => (await child.ask(order)) as T;
   try {
     const started = await ask<ReactionStarted>({ do: 'start', dataDir });

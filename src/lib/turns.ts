@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Work may keep the event loop for so long before requests and timers have their turn, in milliseconds. */
-const TURN_MS = 5;
+const TURN_MS = 3;
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

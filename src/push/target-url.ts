@@ -56,13 +56,12 @@ function requireAuthority(authority: string, refuse: Refuse): void {
 }
 
 function requireCredentials(url: URL, kind: TargetKind, refuse: Refuse): void {
-  if (kind === 'webhook') refuse('has credentials, which a webhook is not sent: a secret of a webhook belongs into its path or query');
   try {
     decodeURIComponent(`${url.username}${url.password}`);
   } catch {
     refuse('has a user or password with a % that begins no escape: it is written %25');
   }
-  if (kind === 'mail' && (url.username === '' || url.password === '')) refuse('needs a user and a password, or neither');
+  if (kind !== 'ntfy' && (url.username === '' || url.password === '')) refuse('needs a user and a password, or neither');
 }
 
 /** What else each kind of target asks of its URL. */
