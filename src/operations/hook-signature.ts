@@ -3,14 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WebhookSource } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
+import { SIGNATURE_TOLERANCE_MS } from '../domain/webhook-signature.ts';
 import { newId } from '../lib/id.ts';
 import type { ReactionDeps } from '../reaction/receive.ts';
 import type { WebhookRow, WebhookSignatureRow } from '../store/schema.ts';
 import { findSigningSecret, takeSignature } from '../store/webhook-signing.ts';
 import type { Home } from './invoke.ts';
-
-/** How far the time of a signature may be from the clock of this daemon. */
-const TOLERANCE_MS = 300_000;
 
 /** A signature that was checked, on its way into the store with what it came with. */
 export type Signature = WebhookSignatureRow;
@@ -36,13 +34,13 @@ export async function checkSignature(home: Home, row: WebhookRow | undefined, he
   const expected = createHmac('sha256', await secretOf(home, row)).update(`${seconds}${separator}`).update(bytes).digest();
   if (!timingSafeEqual(Buffer.from(hex, 'hex'), expected)) throw refused('The signature does not fit the message.');
   const signedAt = Number(seconds) * 1_000;
-  if (Math.abs(now - signedAt) > TOLERANCE_MS) throw refused('The time of the signature is more than 5 minutes from that of this service.');
+  if (Math.abs(now - signedAt) > SIGNATURE_TOLERANCE_MS) throw refused('The time of the signature is more than 5 minutes from that of this service.');
   return { webhook: row.name, signature: hex, message: newId('req', now), signed_at: signedAt };
 }
 
 /** As `reaction`; each write of it takes the signature with it, and is refused where it was taken with another message. */
-export function takenOnce(reaction: ReactionDeps, signature: Signature | null | undefined): ReactionDeps {
-  if (signature === null || signature === undefined) return reaction;
+export function takenOnce(reaction: ReactionDeps, signature: Signature | null): ReactionDeps {
+  if (signature === null) return reaction;
   const { store } = reaction;
   return {
     ...reaction,

@@ -13,14 +13,14 @@ import { type Signature, takenOnce } from './hook-signature.ts';
 import type { Home } from './invoke.ts';
 import type { ViewData } from './views.ts';
 
-/** When a webhook was last heard is written at most this often: a dead-man watch looks in minutes. */
+/** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
 
-/** The webhook of a token. `row` is undefined where there is none: what follows then does the same work and refuses. */
+/** Where a message came in. `row` is undefined for a token of nobody: what follows then does the same work and refuses. */
 export interface Hook {
   readonly row: WebhookRow | undefined;
-  /** Of its message, once checked; a webhook whose messages are not signed has none. */
-  readonly signature?: Signature | null;
+  /** Of the message, checked; null where messages are not signed, and for one that is refused before its body was read. */
+  readonly signature: Signature | null;
 }
 
 export interface Message extends Payload {
@@ -30,10 +30,10 @@ export interface Message extends Payload {
 
 export type Accepted = ViewData<'event.accepted'>;
 
-/** One hash and one look-up, whatever the token is. */
-export function hookFinder({ store }: Home): (token: string) => Promise<Hook> {
+/** The webhook of a token: one hash and one look-up, whatever the token is. */
+export function webhookFinder({ store }: Home): (token: string) => Promise<WebhookRow | undefined> {
   const find = whileUnchanged(store, (hash) => findWebhook(store.db, hash));
-  return async (token) => ({ row: await find(webhookHash(token)) });
+  return (token) => find(webhookHash(token));
 }
 
 /**
@@ -55,7 +55,7 @@ export async function readMessage(home: Home, hook: Hook, message: Message): Pro
 export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, why: string): Promise<never> {
   if (row === undefined) throw unknownHook();
   // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
-  if (row.signed !== 1 || signature) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer));
+  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer));
   throw new Failure('invalid_argument', why);
 }
 
@@ -63,30 +63,40 @@ function unknownHook(): Failure {
   return new Failure('not_found', 'There is no such hook.');
 }
 
-/** Tries the rules on the events of a message and writes all that comes of it; it is durable when this resolves. */
-export async function acceptMessage(home: Home, { row, signature }: Hook, { events, problems }: Normalised, peer: string): Promise<Accepted> {
-  if (row === undefined) throw unknownHook();
-  const reaction = takenOnce(home.services.reaction, signature);
-  const own = ingressLabels(peer);
-  const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
-  // A sender's own labels of these names go: only the socket says from where something came.
-  const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own } }));
-  const received = receive(reaction, stamped, sender);
-  noteHeard({ ...home, store: signature ? reaction.store : home.store }, row);
-  const accepted = (await received).map(({ event }) => ({ event_id: event.id, outcome: event.outcome }));
-  for (const problem of problems) {
-    const { id, outcome } = await receiveUnreadable(reaction, row.source, problem, own);
-    accepted.push({ event_id: id, outcome });
-  }
-  return { events: accepted };
+/** Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that resolves. */
+export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, peer: string) => Promise<Accepted> {
+  const noteHeard = heardNoter(home);
+  return async ({ row, signature }, { events, problems }, peer) => {
+    if (row === undefined) throw unknownHook();
+    const reaction = takenOnce(home.services.reaction, signature);
+    const own = ingressLabels(peer);
+    const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
+    // A sender's own labels of these names go: only the socket says from where something came.
+    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own } }));
+    const received = await receive(reaction, stamped, sender);
+    const accepted = received.map(({ event }) => ({ event_id: event.id, outcome: event.outcome }));
+    for (const problem of problems) {
+      const { id, outcome } = await receiveUnreadable(reaction, row.source, problem, own);
+      accepted.push({ event_id: id, outcome });
+    }
+    // Only what was taken counts as heard: no repeat, and nothing that the store refused.
+    noteHeard(row.hash);
+    return { events: accepted };
+  };
 }
 
-/** Beside the events, and in the same commit as they: a message that was taken must not be refused because of this. */
-function noteHeard({ store, services }: Home, row: WebhookRow): void {
-  // Of a clock that was set back the difference is negative.
-  if (Math.abs(services.clock.now() - (row.last_heard_at ?? 0)) < HEARD_EVERY_MS) return;
-  const mark = async (tx: Tx): Promise<void> => markHeard(tx, row.hash);
-  store.write(mark).catch(() => undefined);
+/** Notes that the webhook of a hash was heard. Nobody waits for it: a message that was taken must not be refused because of this. */
+function heardNoter({ store, services: { clock } }: Home): (hash: string) => void {
+  /** When it was noted last, by a clock that nobody sets. */
+  const noted = new Map<string, number>();
+  return (hash) => {
+    const now = clock.monotonic();
+    if (now - (noted.get(hash) ?? Number.NEGATIVE_INFINITY) < HEARD_EVERY_MS) return;
+    noted.set(hash, now);
+    const mark = async (tx: Tx): Promise<void> => markHeard(tx, hash);
+    // The next message makes up for one that fails.
+    store.write(mark).catch(() => noted.delete(hash));
+  };
 }
 
 function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[number], string>> {

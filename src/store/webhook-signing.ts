@@ -1,4 +1,5 @@
 import { Failure } from '../domain/failure.ts';
+import { SIGNATURE_TOLERANCE_MS } from '../domain/webhook-signature.ts';
 import type { Keyring } from '../lib/seal.ts';
 import type { Tx } from './gate.ts';
 import { openSealed, webhookKeyLabel } from './seal.ts';
@@ -6,8 +7,11 @@ import type { Db, WebhookSignatureRow } from './schema.ts';
 
 /** What the messages of signed webhooks are signed with, and which signatures were taken. */
 
-/** For so long after the time that it says a signature stays noted: no daemon takes one of that age. */
-export const SIGNATURE_KEPT_MS = 600_000;
+/**
+ * For so long after the time that it says a signature stays noted. Once the tolerance has passed nobody takes it; the
+ * other half is for a daemon whose clock is behind that of the one which forgets it.
+ */
+const SIGNATURE_KEPT_MS = 2 * SIGNATURE_TOLERANCE_MS;
 /**
  * Signatures that are noted of one webhook, 33 messages a second over ten minutes: alerts come in groups, and to count
  * them takes a millisecond. What is above is refused for the moment, since a repeat of it could not be told.
@@ -33,7 +37,6 @@ export async function findSigningSecret(db: Db, ring: Keyring, webhook: string):
  */
 export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGNATURES_MAX): Promise<void> {
   const { webhook, signature, message } = row;
-  await tx.db.deleteFrom('webhook_signatures').where('signed_at', '<', tx.now - SIGNATURE_KEPT_MS).execute();
   const inserted = await tx.db
     .insertInto('webhook_signatures')
     .values(row)
@@ -44,6 +47,7 @@ export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGN
     if (before?.message === message) return;
     throw new Failure('conflict', 'A message with this signature was taken already: nothing was done.');
   }
+  await tx.db.deleteFrom('webhook_signatures').where('signed_at', '<', tx.now - SIGNATURE_KEPT_MS).execute();
   const { count } = await tx.db
     .selectFrom('webhook_signatures')
     .select((eb) => eb.fn.countAll<number>().as('count'))

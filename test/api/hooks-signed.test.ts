@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { WebhookSource } from '../../src/domain/event.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import { resealAll } from '../../src/store/seal.ts';
+import type { Store } from '../../src/store/store.ts';
 import { takeSignature } from '../../src/store/webhook-signing.ts';
 import { createIngressFace } from '../../src/faces/ingress/face.ts';
 import { type HookSite, openHookSite, tell, type Told } from '../support/hook-site.ts';
@@ -67,6 +69,32 @@ for (const postgres of [false, true]) {
       assert.deepEqual((await heard.execute()).map((row) => row.last_heard_at), [1]);
       assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site, 1), BODY) })).status, 202);
       assert.equal((await site.events()).length, 2);
+    });
+
+    test('takes a message that is sent again after the store could not take it, and has heard nothing until then', async (t) => {
+      let refuses = true;
+      // Only the write that answers with what became of events.
+      const wrapStore = (store: Store): Store => ({
+        ...store,
+        db: store.db,
+        write: (work, options) =>
+          store.write(async (tx) => {
+            const written = await work(tx);
+            if (refuses && Array.isArray(written)) throw new Failure('unavailable', 'The disk of the store is full: nothing was written.');
+            return written;
+          }, options),
+      });
+      const site = await openHookSite(t, { postgres, wrapStore });
+      const { url, secret } = await signedHook(site);
+      const headers = sign(secret, seconds(site), BODY);
+      const heard = async () => {
+        await site.program.store.write(() => Promise.resolve());
+        return (await site.program.store.db.selectFrom('webhooks').select('last_heard_at').executeTakeFirstOrThrow()).last_heard_at;
+      };
+      assert.deepEqual([(await tell(url, BODY, { headers })).status, await heard()], [503, null]);
+      refuses = false;
+      assert.deepEqual([(await tell(url, BODY, { headers })).status, (await site.events()).length], [202, 1]);
+      assert.notEqual(await heard(), null);
     });
 
     test('takes one of many equal ones that come at once', async (t) => {
@@ -142,6 +170,18 @@ describe('T58: A webhook of signed messages', () => {
     const headers = sign(secret, seconds(site), '{');
     assert.deepEqual([(await tell(url, '{', { headers })).status, (await tell(url, '{', { headers })).status], [400, 409]);
     assert.deepEqual((await site.events()).map(({ outcome }) => outcome), ['error']);
+  });
+
+  test('looks for old signatures once for each message, and not at all for a repeat', async (t) => {
+    const site = await openHookSite(t);
+    const { url, secret } = await signedHook(site, 'alertmanager');
+    const body = JSON.stringify({ alerts: [{ status: 'firing', labels: { alertname: 'A' } }, 'poison'] });
+    const headers = sign(secret, seconds(site), body);
+    const { statements } = noteWork(t);
+    const looks = (): number => statements.filter((sql) => sql.startsWith('delete from "webhook_signatures"')).length;
+    const first = await tell(url, body, { headers });
+    assert.deepEqual([first.status, first.events.length, looks()], [202, 2, 1]);
+    assert.deepEqual([(await tell(url, body, { headers })).status, looks()], [409, 1]);
   });
 
   test('takes what Grafana signs, and only with a time in it', async (t) => {

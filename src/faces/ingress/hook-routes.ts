@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/envelope.ts';
-import { acceptMessage, type Hook, hookFinder, readMessage, refuseMessage } from '../../operations/hooks-in.ts';
+import { type Hook, messageTaker, readMessage, refuseMessage, webhookFinder } from '../../operations/hooks-in.ts';
 import { checkSignature } from '../../operations/hook-signature.ts';
 import type { Home } from '../../operations/invoke.ts';
 import { VIEWS } from '../../operations/views.ts';
@@ -70,7 +70,8 @@ function overloaded(): Failure {
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
 export class HookRoutes {
   readonly #home: Home;
-  readonly #find: (token: string) => Promise<Hook>;
+  readonly #find: ReturnType<typeof webhookFinder>;
+  readonly #take: ReturnType<typeof messageTaker>;
   readonly #sender: Sender;
   readonly #bodyBytesMax: number;
   readonly #events: Room;
@@ -79,7 +80,8 @@ export class HookRoutes {
 
   constructor(home: Home, sender: Sender, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
     this.#home = home;
-    this.#find = hookFinder(home);
+    this.#find = webhookFinder(home);
+    this.#take = messageTaker(home);
     this.#sender = sender;
     this.#bodyBytesMax = bodyBytesMax;
     this.#events = new Room(limits.events);
@@ -97,8 +99,8 @@ export class HookRoutes {
     try {
       // Before anything is read: over capacity the answer costs next to nothing.
       if (this.#events.isFull) throw overloaded();
-      const hook = await this.#find(token);
-      const body = await this.#accept(hook, request, query);
+      const row = await this.#find(token);
+      const body = await this.#accept(row, request, query);
       this.#sender.send(exchange, 202, JSON_HEADERS, body);
     } catch (error) {
       this.#sender.sendFailure(exchange, error);
@@ -106,34 +108,34 @@ export class HookRoutes {
     return true;
   }
 
-  async #accept(found: Hook, request: IncomingMessage, asked: string): Promise<string> {
+  async #accept(row: Hook['row'], request: IncomingMessage, asked: string): Promise<string> {
     const peer = request.socket.remoteAddress ?? '';
-    const bytes = hasBody(request) ? await this.#read(found, peer, request) : NOTHING;
-    const signature = await checkSignature(this.#home, found.row, request.headers, bytes);
-    const hook: Hook = { row: found.row, signature };
+    const bytes = hasBody(request) ? await this.#read(row, peer, request) : NOTHING;
+    const signature = await checkSignature(this.#home, row, request.headers, bytes);
+    const hook: Hook = { row, signature };
     // Only the body is signed.
     const query = signature === null ? asked : '';
     const contentType = request.headers['content-type'] ?? '';
     // Taken before anybody has looked into it: who is refused hears so at once, and not after its turn to be read.
-    const likely = hook.row === undefined ? 1 : Math.ceil(bytes.length / ALERT_BYTES) || 1;
+    const likely = row === undefined ? 1 : Math.ceil(bytes.length / ALERT_BYTES) || 1;
     const accepted = await this.#events.hold(likely, async (correct) => {
       const normalised = await readMessage(this.#home, hook, { contentType, query, bytes, peer });
       correct(normalised.events.length + normalised.problems.length);
-      return acceptMessage(this.#home, hook, normalised, peer);
+      return this.#take(hook, normalised, peer);
     });
     return encode('event.accepted', VIEWS['event.accepted'].parse(accepted));
   }
 
-  async #read(hook: Hook, peer: string, request: IncomingMessage): Promise<Buffer> {
+  async #read(row: Hook['row'], peer: string, request: IncomingMessage): Promise<Buffer> {
     const { 'content-encoding': encoding = 'identity', 'content-length': told } = request.headers;
-    if (encoding !== 'identity') return refuseMessage(this.#home, hook, peer, 'Content-Encoding: a compressed body is not accepted.');
-    const room = hook.row === undefined ? this.#strangers : this.#bodies;
+    if (encoding !== 'identity') return refuseMessage(this.#home, { row, signature: null }, peer, 'Content-Encoding: a compressed body is not accepted.');
+    const room = row === undefined ? this.#strangers : this.#bodies;
     // A body of unknown length may be as long as any.
     const bytes = Math.min(told === undefined ? this.#bodyBytesMax : Number(told), this.#bodyBytesMax);
     try {
       return await room.hold(bytes, () => readBody(request, this.#bodyBytesMax));
     } catch (error) {
-      if (error instanceof Failure && error.code === 'invalid_argument') return refuseMessage(this.#home, hook, peer, error.message);
+      if (error instanceof Failure && error.code === 'invalid_argument') return refuseMessage(this.#home, { row, signature: null }, peer, error.message);
       throw error;
     }
   }
