@@ -30,16 +30,35 @@ const PLAIN_WORD = /^[a-z]{1,15}$/;
 /** A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. */
 const QUOTED = /([A-Za-z0-9_.-]{1,40})("\s{0,3}:\s{0,3}"|=")([^"]{1,4000})"/g;
 
+/** A header or a field, `X-Api-Key: x`; its scheme, if it has one, was looked at before. */
+const NAMED = /([A-Za-z0-9_.-]{1,40})(\s{0,3}:\s{0,3})([^\s"',;<>]{1,4000})/g;
+/** An option of a command line, `--password x`. */
+const OPTION = /(--?[A-Za-z0-9-]{1,40})(\s{1,3})([^\s"',;<>-][^\s"',;<>]{0,4000})/g;
+/** As curl takes them: `-u joe:x`. */
+const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']{1,4000}/g;
+const SCHEME_ALONE = /^(?:bearer|basic)$/i;
+
 /**
- * The text without the user and password of URLs in it, without the values of parameters and assignments that are
- * named like a credential, and without what follows `Bearer` or `Basic`.
+ * The text without the user and password of URLs in it, without the values of parameters, assignments, headers and
+ * options that are named like a credential, and without what follows `Bearer` or `Basic`.
  */
 export function withoutCredentials(text: string): string {
   let clean = text;
   if (clean.includes('://')) clean = clean.replaceAll(USERINFO, '://');
   if (clean.includes('"')) clean = clean.replaceAll(QUOTED, cleanQuoted);
   if (clean.includes('=')) clean = clean.replaceAll(PARAMETER, cleanParameter).replaceAll(ASSIGNED, cleanAssignment);
-  return SCHEME_WORD.test(clean) ? clean.replaceAll(SCHEME, cleanScheme) : clean;
+  if (SCHEME_WORD.test(clean)) clean = clean.replaceAll(SCHEME, cleanScheme);
+  if (clean.includes(':')) clean = clean.replaceAll(USER, `$1${REMOVED}`).replaceAll(NAMED, cleanField);
+  return clean.includes('-') ? clean.replaceAll(OPTION, cleanNamed) : clean;
+}
+
+/** "the token: expired" is a sentence. */
+function cleanField(whole: string, name: string, gap: string, value: string): string {
+  return PLAIN_WORD.test(value) ? whole : cleanNamed(whole, name, gap, value);
+}
+
+function cleanNamed(whole: string, name: string, gap: string, value: string): string {
+  return isCredentialName(name) && !SCHEME_ALONE.test(value) ? `${name}${gap}${REMOVED}` : whole;
 }
 
 function cleanScheme(whole: string, header: string | undefined, scheme: string, gap: string, word: string): string {

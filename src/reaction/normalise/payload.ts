@@ -43,7 +43,8 @@ export function isBodyless({ bytes }: Payload): boolean {
 /** As JSON, whatever its content type says: who posts with curl often says it is a form. Throws Unreadable. */
 export function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    // A byte order mark in front, as some write it, says nothing.
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
   } catch {
     throw new Unreadable('The payload is not JSON.');
   }
