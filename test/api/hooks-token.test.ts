@@ -1,5 +1,6 @@
 /** T58: What somebody learns who guesses at the URLs of webhooks, and where the token in one stands. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -61,11 +62,20 @@ test('T58: After 100 messages the token is in no file of the data directory, no 
     if (secret !== null) made.set('signing secret', secret);
   }
   const urlOf = (name: string): string => `${daemon.ready.ingress_url}/hook/${made.get(`${name} token`)!}`;
+  const sign = (body: string): Record<string, string> => {
+    const at = Math.floor(Date.now() / 1_000);
+    return { 'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', made.get('signing secret')!).update(`${at}.${body}`).digest('hex')}` };
+  };
   const answers: string[] = [];
+  let signedTaken = 0;
   for (let n = 0; n < 100; n += 1) {
-    const url = urlOf(n % 10 === 0 ? 'signed' : 'plain');
-    const body = [BODY, '{', `{"name":"m${n}"}`, 'x'.repeat(1_100_000)][n % 4];
-    const told = await tell(n % 5 === 1 ? `${url}?name=q${n}` : url, n % 5 === 1 ? undefined : body, n % 5 === 1 ? { method: 'GET' } : {});
+    const name = n % 10 === 0 ? 'signed' : 'plain';
+    const url = urlOf(name);
+    const body = [`{"name":"DiskFull","status":"firing","n":${n}}`, '{', `{"name":"m${n}"}`, 'x'.repeat(1_100_000)][n % 4]!;
+    // Every third of those is not, and is refused.
+    const headers = name === 'signed' && n % 30 !== 20 ? sign(body) : {};
+    const told = await tell(n % 5 === 1 ? `${url}?name=q${n}` : url, n % 5 === 1 ? undefined : body, n % 5 === 1 ? { method: 'GET' } : { headers });
+    if (name === 'signed' && told.status === 202) signedTaken += 1;
     answers.push(`${told.status} ${told.text} ${JSON.stringify([...told.headers])}`);
   }
   for (const method of ['DELETE', 'OPTIONS']) answers.push((await tell(urlOf('plain'), undefined, { method })).text);
@@ -74,6 +84,7 @@ test('T58: After 100 messages the token is in no file of the data directory, no 
   const api = daemon.api(site.token);
   const views = await Promise.all([site.call('webhook.list', {}), api.get('/events?limit=200'), api.get('/doctor'), api.get('/health')]);
   const tables = await Promise.all((['webhooks', 'events', 'ledger', 'idempotency', 'webhook_keys', 'webhook_signatures'] as const).map((table) => site.store.db.selectFrom(table).selectAll().execute()));
+  assert.deepEqual([signedTaken, tables.at(-1)?.length], [7, 7], 'signed messages were taken, each with a row of webhook_signatures');
   const refusal = await site.call('webhook.add', { name: 'plain', source: 'generic' }).then(() => assert.fail('a name was given twice'), String);
   assert.ok(JSON.stringify(views).includes('DiskFull') && JSON.stringify(tables).includes('webhook.add'), 'what is looked through is there');
   await daemon.stop();
