@@ -55,8 +55,8 @@ describe('A condition over an event', () => {
 
   test('sees an empty text where the sender gave nothing, so that a comparison is false and no error', async () => {
     const bare = event({ name: '', status: null, severity: null, netgroup: null });
-    for (const field of ['name', 'status', 'severity', 'netgroup']) {
-      assert.deepEqual(await answer(`event.${field} == "x"`, bare), { value: false });
+    for (const [field, other] of [['name', 'x'], ['status', 'firing'], ['severity', 'x'], ['netgroup', 'x']] as const) {
+      assert.deepEqual(await answer(`event.${field} == "${other}"`, bare), { value: false });
       assert.deepEqual(await answer(`event.${field} == ""`, bare), { value: true });
       await refused(`event.${field} == null`, /a text is compared with null/);
     }
@@ -98,13 +98,14 @@ describe('A condition over an event', () => {
     await refused('event.name', /must yield true or false; it yields a text/);
     await refused('event.name == "x" ? event.name : true', /must yield true or false/);
     await refused('event.source == "prometheus" && event.name == "x"', /no event has the source "prometheus"; there are generic, alertmanager/);
+    await refused('event.name == "x" && event.status == "fireing"', /no event has the status "fireing"; it is firing, resolved or, where the sender gave none, empty/);
     await refused('event.source in ["grafana", "nagios"]', /no event has the source "nagios"/);
     await refused('event.received_at > "2026"', /a time is compared with a text|can never be right|can not be called/);
     await refused('alert.name == "x"', /no name "alert" here/);
   });
 
   test('yields the same whether an equality of it settles the matter or the whole of it is evaluated', async () => {
-    const terms = ['event.name == "a"', '"a" == event.status', 'event.labels.x == "a"', 'event.labels["x.y"] == "b"', 'event["severity"] == ""', 'event.labels.missing == "a"', 'event.annotations.x == "a"', 'event.name != "a"', 'size(event.labels) == 2'];
+    const terms = ['event.name == "a"', '"firing" == event.status', 'event.labels.x == "a"', 'event.labels["x.y"] == "b"', 'event["severity"] == ""', 'event.labels.missing == "a"', 'event.annotations.x == "a"', 'event.name != "a"', 'size(event.labels) == 2'];
     const texts = ['a', 'b', ''];
     let [settled, seen] = [0, 0];
     for (const [i, first] of terms.entries()) {

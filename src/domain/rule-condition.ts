@@ -2,7 +2,7 @@ import type { CheckedCel } from './cel.ts';
 import type { Expr } from './cel-env.ts';
 import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
-import { EVENT_SOURCES, type EventFacts } from './event.ts';
+import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from './event.ts';
 import { checkRuleCel, eventContext, eventText, isTextField, missingLabel } from './rule-facts.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
@@ -23,11 +23,17 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const unknown = sources?.find((source) => !(EVENT_SOURCES as readonly string[]).includes(source));
   if (unknown !== undefined) throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
   const equalities = equalitiesOf(checked.expr);
+  const never = equalities.find(({ field, text }) => field === 'status' && !STATUSES.includes(text));
+  if (never !== undefined) throw new CelRefused(`no event has the status ${JSON.stringify(never.text)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`);
   return { sources, evaluate: (facts) => (equalities.some((each) => isFalse(each, facts)) ? { value: false } : evaluate(checked, facts)) };
 }
 
+const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
+
 /** A term that compares a text of the event with a constant. */
 interface Equality {
+  /** Of the event itself; null for a label. */
+  readonly field: string | null;
   /** The text; undefined where the event has none. */
   readonly textIn: (facts: EventFacts) => string | undefined;
   readonly text: string;
@@ -51,8 +57,8 @@ function equalitiesOf(expr: Expr): Equality[] {
 
 function equality(field: Expr, constant: Expr): Equality | null {
   const text = textOf(constant);
-  const textIn = textRead(field);
-  return text === null || textIn === null ? null : { textIn, text };
+  const read = textRead(field);
+  return text === null || read === null ? null : { ...read, text };
 }
 
 /** Not where the text is missing: that is an error, which the whole expression has to tell. */
@@ -118,14 +124,14 @@ function selection({ exprKind }: Expr): { readonly of: Expr; readonly field: str
 }
 
 /** How the text of a field or label is read from an event; null where the expression is none of these. */
-function textRead(expr: Expr): Equality['textIn'] | null {
+function textRead(expr: Expr): Pick<Equality, 'field' | 'textIn'> | null {
   const selected = selection(expr);
   if (selected === null) return null;
   const { of, field } = selected;
-  if (isEvent(of)) return isTextField(field) ? (facts) => eventText(facts, field) : null;
+  if (isEvent(of)) return isTextField(field) ? { field, textIn: (facts) => eventText(facts, field) } : null;
   const outer = selection(of);
   if (outer?.field !== 'labels' || !isEvent(outer.of)) return null;
-  return ({ labels }) => (Object.hasOwn(labels, field) ? labels[field] : undefined);
+  return { field: null, textIn: ({ labels }) => (Object.hasOwn(labels, field) ? labels[field] : undefined) };
 }
 
 function textOf({ exprKind }: Expr): string | null {
