@@ -3,11 +3,10 @@ import type { Caller } from '../domain/caller.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { EVENT_LIMITS } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
-import { type Clock, pause } from '../lib/clock.ts';
 import { Slots } from '../lib/slots.ts';
 import { hostEvent } from '../reaction/host-event.ts';
 import { withoutCredentials } from '../reaction/normalise/credentials.ts';
-import { consider, RuleChanged, settle } from '../reaction/receive.ts';
+import { consider, settle, untilRulesRest } from '../reaction/receive.ts';
 import { awaitJob, deadline } from './job-wait.ts';
 import { writeOperation, type Operation, type WaitContext, type Written } from './operation.ts';
 import type { Reply } from './reply.ts';
@@ -21,10 +20,6 @@ const WAIT_MAX_MS = 300_000;
 /** Requests of one process that may wait at a time, and of one token: each holds a connection and looks at its job. */
 const WAITING = { all: 256, perHolder: 16 };
 const waiting = new Slots(WAITING);
-
-/** An event whose rule was changed meanwhile is tried so often, with this pause: a change is known here after a second. */
-const ATTEMPTS = 6;
-const ATTEMPT_PAUSE_MS = 250;
 
 /** With the three labels of its own, a request stays well below what an event may have. */
 const METADATA_MAX = 32;
@@ -83,7 +78,7 @@ const request = writeOperation({
   },
   async around(context, { wait, timeout }, write) {
     const waitMs = requireDuration('timeout', timeout, WAIT_MIN_MS, WAIT_MAX_MS);
-    const writeTried = (): Promise<Written> => untilRulesRest(context.services.clock, write);
+    const writeTried = (): Promise<Written> => untilRulesRest(context.services.reaction, write);
     if (!wait) {
       await writeTried();
       return null;
@@ -105,18 +100,6 @@ function place({ id }: Caller): () => void {
   const release = waiting.take(id);
   if (release !== null) return release;
   throw new Failure('unavailable', `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was asked for: retry, or ask without wait.`);
-}
-
-/** A rule that changed between the trial of the event and its write is tried anew; each trial writes nothing or all. */
-async function untilRulesRest<T>(clock: Clock, write: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof RuleChanged) || attempt >= ATTEMPTS) throw error;
-      await pause(clock, ATTEMPT_PAUSE_MS);
-    }
-  }
 }
 
 /** The first answer with how the job ended; null where there is none to wait for. */

@@ -1,13 +1,12 @@
 import type { NormalEvent } from '../domain/event.ts';
 import { isTerminal, type JobState } from '../domain/job.ts';
-import { pause } from '../lib/clock.ts';
 import { findEventOfJob, insertEvent } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
 import { markTold } from '../store/outcomes.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import { consider } from './consider.ts';
 import { pageJobEnd } from './job-page.ts';
-import { type Considered, type ReactionDeps, RuleChanged, type Sender } from './parts.ts';
+import { type Considered, type ReactionDeps, type Sender, untilRulesRest } from './parts.ts';
 import { faultRow } from './receive.ts';
 import { settle } from './settle.ts';
 
@@ -43,10 +42,6 @@ async function senderOf(db: Db, job: JobRow): Promise<Sender> {
   return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
 }
 
-/** A rule that is changed meanwhile is met anew so often; after that the next pass tells the end. */
-const ATTEMPTS = 6;
-const PAUSE_MS = 250;
-
 /** The end of a job as events with their rules tried, for `settleOutcome`. */
 export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly Considered[]> {
   if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
@@ -56,21 +51,16 @@ export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<
 
 /**
  * Tells the end of a job: its event, what rules make of it, and the note on the job that it is told, in one
- * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`.
+ * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`, also
+ * where its rules are changed all the time: the next pass tells it.
  */
 export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered: readonly Considered[]): Promise<void> {
-  let events = considered;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const each = events;
-      return await deps.store.write((tx) => tell(deps, tx, job, each));
-    } catch (error) {
-      if (!(error instanceof RuleChanged) || attempt >= ATTEMPTS) throw error;
-      deps.rules.forget();
-      await pause(deps.clock, PAUSE_MS);
-      events = await considerOutcome(deps, job);
-    }
-  }
+  let first: readonly Considered[] | null = considered;
+  await untilRulesRest(deps, async () => {
+    const events = first ?? (await considerOutcome(deps, job));
+    first = null;
+    await deps.store.write((tx) => tell(deps, tx, job, events));
+  });
 }
 
 async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {

@@ -2,7 +2,7 @@ import type { EventFacts, NormalEvent } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import type { TriedRule } from '../domain/reaction.ts';
 import type { Action } from '../domain/rule.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, pause } from '../lib/clock.ts';
 import type { Turns } from '../lib/turns.ts';
 import type { EventRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -64,5 +64,22 @@ export interface Outcome {
 export class RuleChanged extends Failure {
   constructor(rule: string) {
     super('unavailable', `The rule ${rule} was changed while an event was tried on it. Nothing was done: send it again.`);
+  }
+}
+
+/** An event whose rule is changed meanwhile is tried so often, with this pause: what was changed is known here after a second at most. */
+const ATTEMPTS = 6;
+const PAUSE_MS = 250;
+
+/** Makes the attempt anew where it met a RuleChanged, with the rules as they are then; the last one is thrown. An attempt writes all or nothing. */
+export async function untilRulesRest<T>({ rules, clock }: Pick<ReactionDeps, 'rules' | 'clock'>, attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof RuleChanged) || count >= ATTEMPTS) throw error;
+      rules.forget();
+      await pause(clock, PAUSE_MS);
+    }
   }
 }

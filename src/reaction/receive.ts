@@ -1,22 +1,17 @@
 import type { EventSource, NormalEvent } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
-import { pause } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { Breather } from '../lib/turns.ts';
 import { insertEvent } from '../store/events.ts';
 import type { EventRow } from '../store/schema.ts';
 import { consider } from './consider.ts';
-import { type Outcome, type ReactionDeps, RuleChanged, type Sender } from './parts.ts';
+import { type Outcome, type ReactionDeps, type Sender, untilRulesRest } from './parts.ts';
 import { settle } from './settle.ts';
 
 export { consider } from './consider.ts';
 export type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
-export { RuleChanged } from './parts.ts';
+export { RuleChanged, untilRulesRest } from './parts.ts';
 export { settle } from './settle.ts';
-
-/** An event whose rule was changed meanwhile is tried again so often; what was changed is known here after a second at most. */
-const ATTEMPTS = 6;
-const PAUSE_MS = 250;
 
 /**
  * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
@@ -24,16 +19,10 @@ const PAUSE_MS = 250;
  * store can not take it.
  */
 export async function receive(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await receiveOnce(deps, events, sender);
-    } catch (error) {
-      if (error instanceof RuleChanged && attempt < ATTEMPTS) {
-        deps.rules.forget();
-        await pause(deps.clock, PAUSE_MS);
-      } else if (error instanceof Failure) throw error;
-      else break;
-    }
+  try {
+    return await untilRulesRest(deps, () => receiveOnce(deps, events, sender));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
   }
   // Something about one of them is beyond us: it must not keep the others out.
   const outcomes: Outcome[] = [];

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { Services } from '../../src/operations/services.ts';
+import { switchRule } from '../../src/store/rules.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { open } from '../support/raw-http.ts';
 import { type Received, send } from '../support/scenario.ts';
@@ -48,6 +49,19 @@ test('A wait ends with the job, and tells its state and exit code', async (t) =>
   const { status } = await answer;
   const { job_id: id, job_state: state, exit_code: code } = dataOf(await answer);
   assert.deepEqual([status, id, state, code], [200, job, 'degraded', 4]);
+});
+
+test('A request whose rule was changed where this process has not heard of it meets the rule as it is now', async (t) => {
+  const program = await startProgram(t);
+  await rule(program);
+  const { rules } = program.services.reaction;
+  const current = rules.current.bind(rules);
+  let old: Awaited<ReturnType<typeof current>> | null = await current();
+  t.mock.method(rules, 'current', async () => old ?? current());
+  t.mock.method(rules, 'forget', () => (old = null));
+  await program.store.write((tx) => switchRule(tx, 'clean', { enabled: false }));
+  const answer = await send(program, 'host', { method: 'POST', path: REQUESTS, body: { request: 'clean' } });
+  assert.deepEqual([answer.status, dataOf(answer).outcome], [200, 'ignored']);
 });
 
 test('A wait ends with a job that was cancelled before it ran, and has no exit code then', async (t) => {
