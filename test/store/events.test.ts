@@ -1,42 +1,30 @@
 /** The ledger of events on each database. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { EVENT_OUTCOMES, type EventOutcome } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { countEvents, findEvent, findEventOfJob, getEvent, insertEvent, listEvents, listFires, recordFire } from '../../src/store/events.ts';
-import type { Store } from '../../src/store/store.ts';
 import { eventRow, putEvents } from '../support/event-maker.ts';
-import { enqueue, ENGINES, type TestDatabase } from './kit.ts';
+import { ENGINES, enqueue, freshStore } from './kit.ts';
 
 const OUTCOMES: readonly EventOutcome[] = EVENT_OUTCOMES;
 
 for (const engine of ENGINES) {
   describe(`Events on ${engine.name}`, () => {
-    let database: TestDatabase;
-    let store: Store;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(() =>
-      store.write(async (tx) => {
-        for (const table of ['events', 'event_counts', 'rule_fires', 'jobs'] as const) await tx.db.deleteFrom(table).execute();
-      }),
-    );
+    const its = freshStore(engine);
 
     test('come back as they were put in, by their id', async () => {
-      const [row] = await putEvents(store, [{ job_id: 'job_1', approval_id: 'apr_1', rule: 'clean-up', outcome: 'gated', depth: 2, check_observations: '[]' }]);
+      const [row] = await putEvents(its.store, [{ job_id: 'job_1', approval_id: 'apr_1', rule: 'clean-up', outcome: 'gated', depth: 2, check_observations: '[]' }]);
       assert.ok(row !== undefined);
-      assert.deepEqual({ ...(await getEvent(store.db, row.id)) }, row);
-      assert.equal(await findEvent(store.db, 'evt_unknown'), undefined);
-      await assert.rejects(getEvent(store.db, 'evt_unknown'), (error) => error instanceof Failure && error.code === 'not_found');
+      assert.deepEqual({ ...(await getEvent(its.store.db, row.id)) }, row);
+      assert.equal(await findEvent(its.store.db, 'evt_unknown'), undefined);
+      await assert.rejects(getEvent(its.store.db, 'evt_unknown'), (error) => error instanceof Failure && error.code === 'not_found');
     });
 
     test('are listed newest first, by source, by outcome, and from a cursor on', async () => {
-      const rows = await putEvents(store, [{}, { source: 'gatus' }, { outcome: 'fired' }, { source: 'gatus', outcome: 'fired' }]);
+      const rows = await putEvents(its.store, [{}, { source: 'gatus' }, { outcome: 'fired' }, { source: 'gatus', outcome: 'fired' }]);
       const places = async (filter: Parameters<typeof listEvents>[1], limit = 10): Promise<number[]> =>
-        (await listEvents(store.db, filter, limit)).map(({ id }) => rows.findIndex((row) => row.id === id));
+        (await listEvents(its.store.db, filter, limit)).map(({ id }) => rows.findIndex((row) => row.id === id));
       assert.deepEqual(await places({}), [3, 2, 1, 0]);
       assert.deepEqual(await places({}, 2), [3, 2]);
       assert.deepEqual(await places({ source: 'gatus' }), [3, 1]);
@@ -46,45 +34,45 @@ for (const engine of ENGINES) {
     });
 
     test('are listed without their annotations and their trace', async () => {
-      await putEvents(store, [{}]);
-      const [row] = await listEvents(store.db, {}, 1);
+      await putEvents(its.store, [{}]);
+      const [row] = await listEvents(its.store.db, {}, 1);
       assert.deepEqual(Object.keys(row ?? {}).filter((key) => ['annotations', 'trace', 'depth'].includes(key)), []);
     });
 
     test('are counted by their outcome, also where processes write side by side', async () => {
-      const stores = [store, await database.open(), await database.open()];
-      await Promise.all(Array.from({ length: 90 }, (_, n) => putEvents(stores[n % 3] ?? store, [{ outcome: OUTCOMES[n % OUTCOMES.length] ?? 'error' }, { outcome: 'ignored' }])));
-      assert.deepEqual(await countEvents(store.db), { ignored: 105, matched: 15, suppressed: 15, gated: 15, fired: 15, error: 15 });
+      const stores = [its.store, await its.database.open(), await its.database.open()];
+      await Promise.all(Array.from({ length: 90 }, (_, n) => putEvents(stores[n % 3] ?? its.store, [{ outcome: OUTCOMES[n % OUTCOMES.length] ?? 'error' }, { outcome: 'ignored' }])));
+      assert.deepEqual(await countEvents(its.store.db), { ignored: 105, matched: 15, suppressed: 15, gated: 15, fired: 15, error: 15 });
     });
 
     test('that were undone are not counted', async () => {
       await assert.rejects(
-        store.write((tx) => {
+        its.store.write((tx) => {
           insertEvent(tx, eventRow());
           return Promise.reject(new Error('undone'));
         }),
         /undone/,
       );
-      assert.equal((await countEvents(store.db)).ignored, 0);
+      assert.equal((await countEvents(its.store.db)).ignored, 0);
     });
 
     test('tell how many jobs stood before a job that one of them made', async () => {
-      const [row] = await putEvents(store, [{ job_id: 'job_1', depth: 2 }]);
-      assert.deepEqual({ ...(await findEventOfJob(store.db, 'job_1')) }, { id: row?.id, depth: 2 });
-      assert.equal(await findEventOfJob(store.db, 'job_2'), undefined);
+      const [row] = await putEvents(its.store, [{ job_id: 'job_1', depth: 2 }]);
+      assert.deepEqual({ ...(await findEventOfJob(its.store.db, 'job_1')) }, { id: row?.id, depth: 2 });
+      assert.equal(await findEventOfJob(its.store.db, 'job_2'), undefined);
     });
 
     test('leave behind when a rule last acted for a thing, by status, and what became of the job', async () => {
-      const jobId = await enqueue(store);
+      const jobId = await enqueue(its.store);
       const key = { rule: 'clean-up', fingerprint: 'disk-1' };
-      await store.write((tx) => {
+      await its.store.write((tx) => {
         recordFire(tx, { ...key, status: 'firing', firedAt: 1, jobId: null });
         recordFire(tx, { ...key, status: 'firing', firedAt: 2, jobId });
         recordFire(tx, { ...key, status: '', firedAt: 3, jobId: null });
         recordFire(tx, { ...key, fingerprint: 'disk-2', status: 'firing', firedAt: 4, jobId: null });
         return Promise.resolve();
       });
-      const fires = (await listFires(store.db, key)).map((fire) => ({ ...fire })).toSorted((a, b) => a.fired_at - b.fired_at);
+      const fires = (await listFires(its.store.db, key)).map((fire) => ({ ...fire })).toSorted((a, b) => a.fired_at - b.fired_at);
       assert.deepEqual(fires, [
         { status: 'firing', fired_at: 2, job_id: jobId, job_state: 'queued' },
         { status: '', fired_at: 3, job_id: null, job_state: null },

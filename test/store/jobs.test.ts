@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Failure } from '../../src/domain/failure.ts';
 import { INITIAL_STATES, JOB_MOVES, JOB_STATES, type JobState } from '../../src/domain/job.ts';
 import { cancelWaiting, claimJobs, finishJob, queueApproved } from '../../src/store/claims.ts';
 import type { Tx } from '../../src/store/gate.ts';
 import { countPrivileged, countRunning, findJob, findRedrive, getJob, hasClaimable, insertJob, listJobs, listRedrivable, requestCancel } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, claimOne, enqueue, ENGINES, makeJob, stateOf, type TestDatabase, wipe } from './kit.ts';
+import { claim, claimOne, ENGINES, enqueue, freshStore, makeJob, stateOf, wipe } from './kit.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -36,19 +36,12 @@ async function putInState(store: Store, state: JobState): Promise<string> {
 
 for (const engine of ENGINES) {
   describe(`Jobs on ${engine.name}`, () => {
-    let database: TestDatabase;
-    let store: Store;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(() => wipe(store));
+    const its = freshStore(engine);
 
     test('A job is read as it was inserted, with the same types on both databases', async () => {
       const job = makeJob({ workspace: 'net', concurrencyKey: 'workspace:net', privileged: true, owners: ['ana', 'bob'], spec: '{"a":"ü"}' });
-      await store.write((tx) => insertJob(tx, job));
-      assert.deepEqual({ ...(await getJob(store.db, job.id)) }, {
+      await its.store.write((tx) => insertJob(tx, job));
+      assert.deepEqual({ ...(await getJob(its.store.db, job.id)) }, {
         id: job.id,
         kind: 'command',
         state: 'queued',
@@ -83,16 +76,16 @@ for (const engine of ENGINES) {
     });
 
     test('An unknown id is not found', async () => {
-      assert.equal(await findJob(store.db, 'job_none'), undefined);
-      await assert.rejects(getJob(store.db, 'job_none'), (error) => error instanceof Failure && error.code === 'not_found');
+      assert.equal(await findJob(its.store.db, 'job_none'), undefined);
+      await assert.rejects(getJob(its.store.db, 'job_none'), (error) => error instanceof Failure && error.code === 'not_found');
     });
 
     test('Lists are newest first, and the cursor goes on without a gap and without a repeat', async () => {
       const ids: string[] = [];
-      for (let n = 0; n < 7; n += 1) ids.push(await enqueue(store));
+      for (let n = 0; n < 7; n += 1) ids.push(await enqueue(its.store));
       const seen: string[] = [];
       for (let before: string | undefined; ; before = seen.at(-1)) {
-        const page = await listJobs(store.db, { before }, 3);
+        const page = await listJobs(its.store.db, { before }, 3);
         seen.push(...page.map((job) => job.id));
         if (page.length < 3) break;
       }
@@ -100,11 +93,11 @@ for (const engine of ENGINES) {
     });
 
     test('Each filter, and all together, show exactly what they name', async () => {
-      const plain = await enqueue(store);
-      const other = await enqueue(store, { runbook: 'rule:disk' });
-      const keyed = await enqueue(store, { runbook: 'rule:disk', concurrencyKey: 'k' });
-      const waiting = await enqueue(store, { state: 'awaiting_approval', concurrencyKey: 'k' });
-      const ids = async (filter: Parameters<typeof listJobs>[1]) => (await listJobs(store.db, filter, 10)).map((job) => job.id);
+      const plain = await enqueue(its.store);
+      const other = await enqueue(its.store, { runbook: 'rule:disk' });
+      const keyed = await enqueue(its.store, { runbook: 'rule:disk', concurrencyKey: 'k' });
+      const waiting = await enqueue(its.store, { state: 'awaiting_approval', concurrencyKey: 'k' });
+      const ids = async (filter: Parameters<typeof listJobs>[1]) => (await listJobs(its.store.db, filter, 10)).map((job) => job.id);
       assert.deepEqual(await ids({}), [waiting, keyed, other, plain]);
       assert.deepEqual(await ids({ state: 'awaiting_approval' }), [waiting]);
       assert.deepEqual(await ids({ runbook: 'rule:disk' }), [keyed, other]);
@@ -114,36 +107,36 @@ for (const engine of ENGINES) {
     });
 
     test('Running and privileged jobs are counted as numbers', async () => {
-      await enqueue(store, { privileged: true, createdAt: 1_000 });
-      await enqueue(store, { privileged: true, createdAt: 2_000 });
-      await claim(store, 1);
-      assert.equal(await countRunning(store.db), 1);
-      assert.equal(await countPrivileged(store.db, 1_500), 1);
+      await enqueue(its.store, { privileged: true, createdAt: 1_000 });
+      await enqueue(its.store, { privileged: true, createdAt: 2_000 });
+      await claim(its.store, 1);
+      assert.equal(await countRunning(its.store.db), 1);
+      assert.equal(await countPrivileged(its.store.db, 1_500), 1);
     });
 
     test('Something is claimable exactly while a job is queued that nobody is ahead of', async () => {
-      assert.equal(await hasClaimable(store.db), false);
-      await enqueue(store, { concurrencyKey: 'k' });
-      await enqueue(store, { concurrencyKey: 'k' });
-      assert.equal(await hasClaimable(store.db), true);
-      await claim(store, 5);
-      assert.equal(await hasClaimable(store.db), false);
+      assert.equal(await hasClaimable(its.store.db), false);
+      await enqueue(its.store, { concurrencyKey: 'k' });
+      await enqueue(its.store, { concurrencyKey: 'k' });
+      assert.equal(await hasClaimable(its.store.db), true);
+      await claim(its.store, 5);
+      assert.equal(await hasClaimable(its.store.db), false);
     });
 
     test('A job is redriven once: the second new job for it is refused by the database', async () => {
-      const old = await putInState(store, 'interrupted');
-      const made = await enqueue(store, { redriveOf: old, trigger: 'redrive' });
-      assert.deepEqual((await listRedrivable(store.db, ['interrupted'])).map((job) => job.id), [old]);
-      assert.equal((await findRedrive(store.db, old))?.id, made);
-      await assert.rejects(enqueue(store, { redriveOf: old }), (error) => store.dialect.faultOf(error) === 'unique');
+      const old = await putInState(its.store, 'interrupted');
+      const made = await enqueue(its.store, { redriveOf: old, trigger: 'redrive' });
+      assert.deepEqual((await listRedrivable(its.store.db, ['interrupted'])).map((job) => job.id), [old]);
+      assert.equal((await findRedrive(its.store.db, old))?.id, made);
+      await assert.rejects(enqueue(its.store, { redriveOf: old }), (error) => its.store.dialect.faultOf(error) === 'unique');
     });
 
     test('A cancel is asked for once, and only of a running job', async () => {
-      const queued = await enqueue(store);
-      assert.equal(await store.write((tx) => requestCancel(tx, queued)), false);
-      await claim(store, 1);
-      assert.equal(await store.write((tx) => requestCancel(tx, queued)), true);
-      assert.equal(await store.write((tx) => requestCancel(tx, queued)), false);
+      const queued = await enqueue(its.store);
+      assert.equal(await its.store.write((tx) => requestCancel(tx, queued)), false);
+      await claim(its.store, 1);
+      assert.equal(await its.store.write((tx) => requestCancel(tx, queued)), true);
+      assert.equal(await its.store.write((tx) => requestCancel(tx, queued)), false);
     });
 
     for (const [from, targets] of Object.entries(JOB_MOVES)) {
@@ -152,22 +145,22 @@ for (const engine of ENGINES) {
           const move = MOVERS[`${from}->${to}` as keyof typeof MOVERS];
           assert.ok(move !== undefined, 'The table has a move that the store has no function for.');
           for (const state of JOB_STATES) {
-            await wipe(store);
-            const id = await putInState(store, state);
-            const moved = await store.write((tx): Promise<boolean> => move(tx, id));
+            await wipe(its.store);
+            const id = await putInState(its.store, state);
+            const moved = await its.store.write((tx): Promise<boolean> => move(tx, id));
             assert.equal(moved, state === from, `from ${state}`);
-            assert.equal(await stateOf(store, id), state === from ? to : state);
+            assert.equal(await stateOf(its.store, id), state === from ? to : state);
           }
         });
       }
     }
 
     test('A run that ended cannot be ended a second time', async () => {
-      const id = await enqueue(store);
-      const fence = await claimOne(store);
-      assert.equal(await store.write((tx) => finishJob(tx, fence, { state: 'succeeded', exitCode: 0 })), true);
-      assert.equal(await store.write((tx) => finishJob(tx, fence, { state: 'failed', exitCode: 1 })), false);
-      assert.equal(await stateOf(store, id), 'succeeded');
+      const id = await enqueue(its.store);
+      const fence = await claimOne(its.store);
+      assert.equal(await its.store.write((tx) => finishJob(tx, fence, { state: 'succeeded', exitCode: 0 })), true);
+      assert.equal(await its.store.write((tx) => finishJob(tx, fence, { state: 'failed', exitCode: 1 })), false);
+      assert.equal(await stateOf(its.store, id), 'succeeded');
     });
   });
 }

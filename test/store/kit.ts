@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before, beforeEach } from 'node:test';
 import type { InitialState } from '../../src/domain/job.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -72,6 +73,7 @@ function databaseAt(location: Location, drop: () => Promise<void>): TestDatabase
 const TABLES = [
   'jobs', 'job_chunks', 'sessions', 'tokens', 'idempotency', 'chains', 'ledger', 'daemons', 'sources', 'workspaces', 'states', 'artifacts', 'approvals',
   'decision_links', 'secrets', 'seal', 'events', 'event_counts', 'webhooks', 'rules', 'rule_fires', 'silences', 'mutes', 'schedules',
+  'deadmen', 'pages', 'deliveries',
 ] as const; // prettier-ignore
 
 /** Empties the tables between two tests, which is quicker than a database for each. */
@@ -82,6 +84,26 @@ export async function wipe(store: Store): Promise<void> {
     }
     await db.updateTable('cordon').set({ cordoned_at: null, cordoned_by: null }).execute();
   });
+}
+
+export interface FreshStore {
+  readonly database: TestDatabase;
+  readonly store: Store;
+}
+
+/**
+ * For the suite around the call: a database and a store on it, which are there from its first test on, are empty
+ * before each one and are removed after the last.
+ */
+export function freshStore(engine: EngineUnderTest): FreshStore {
+  const its: { database?: TestDatabase; store?: Store } = {};
+  before(async () => {
+    its.database = await engine.create();
+    its.store = await its.database.open();
+  });
+  beforeEach(() => wipe(its.store!));
+  after(() => its.database?.remove());
+  return its as FreshStore;
 }
 
 export function makeJob(some: Partial<NewJob> = {}): NewJob {

@@ -1,6 +1,6 @@
 /** Rules on each database, and the book that compiles them. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { EventFacts } from '../../src/domain/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
@@ -10,7 +10,7 @@ import { insertSilence } from '../../src/store/silences.ts';
 import type { Store } from '../../src/store/store.ts';
 import { alert, TRUE } from '../support/reaction-maker.ts';
 import { refusal } from '../support/refusal.ts';
-import { ENGINES, type TestDatabase, wipe } from './kit.ts';
+import { ENGINES, freshStore } from './kit.ts';
 
 function rule(name: string, some: Partial<NewRule> = {}): NewRule {
   return { name, when: 'event.source == "generic"', cooldownMs: null, approval: 'none', approvalTtlMs: null, action: TRUE, owners: ['ana'], addedBy: 'ana', ...some };
@@ -38,96 +38,89 @@ function heard(store: Store): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`Rules on ${engine.name}`, () => {
-    let database: TestDatabase;
-    let store: Store;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(() => wipe(store));
+    const its = freshStore(engine);
 
     test('are listed by name and read as they were added', async () => {
       const given = rule('b-rule', { cooldownMs: 60_000, approval: 'required', approvalTtlMs: 1_000, action: { kind: 'notify', message: 'x' }, owners: ['ana', 'ben'] });
-      await store.write((tx) => insertRule(tx, given));
-      await add(store, 'a-rule');
-      await add(store, 'a.rule');
-      assert.deepEqual((await listRules(store.db)).map(({ name }) => name), ['a-rule', 'a.rule', 'b-rule']);
+      await its.store.write((tx) => insertRule(tx, given));
+      await add(its.store, 'a-rule');
+      await add(its.store, 'a.rule');
+      assert.deepEqual((await listRules(its.store.db)).map(({ name }) => name), ['a-rule', 'a.rule', 'b-rule']);
       const { addedBy, ...kept } = given;
-      const row = await getRule(store.db, 'b-rule');
+      const row = await getRule(its.store.db, 'b-rule');
       assert.deepEqual(ruleOf(row), { ...kept, enabled: true });
       assert.equal(row.added_by, addedBy);
-      await assert.rejects(getRule(store.db, 'c-rule'), refusal('not_found', /^There is no rule c-rule\.$/));
+      await assert.rejects(getRule(its.store.db, 'c-rule'), refusal('not_found', /^There is no rule c-rule\.$/));
     });
 
     test('have one name each, also when two are added at once', async () => {
-      const settled = await Promise.allSettled(['df', 'du'].map((word) => add(store, 'disk', { action: { kind: 'command', command: [word], inventory: 'localhost', limit: null, timeout: null } })));
+      const settled = await Promise.allSettled(['df', 'du'].map((word) => add(its.store, 'disk', { action: { kind: 'command', command: [word], inventory: 'localhost', limit: null, timeout: null } })));
       assert.deepEqual(settled.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
-      await assert.rejects(add(store, 'disk'), refusal('duplicate', /^name: a rule is called disk already/));
+      await assert.rejects(add(its.store, 'disk'), refusal('duplicate', /^name: a rule is called disk already/));
     });
 
     test('are another version after each change, and the same after a fire', async () => {
-      const marks = [await rulesMark(store.db)];
-      const mark = async (): Promise<void> => void marks.push(await rulesMark(store.db));
-      await add(store, 'disk');
+      const marks = [await rulesMark(its.store.db)];
+      const mark = async (): Promise<void> => void marks.push(await rulesMark(its.store.db));
+      await add(its.store, 'disk');
       await mark();
-      await store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "x"', owners: ['ben'], addedBy: 'ben' })));
+      await its.store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "x"', owners: ['ben'], addedBy: 'ben' })));
       await mark();
-      await store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
+      await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
       await mark();
       assert.equal(new Set(marks).size, marks.length);
-      await store.write((tx) => switchRule(tx, 'disk', { enabled: true }));
-      const { version } = await getRule(store.db, 'disk');
+      await its.store.write((tx) => switchRule(tx, 'disk', { enabled: true }));
+      const { version } = await getRule(its.store.db, 'disk');
       assert.equal(version, 4);
-      const before = await rulesMark(store.db);
-      assert.equal(await store.write((tx) => noteFired(tx, { name: 'disk', version })), true);
-      assert.equal(await rulesMark(store.db), before);
-      assert.notEqual((await getRule(store.db, 'disk')).last_fired_at, null);
+      const before = await rulesMark(its.store.db);
+      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), true);
+      assert.equal(await rulesMark(its.store.db), before);
+      assert.notEqual((await getRule(its.store.db, 'disk')).last_fired_at, null);
     });
 
     test('note no fire of a version that is not any more, of a disabled one, or of one that is gone', async () => {
-      await add(store, 'disk');
-      assert.equal(await store.write((tx) => noteFired(tx, { name: 'disk', version: 2 })), false);
-      const { version } = await store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
-      assert.equal(await store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
-      await store.write((tx) => deleteRule(tx, 'disk'));
-      assert.equal(await store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
+      await add(its.store, 'disk');
+      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version: 2 })), false);
+      const { version } = await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
+      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
+      await its.store.write((tx) => deleteRule(tx, 'disk'));
+      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
     });
 
     test('belong to who added them last, and also to who enabled them', async () => {
-      await add(store, 'disk');
-      await store.write((tx) => replaceRule(tx, rule('disk', { owners: ['ben'], addedBy: 'ben' })));
-      await store.write((tx) => switchRule(tx, 'disk', { enabled: true, owner: 'cleo' }));
-      await store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
-      const row = await getRule(store.db, 'disk');
+      await add(its.store, 'disk');
+      await its.store.write((tx) => replaceRule(tx, rule('disk', { owners: ['ben'], addedBy: 'ben' })));
+      await its.store.write((tx) => switchRule(tx, 'disk', { enabled: true, owner: 'cleo' }));
+      await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
+      const row = await getRule(its.store.db, 'disk');
       assert.deepEqual(ruleOf(row).owners, ['ben', 'cleo']);
       assert.equal(row.added_by, 'ben');
-      assert.equal(await store.write((tx) => replaceRule(tx, rule('other'))), undefined);
-      await assert.rejects(store.write((tx) => switchRule(tx, 'other', { enabled: true })), refusal('not_found'));
+      assert.equal(await its.store.write((tx) => replaceRule(tx, rule('other'))), undefined);
+      await assert.rejects(its.store.write((tx) => switchRule(tx, 'other', { enabled: true })), refusal('not_found'));
     });
 
     test('remember their fires when they are replaced, and forget them when they are removed', async () => {
-      await add(store, 'disk');
-      await store.write((tx) => {
+      await add(its.store, 'disk');
+      await its.store.write((tx) => {
         recordFire(tx, { rule: 'disk', fingerprint: 'f', status: 'firing', firedAt: 1, jobId: null });
         return Promise.resolve();
       });
-      const fires = async (): Promise<number> => (await store.db.selectFrom('rule_fires').selectAll().execute()).length;
-      await store.write((tx) => replaceRule(tx, rule('disk')));
+      const fires = async (): Promise<number> => (await its.store.db.selectFrom('rule_fires').selectAll().execute()).length;
+      await its.store.write((tx) => replaceRule(tx, rule('disk')));
       assert.equal(await fires(), 1);
-      await store.write((tx) => deleteRule(tx, 'disk'));
+      await its.store.write((tx) => deleteRule(tx, 'disk'));
       assert.equal(await fires(), 0);
-      await assert.rejects(store.write((tx) => deleteRule(tx, 'disk')), refusal('not_found'));
+      await assert.rejects(its.store.write((tx) => deleteRule(tx, 'disk')), refusal('not_found'));
     });
 
     test('are in the book by the source that they ask for, in the order of their names, the enabled ones', async () => {
-      const book = new RuleBook(store);
+      const book = new RuleBook(its.store, systemClock);
       assert.deepEqual(await names(book), []);
-      await add(store, 'b-any', { when: 'event.name == "x"' });
-      await add(store, 'a-grafana', { when: 'event.source == "grafana" && event.name == "x"' });
-      await add(store, 'c-generic');
-      await add(store, 'd-off');
-      await store.write((tx) => switchRule(tx, 'd-off', { enabled: false }));
+      await add(its.store, 'b-any', { when: 'event.name == "x"' });
+      await add(its.store, 'a-grafana', { when: 'event.source == "grafana" && event.name == "x"' });
+      await add(its.store, 'c-generic');
+      await add(its.store, 'd-off');
+      await its.store.write((tx) => switchRule(tx, 'd-off', { enabled: false }));
       book.forget();
       assert.deepEqual(await names(book), ['b-any', 'c-generic']);
       assert.deepEqual(await names(book, 'grafana'), ['a-grafana', 'b-any']);
@@ -137,13 +130,13 @@ for (const engine of ENGINES) {
     });
 
     test('are compiled once for each text: a book that forgets hands out the same rule while nothing changed', async () => {
-      await add(store, 'disk');
-      const book = new RuleBook(store);
+      await add(its.store, 'disk');
+      const book = new RuleBook(its.store, systemClock);
       const [first] = (await book.current()).rulesFor('generic');
       book.forget();
       const [second] = (await book.current()).rulesFor('generic');
       assert.equal(first, second);
-      await store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && event.labels.nope == "x"' })));
+      await its.store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && event.labels.nope == "x"' })));
       book.forget();
       const [third] = (await book.current()).rulesFor('generic');
       assert.deepEqual(first?.evaluate(facts()), { value: true });
@@ -152,25 +145,25 @@ for (const engine of ENGINES) {
     });
 
     test('that another process changed are in the book when that is heard of', async () => {
-      const book = new RuleBook(store);
+      const book = new RuleBook(its.store, systemClock);
       assert.deepEqual(await names(book), []);
-      const elsewhere = await database.open({ daemonId: 'dmn_other' });
-      const told = heard(store);
+      const elsewhere = await its.database.open({ daemonId: 'dmn_other' });
+      const told = heard(its.store);
       await add(elsewhere, 'disk');
       await told;
       assert.deepEqual(await names(book), ['disk']);
-      const toldAgain = heard(store);
+      const toldAgain = heard(its.store);
       await elsewhere.write((tx) => switchRule(tx, 'disk', { enabled: false }));
       await toldAgain;
       assert.deepEqual(await names(book), []);
     });
 
     test('F23: that an older version took and this one does not are an error for each event, and hold up no other rule', async () => {
-      await add(store, 'a-broken', { when: 'event.nmae == "x"' });
-      await add(store, 'b-unread', { when: '((' });
-      await add(store, 'c-fine');
-      await add(store, 'd-unfilled', { action: { kind: 'apply', workspace: '${event.nmae}', timeout: null } });
-      const [broken, unread, fine, unfilled] = (await new RuleBook(store).current()).rulesFor('generic');
+      await add(its.store, 'a-broken', { when: 'event.nmae == "x"' });
+      await add(its.store, 'b-unread', { when: '((' });
+      await add(its.store, 'c-fine');
+      await add(its.store, 'd-unfilled', { action: { kind: 'apply', workspace: '${event.nmae}', timeout: null } });
+      const [broken, unread, fine, unfilled] = (await new RuleBook(its.store, systemClock).current()).rulesFor('generic');
       assert.deepEqual(broken?.evaluate(facts()), { error: 'character 6: event has no field "nmae"; perhaps "name" is meant' });
       assert.ok('error' in (unread?.evaluate(facts()) ?? {}));
       assert.deepEqual(fine?.evaluate(facts()), { value: true });
@@ -180,14 +173,14 @@ for (const engine of ENGINES) {
     test('are silent while a silence of theirs, or one for such events, is open', async () => {
       const now = Date.now();
       const silence = (some: object) =>
-        store.write((tx) => insertSilence(tx, { rule: null, when_text: null, reason: 'r', created_by: 'ana', created_at: now, expires_at: now + 60_000, ...some }));
+        its.store.write((tx) => insertSilence(tx, { rule: null, when_text: null, reason: 'r', created_by: 'ana', created_at: now, expires_at: now + 60_000, ...some }));
       await silence({ rule: 'disk' });
       await silence({ when_text: 'event.labels.instance == "db1"' });
       await silence({ rule: 'cpu', when_text: 'event.name == "Other"' });
       await silence({ when_text: 'event.labels.nope == "x"' });
       await silence({ when_text: 'event.nmae == "x"' });
       await silence({ rule: 'cpu', expires_at: now - 1 });
-      const silences = (await new RuleBook(store).current()).silences;
+      const silences = (await new RuleBook(its.store, systemClock).current()).silences;
       const stopped = (name: string, some: Partial<EventFacts>): number[] => silences.flatMap((each, index) => (each.stops(name, facts(some)) ? [index] : []));
       assert.equal(silences.length, 5);
       assert.deepEqual(stopped('disk', { labels: {} }), [0]);
@@ -199,16 +192,16 @@ for (const engine of ENGINES) {
     test('are silent no longer when the time of the silence is over, without a change in the store', async () => {
       const clock = { ...systemClock, now: () => time };
       let time = Date.now();
-      await store.write((tx) => insertSilence(tx, { rule: 'disk', when_text: null, reason: 'r', created_by: 'ana', created_at: time, expires_at: time + 1_000 }));
-      const book = new RuleBook(store, clock);
+      await its.store.write((tx) => insertSilence(tx, { rule: 'disk', when_text: null, reason: 'r', created_by: 'ana', created_at: time, expires_at: time + 1_000 }));
+      const book = new RuleBook(its.store, clock);
       assert.equal((await book.current()).silences.length, 1);
       time += 1_000;
       assert.equal((await book.current()).silences.length, 0);
     });
 
     test('are read once by all who ask at the same time', async () => {
-      for (let index = 0; index < 20; index += 1) await add(store, `rule-${String(index).padStart(2, '0')}`);
-      const book = new RuleBook(store);
+      for (let index = 0; index < 20; index += 1) await add(its.store, `rule-${String(index).padStart(2, '0')}`);
+      const book = new RuleBook(its.store, systemClock);
       const asked = await Promise.all(Array.from({ length: 50 }, async () => (await book.current()).rulesFor('generic')));
       assert.equal(asked[0]?.length, 20);
       assert.equal(new Set(asked.map((rules) => rules[0])).size, 1);
