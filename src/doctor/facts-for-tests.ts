@@ -5,50 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DataDirPaths, prepareDataDir } from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
+import { HandClock } from '../lib/clock-for-tests.ts';
 import { insertJob } from '../store/jobs.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { DoctorParts } from './entry.ts';
 
 /** Any moment after the earliest that the doctor takes for a clock that was set. */
 export const WALL_MS = Date.UTC(2026, 10, 21, 12);
-
-/** A clock that stands still until it is told. Timers fire when monotonic time has reached them. */
-export class HandClock implements Clock {
-  wallMs = WALL_MS;
-  monotonicMs = 1_000;
-  #timers = new Set<{ at: number; fire: () => void }>();
-
-  /** Timers that have neither fired nor been cancelled. */
-  get waiting(): number {
-    return this.#timers.size;
-  }
-
-  now(): number {
-    return this.wallMs;
-  }
-
-  monotonic(): number {
-    return this.monotonicMs;
-  }
-
-  after(ms: number, fire: () => void): () => void {
-    const timer = { at: this.monotonicMs + ms, fire };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-
-  /** Moves both clocks, as time does. */
-  advance(ms: number): void {
-    this.wallMs += ms;
-    this.monotonicMs += ms;
-    for (const timer of this.#timers) {
-      if (timer.at > this.monotonicMs) continue;
-      this.#timers.delete(timer);
-      timer.fire();
-    }
-  }
-}
 
 export interface Installation {
   readonly clock: HandClock;
@@ -64,7 +28,7 @@ export interface Installation {
 /** A prepared data directory with its seal key and an open store: SQLite, or the PostgreSQL database at `url`. */
 export async function install(url?: string): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), 'gatehouse-doctor-'));
-  const clock = new HandClock();
+  const clock = new HandClock(WALL_MS);
   const paths = await prepareDataDir(join(root, 'data'));
   const location = url === undefined ? { file: paths.database } : { url };
   // The store gets the real clock: its waits for other processes must end.

@@ -1,30 +1,9 @@
 import assert from 'node:assert/strict';
 import { decodeChunk, type ChunkEvent } from '../../lib/chunk.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { HandClock } from '../../lib/clock-for-tests.ts';
 import { createRecorder, type RecordedChunk, type Recorder, type RecorderOptions } from './recorder.ts';
 
 // For the tests of this folder only.
-
-/** Time that stands still until it is moved. */
-export class StillClock implements Clock {
-  #now = Date.parse('2026-01-02T03:04:05.006Z');
-  #timers: { at: number; fire: () => void }[] = [];
-  now = (): number => this.#now;
-  monotonic = (): number => this.#now;
-  after(ms: number, fire: () => void): () => void {
-    const timer = { at: this.#now + ms, fire };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
-    };
-  }
-  advance(ms: number): void {
-    this.#now += ms;
-    const due = this.#timers.filter((timer) => timer.at <= this.#now);
-    this.#timers = this.#timers.filter((timer) => timer.at > this.#now);
-    for (const timer of due) timer.fire();
-  }
-}
 
 /** A store that keeps what it is given, and checks with each chunk that no seq is left out or comes twice. */
 export class Store {
@@ -56,8 +35,8 @@ export class Store {
   }
 }
 
-export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: StillClock; recorder: Recorder } {
-  const clock = new StillClock();
+export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: HandClock; recorder: Recorder } {
+  const clock = new HandClock(Date.parse('2026-01-02T03:04:05.006Z'));
   const store = new Store(options.firstSeq ?? 1);
   return { store, clock, recorder: createRecorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }) };
 }
