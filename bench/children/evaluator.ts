@@ -47,7 +47,7 @@ for await (const { dir, rules, form, durationMs } of orders<EvaluateOrder>()) {
   await store.write(async (tx) => {
     for (const { name, when } of benchRules(0, rules, form)) await insertRule(tx, { name, when, ...REST });
   });
-  const book = new RuleBook(store);
+  const book = new RuleBook(store, systemClock);
   await book.current();
   say({ firstPerSecond: await perSecond(book, FIRST_MS), perSecond: await perSecond(book, durationMs) });
   await store.close();

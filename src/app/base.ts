@@ -11,6 +11,7 @@ import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/followers.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
+import { Turns } from '../lib/turns.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
 import { RuleBook } from '../reaction/rule-book.ts';
@@ -19,7 +20,6 @@ import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createSourceFetcher } from './sources.ts';
-import { Turns } from '../lib/turns.ts';
 
 /** How long a follower sleeps at most, in milliseconds: the fallback where no news arrive. */
 const FOLLOW_FALLBACK_MS = 1_000;
@@ -121,7 +121,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
-    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store), turns: new Turns(clock) },
+    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store, clock), turns: new Turns(clock) },
     approvalTtlMs: base.settings.approvalTtlMs,
     decisionUrl: (approvalId, decision, token) =>
       `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,

@@ -3,7 +3,8 @@ import type { Clock } from './clock.ts';
 /** Work may keep the event loop for so long before requests and timers have their turn, in milliseconds. */
 const TURN_MS = 3;
 
-function nextTurn(): Promise<void> {
+/** Resolves when requests and timers had their turn. */
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

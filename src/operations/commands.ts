@@ -3,6 +3,7 @@ import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST } from '../domain/comma
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
+import { nextTurn } from '../lib/turns.ts';
 import { queueCommand } from '../reaction/queue.ts';
 import { getJob } from '../store/jobs.ts';
 import type { Db, JobRow } from '../store/schema.ts';
@@ -84,7 +85,7 @@ async function hostResult(db: Db, job: JobRow) {
   for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
     for (const event of page) keepLine(event, printed, bytes);
     // Decoding takes the thread: others have their turn in between.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
     for (const stream of ['stdout', 'stderr'] as const) if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
     break;

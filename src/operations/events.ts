@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_OUTCOMES, EVENT_SOURCES } from '../domain/event.ts';
 import { READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
+import { nextTurn } from '../lib/turns.ts';
 import { explainSteps } from '../reaction/explain.ts';
 import { countEvents, getEvent, listEvents, type EventFilter, type ListedEvent } from '../store/events.ts';
 import type { Db } from '../store/schema.ts';
@@ -69,7 +70,7 @@ async function* eventPages(db: Db, filter: EventFilter, limit: number): AsyncGen
     if (rows.length < size) return;
     before = rows.at(-1)?.id;
     // On SQLite reading takes the thread: others have their turn in between.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

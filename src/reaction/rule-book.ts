@@ -2,7 +2,8 @@ import { compileAction, type CompiledAction } from '../domain/rule-fill.ts';
 import { compileCondition, type Condition } from '../domain/rule-condition.ts';
 import type { EventFacts } from '../domain/event.ts';
 import type { Action, Rule } from '../domain/rule.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { nextTurn } from '../lib/turns.ts';
 import { listRules, ruleOf, rulesMark } from '../store/rules.ts';
 import type { RuleRow, SilenceRow } from '../store/schema.ts';
 import { openSilences, silencesMark } from '../store/silences.ts';
@@ -36,6 +37,7 @@ export interface OpenBook {
 
 /** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
 const CURRENT_MS = 1_000;
+
 interface Pages {
   readonly rules: readonly (BookRule & { readonly sources: readonly string[] | null })[];
   readonly silences: readonly BookSilence[];
@@ -59,7 +61,7 @@ export class RuleBook {
   #conditions = new Map<string, Promise<Condition | string>>();
   #actions = new Map<string, Promise<CompiledAction | string>>();
 
-  constructor(store: Store, clock: Clock = systemClock) {
+  constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -180,7 +182,7 @@ function fitting({ rules, bySource }: Pages, source: string): readonly BookRule[
 
 /** Compiling takes 1 ms and more for each: requests have their turn in between. */
 async function othersFirst<T>(make: () => Promise<T>): Promise<T> {
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   return make();
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Breather } from '../lib/turns.ts';
+import { Breather, nextTurn } from '../lib/turns.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Db } from './schema.ts';
@@ -26,6 +26,8 @@ export interface Tx {
   count(counter: Counter): void;
   /** Calls back once the write is durable. Must not throw. */
   afterCommit(notify: () => void): void;
+  /** Lets other processes hear of this write, where nobody in this one has to: they hear of each that calls back. */
+  announce(): void;
   /**
    * Takes a statement whose result nobody needs, so that the next one need not wait for its answer. When it fails,
    * the write fails.
@@ -124,7 +126,7 @@ export class WriteGate {
     for (let turn = 0, before = 0; turn < JOIN_TURNS && before < this.#waiting.length && this.#waiting.length < GROUP_MAX; turn += 1) {
       if (this.#waiting.some(({ prompt }) => prompt === true)) return;
       before = this.#waiting.length;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   }
 
@@ -215,6 +217,7 @@ export class WriteGate {
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
       afterCommit: (callback) => void notify.push(callback),
+      announce: () => void notify.push(() => undefined),
       later,
     });
     return { member, value, entries, counted, notify };

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { nextTurn } from '../lib/turns.ts';
 import type { Later } from './dialect.ts';
 import { prepared, preparedBy } from './prepared.ts';
 import type { Db, LedgerRow } from './schema.ts';
@@ -127,7 +128,7 @@ async function verifyChain(
       seq = row.seq;
     }
     if (page.length === 0) return { rows: seq, fault: `chain ${chain.id}: row ${seq + 1} is missing` };
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   return head === chain.head
     ? { rows: seq, fault: null }

@@ -58,7 +58,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
   const insert = tx.db.insertInto('rules').values(row).onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
   if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a rule is called ${rule.name} already.`);
-  announce(tx);
+  tx.announce();
   return row;
 }
 
@@ -85,7 +85,7 @@ export async function deleteRule(tx: Tx, name: string): Promise<RuleRow> {
   const row = await tx.db.deleteFrom('rules').where('name', '=', name).returningAll().executeTakeFirst();
   if (row === undefined) throw unknown(name);
   await tx.db.deleteFrom('rule_fires').where('rule', '=', name).execute();
-  announce(tx);
+  tx.announce();
   return row;
 }
 
@@ -96,7 +96,7 @@ async function change(tx: Tx, name: string, columns: Partial<RuleRow>): Promise<
     .where('name', '=', name)
     .returningAll()
     .executeTakeFirst();
-  announce(tx);
+  tx.announce();
   return row;
 }
 
@@ -110,11 +110,6 @@ function columnsOf(rule: NewRule) {
     owners: JSON.stringify(rule.owners),
     added_by: rule.addedBy,
   };
-}
-
-/** Other processes hear only of writes that somebody here wants to hear of. */
-function announce(tx: Tx): void {
-  tx.afterCommit(() => undefined);
 }
 
 const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>

@@ -31,7 +31,7 @@ export type NewSilence = Omit<SilenceRow, 'id' | 'ended_at'>;
 export async function insertSilence(tx: Tx, silence: NewSilence): Promise<SilenceRow> {
   const row: SilenceRow = { id: newId('sil', tx.now), ...silence, ended_at: null };
   await tx.db.insertInto('silences').values(row).execute();
-  announce(tx);
+  tx.announce();
   return row;
 }
 
@@ -46,7 +46,7 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
     .returningAll()
     .executeTakeFirst();
   if (row !== undefined) {
-    announce(tx);
+    tx.announce();
     return row;
   }
   const there = await tx.db.selectFrom('silences').select('id').where('id', '=', id).executeTakeFirst();
@@ -71,13 +71,8 @@ export function tracedEvents(db: Db, before: string | null, limit: number): Prom
 /** False when somebody else noted its end. */
 export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
   const result = await tx.db.updateTable('silences').set({ ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).executeTakeFirst();
-  announce(tx);
+  tx.announce();
   return Number(result.numUpdatedRows) === 1;
-}
-
-/** Other processes hear only of writes that somebody here wants to hear of. */
-function announce(tx: Tx): void {
-  tx.afterCommit(() => undefined);
 }
 
 const marks = prepared<object, { mark: string | null }>((db) =>

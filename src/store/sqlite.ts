@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import { pause, type Clock } from '../lib/clock.ts';
+import { nextTurn } from '../lib/turns.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import type { Db } from './schema.ts';
 import { checkDurability, checkFile } from './sqlite-check.ts';
@@ -133,7 +134,7 @@ async function immediate<T>(
 async function begin(connection: SqliteConnection, clock: Clock): Promise<void> {
   for (let turn = 0; turn < EAGER_TURNS; turn += 1) {
     if (tryBegin(connection)) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   const deadline = clock.monotonic() + BUSY_LIMIT_MS;
   const letGo = stayAlive();

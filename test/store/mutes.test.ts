@@ -4,6 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import type { EventStatus } from '../../src/domain/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { Turns } from '../../src/lib/turns.ts';
 import { considerEnding, endMutes } from '../../src/reaction/mute-endings.ts';
 import type { ReactionDeps } from '../../src/reaction/receive.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
@@ -12,7 +13,6 @@ import { activeMutes, deleteMute, endMute, expiredMutes, insertMute, listMutes }
 import type { MuteRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, type EngineUnderTest } from './kit.ts';
-import { Turns } from '../../src/lib/turns.ts';
 
 const NOW = Date.now();
 const GONE = { expires_at: NOW - 1 } as const;
@@ -21,7 +21,7 @@ async function openStoreOf(t: TestContext, engine: EngineUnderTest): Promise<{ s
   const database = await engine.create();
   t.after(() => database.remove());
   const store = await database.open();
-  return { store, deps: { store, clock: systemClock, wake: () => undefined, approvalTtlMs: 60_000, rules: new RuleBook(store), turns: new Turns(systemClock) } };
+  return { store, deps: { store, clock: systemClock, wake: () => undefined, approvalTtlMs: 60_000, rules: new RuleBook(store, systemClock), turns: new Turns(systemClock) } };
 }
 
 function put(store: Store, some: Partial<MuteRow> = {}): Promise<MuteRow> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { consider, type Outcome, receive, receiveUnreadable, type ReactionDeps, settle } from '../../src/reaction/receive.ts';
 import { type OpenBook, RuleBook } from '../../src/reaction/rule-book.ts';
 import { decodeTrace } from '../../src/reaction/trace.ts';
@@ -222,7 +223,7 @@ for (const engine of ENGINES) {
 
     test('a rule that was disabled or changed does not act as what it was, also where a process has not heard of it', async () => {
       await addRule(deps, 'clean-up');
-      const rules = new OldBook(store);
+      const rules = new OldBook(store, systemClock);
       const late = { ...deps, rules };
       await one(late);
       await store.write((tx) => switchRule(tx, 'clean-up', { enabled: false }));

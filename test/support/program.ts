@@ -16,6 +16,7 @@ import { Followers } from '../../src/lib/followers.ts';
 import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
 import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
+import { Turns } from '../../src/lib/turns.ts';
 import { type Authenticator, createAuthenticator } from '../../src/operations/authenticate.ts';
 import type { Services } from '../../src/operations/services.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
@@ -25,7 +26,6 @@ import { getJob, insertJob } from '../../src/store/jobs.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { insertToken, revokeToken } from '../../src/store/tokens.ts';
 import { freshDatabase } from './postgres.ts';
-import { Turns } from '../../src/lib/turns.ts';
 
 /** What ends a program: a test's context, or anything that calls the steps itself. */
 export interface Ending {
@@ -205,7 +205,7 @@ function fakeServices(store: Store, followers: Followers, clock: Clock, authenti
       hooksFile: () => Promise.resolve(null),
       hookNames: () => Promise.resolve([]),
     },
-    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new RuleBook(store), turns: new Turns(clock) },
+    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new RuleBook(store, clock), turns: new Turns(clock) },
     approvalTtlMs: 3_600_000,
     hookUrl: (secret) => `http://127.0.0.1:8421/hook/${secret}`,
     decisionUrl: (id, decision, secret) => `http://127.0.0.1:8421/approval/${id}/${decision}?token=${secret}`,

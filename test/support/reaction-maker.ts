@@ -2,11 +2,11 @@
 import type { NormalEvent } from '../../src/domain/event.ts';
 import type { Action } from '../../src/domain/rule.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { Turns } from '../../src/lib/turns.ts';
 import type { ReactionDeps, Sender } from '../../src/reaction/receive.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { insertRule, type NewRule } from '../../src/store/rules.ts';
 import type { Store } from '../../src/store/store.ts';
-import { Turns } from '../../src/lib/turns.ts';
 
 export const WEBHOOK: Sender = { principal: 'webhook:am', owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
 
@@ -15,7 +15,7 @@ export const TRUE: Action = { kind: 'command', command: ['true'], inventory: 'lo
 /** What one process works with; `wakes` counts how often its daemon was woken. */
 export function reactionOf(store: Store): ReactionDeps & { wakes(): number } {
   let wakes = 0;
-  return { store, clock: systemClock, wake: () => void (wakes += 1), approvalTtlMs: 3_600_000, rules: new RuleBook(store), turns: new Turns(systemClock), wakes: () => wakes };
+  return { store, clock: systemClock, wake: () => void (wakes += 1), approvalTtlMs: 3_600_000, rules: new RuleBook(store, systemClock), turns: new Turns(systemClock), wakes: () => wakes };
 }
 
 /** Adds a rule that matches every alert of `alert`, and lets `rules` look again. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { nextTurn } from '../../lib/turns.ts';
 
 /** One line of the system's process table. */
 export interface ProcessEntry {
@@ -54,7 +55,7 @@ export async function listProcesses(): Promise<ProcessEntry[]> {
     return entries;
   }
   for (const [index, name] of names.entries()) {
-    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
     const pid = Number(name);
     const entry = Number.isInteger(pid) ? processEntry(pid) : null;
     if (entry !== null) entries.push(entry);
