@@ -109,14 +109,29 @@ describe('What an event fills in', () => {
     await refused(command(['/opt/${event.name}']), /the first word names the program/);
   });
 
+  test('is never the program behind one that starts another, but may be an argument of that', async () => {
+    const chosen = [
+      ['env', '${event.name}'], ['env', 'A=b', '${event.name}'], ['/usr/bin/env', '-S', '${event.name}'], ['env', '--split-string=${event.name}'], ['env', '-i', '-S${event.name}'], ['env', '-S', 'sh -c', '${event.name}'], ['env', '-u', 'A', '${event.name}', 'x'],
+      ['timeout', '5', '${event.name}'], ['timeout', '-k', '1s', '5', '${event.name}'], ['sudo', '${event.name}'], ['sudo', '-u', 'root', '${event.name}'], ['nice', '-n', '5', 'env', '${event.name}'], ['xargs', '-n', '1', '${event.name}'],
+      ['sudo', 'timeout', '5', '/opt/${event.name}'],
+    ]; // prettier-ignore
+    for (const words of chosen) await refused(command(words), /^command: \$\{…\} where a program is named would let the event choose the program/);
+    const fine = [['env', 'A=${event.name}', 'tool'], ['timeout', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', 'tool', '${event.name}'], ['timeout', '-k', '1s', '5', 'nice', 'tool', '-n', '${event.name}']];
+    for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
+  });
+
   test('is never in a script, but may be an argument of one', async () => {
     const scripts = [
       ['sh', '-c', 'echo ${event.name}'], ['/bin/bash', '-euc', '${event.name}'], ['bash', '-o', 'pipefail', '-c', 'x ${event.name}'], ['env', 'A=b', 'dash', '-c', 'x ${event.name}'],
       ['python3', '-c', 'print("${event.name}")'], ['python3.13', '-Bc', '${event.name}'], ['perl', '-e', '${event.name}'], ['node', '--eval', '${event.name}'], ['awk', '/${event.name}/'],
       ['sed', '-n', 's/${event.name}/x/'], ['sudo', 'sh', '-c', 'a ${event.name}'], ['busybox', 'sh', '-c', 'a ${event.name}'],
+      ['sh', '${event.name}'], ['bash', '-x', '${event.name}'], ['python3', '-c${event.name}'], ['node', '--eval=${event.name}'], ['su', '-c', '${event.name}'], ['su', '-', 'user', '-c', 'a ${event.name}'],
+      ['watch', '-n', '5', '${event.name}'], ['ssh', 'h', '${event.name}'], ['ssh', '-n', '-p', '22', 'h', 'uptime', '${event.name}'], ['git', '-c', '${event.name}', 'log'], ['psql', 'db', '-c', '${event.name}'],
+      ['sudo', '-u', 'pg', 'psql', '--command=${event.name}'], ['eval', '${event.name}'], ['flock', '/l', '-c', '${event.name}'],
     ]; // prettier-ignore
     for (const words of scripts) await refused(command(words), /^command: \$\{…\} in a script would let the event write the program/);
-    const fine = [['sh', '-c', 'echo "$1"', 'sh', '${event.name}'], ['python3', 'tool.py', '-c', '${event.name}'], ['bash', 'tool.sh', '${event.name}'], ['sed', '-e', 's/a/b/', '${event.name}'], ['grep', '-e', '${event.name}']];
+    const fine = [['sh', '-c', 'echo "$1"', 'sh', '${event.name}'], ['python3', 'tool.py', '-c', '${event.name}'], ['bash', 'tool.sh', '${event.name}'], ['sed', '-e', 's/a/b/', '${event.name}'], ['grep', '-e', '${event.name}'],
+      ['ssh', '${event.name}', 'uptime'], ['ssh', '-p', '22', '${event.name}', 'uptime'], ['git', 'log', '-p', '${event.name}'], ['systemctl', 'restart', 'watch', '${event.name}'], ['bash', '--rcfile=${event.name}', 'x.sh']]; // prettier-ignore
     for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
   });
 

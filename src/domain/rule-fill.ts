@@ -157,7 +157,7 @@ async function commandWords(words: readonly string[]): Promise<Field[]> {
   const first = templates[0]?.fixed ?? null;
   if (first === null) throw new ActionRefused('command', 'the first word names the program and must not come from the event');
   if (first === '') throw new ActionRefused('command', 'the first word must name a program');
-  refuseScript(templates.map(({ fixed }) => fixed), (what) => {
+  refuseScript(templates, (what) => {
     throw new ActionRefused('command', what);
   });
   return Promise.all(templates.map((template, index) => commandWord(words[index] ?? '', template)));
@@ -165,7 +165,7 @@ async function commandWords(words: readonly string[]): Promise<Field[]> {
 
 async function commandWord(source: string, template: Template): Promise<Field> {
   const plain = await field('command', source, word);
-  if (!template.beginsOpen) return plain;
+  if (template.fixed !== null || template.before !== '') return plain;
   return (facts) => {
     const filled = plain(facts);
     if ('text' in filled && filled.text.startsWith('-')) return { error: 'command: what ${…} yields begins with "-" and could be read as an option' };

@@ -8,8 +8,8 @@ import { checkRuleCel, eventContext } from './rule-facts.ts';
 export interface Template {
   /** Its text where none of it comes from the event, else null. */
   readonly fixed: string | null;
-  /** Whether it begins with an expression, so that the event decides its first character. */
-  readonly beginsOpen: boolean;
+  /** What stands before the first expression; empty where the event decides the first character. */
+  readonly before: string;
   /** Never throws; an error is told without any value of the event. */
   fill(facts: EventFacts): { readonly text: string } | { readonly error: string };
 }
@@ -29,7 +29,7 @@ export async function compileTemplate(source: string): Promise<Template> {
   const [first] = parts;
   return {
     fixed: parts.length === 1 && first !== undefined && 'literal' in first ? first.literal : null,
-    beginsOpen: first !== undefined && 'expression' in first,
+    before: first !== undefined && 'literal' in first ? first.literal : '',
     fill(facts) {
       let text = '';
       for (const piece of pieces) {
