@@ -1,39 +1,54 @@
 import type { Clock } from '../lib/clock.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../store/deadmen.ts';
+import type { Tx } from '../store/gate.ts';
 import { requestPage } from '../store/pages.ts';
 import type { Store } from '../store/store.ts';
 
 export interface DeadmanDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** When this daemon began to listen: before that, nothing could be heard. In milliseconds since the epoch. */
-  readonly since: number;
+  /** When this daemon began to listen, by `clock.monotonic()`: before that, nothing could be heard. */
+  readonly startedAt: number;
   /** There is a page to send. */
   readonly wake: () => void;
 }
 
 export const DEADMAN_EVERY_MS = 1_000;
 
-/** Asks for a page once when a watch has been silent for too long, and once when it is heard again. */
+/**
+ * Asks for a page once when a watch has been silent for too long, and once when it is heard again. All times are by
+ * the store's clock, as another daemon may be the one that hears.
+ */
 export async function watchOnce(deps: DeadmanDeps): Promise<void> {
-  const { store, clock } = deps;
-  for (const watch of await listWatches(store.db)) {
+  const { store, clock, startedAt } = deps;
+  const watches = await listWatches(store.db);
+  if (watches.length === 0) return;
+  const now = await store.dialect.clock(store.db, clock.now());
+  const listeningSince = now - (clock.monotonic() - startedAt);
+  for (const watch of watches) {
+    const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
     const heardAt = watch.last_heard_at ?? 0;
-    if (watch.tripped_at !== null) {
-      if (heardAt > watch.tripped_at) await tell(deps, watch, true);
-    } else if (clock.now() - Math.max(heardAt, watch.created_at, deps.since) >= watch.every_ms) await tell(deps, watch, false);
+    if (trippedAt === null) {
+      if (now - Math.max(heardAt, createdAt, listeningSince) >= everyMs) await tellSilent(deps, watch, now);
+      // What tripped it was a silence of that long: what is heard within it was committed after the watch was read.
+    } else if (heardAt > trippedAt - everyMs) await tellHeard(deps, watch, trippedAt);
   }
 }
 
-async function tell({ store, clock, wake }: DeadmanDeps, watch: Watch, heard: boolean): Promise<void> {
-  const { name, webhook, every_ms: everyMs, tripped_at: trippedAt } = watch;
-  const at = clock.now();
-  await store.write(async (tx) => {
-    const moved = heard ? await restWatch(tx, name, trippedAt ?? 0) : await tripWatch(tx, name, at);
-    if (!moved) return;
-    const topic = `deadman:${name}:${heard ? `heard:${trippedAt ?? 0}` : at}`;
-    await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
-    tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: heard ? 'deadman.heard' : 'deadman.silent', target: name, detail: { webhook } });
-    tx.afterCommit(wake);
+function tellSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
+  return deps.store.write(async (tx) => {
+    if (await tripWatch(tx, watch, at)) await askForPage(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
   });
+}
+
+function tellHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
+  return deps.store.write(async (tx) => {
+    if (await restWatch(tx, watch.name, trippedAt)) await askForPage(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
+  });
+}
+
+async function askForPage({ wake }: DeadmanDeps, tx: Tx, { name, webhook, every_ms: everyMs }: Watch, { heard, topic }: { heard: boolean; topic: string }): Promise<void> {
+  await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
+  tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: heard ? 'deadman.heard' : 'deadman.silent', target: name, detail: { webhook } });
+  tx.afterCommit(wake);
 }

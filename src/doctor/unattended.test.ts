@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addSchedule } from '../../test/support/schedule-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
-import { insertWatch, tripWatch } from '../store/deadmen.ts';
-import { deleteWebhook, insertWebhook } from '../store/webhooks.ts';
+import { insertWatch, listWatches, tripWatch } from '../store/deadmen.ts';
+import { insertWebhook } from '../store/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import { install, type Installation } from './facts-for-tests.ts';
 
@@ -38,7 +38,7 @@ for (const postgres of [false, true]) {
       await demand('schedules', 'warn', `${named} There are more: svc schedule list.`);
     });
 
-    test('watches warns of one whose webhook is gone, and of one that hears nothing', async () => {
+    test('watches warns of those that hear nothing', async () => {
       const { store } = home;
       await demand('watches', 'ok', 'Dead-man watches: 0, none of them silent.');
       await store.write(async (tx) => {
@@ -48,11 +48,11 @@ for (const postgres of [false, true]) {
         }
       });
       await demand('watches', 'ok', 'Dead-man watches: 2, none of them silent.');
-      await store.write(async (tx) => {
-        await tripWatch(tx, 'cat-alive', tx.now);
-        await deleteWebhook(tx, 'dog');
-      });
-      await demand('watches', 'warn', 'dog-alive listens to the webhook dog, which is gone; cat-alive hears nothing of the webhook cat.');
+      const [cat, dog] = await listWatches(store.db);
+      await store.write((tx) => tripWatch(tx, cat!, tx.now));
+      await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat.');
+      await store.write((tx) => tripWatch(tx, dog!, tx.now));
+      await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.');
     });
   });
 }

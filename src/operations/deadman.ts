@@ -8,28 +8,22 @@ import { readOperation, writeOperation, type Operation } from './operation.ts';
 import { reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-/** Shorter silences are the pauses of every sender. */
-const EVERY_MIN_MS = 1_000;
+/** When a webhook was heard is noted once a second at most, and looked at once a second: less would page for nothing. */
+const EVERY_MIN_MS = 10_000;
 const EVERY_MAX_MS = 30 * 86_400_000;
 
 const LOCAL_ONLY = { none: 'A watch is set up at the machine, beside the webhook that it listens to.' };
 
 function watchView(row: Watch): ViewItem<'deadman.list'> {
+  const untroubled = row.last_heard_at === null ? 'waiting' : 'heard';
   return {
     name: row.name,
     webhook: row.webhook,
     every: formatDuration(row.every_ms),
-    state: stateOf(row),
+    state: row.tripped_at === null ? untroubled : 'silent',
     last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
     created_at: rfc3339(row.created_at),
   };
-}
-
-/** Nothing can be heard of a webhook that is gone: that is told before what was heard of it. */
-function stateOf({ heard_name: webhook, tripped_at: tripped, last_heard_at: heard }: Watch): ViewItem<'deadman.list'>['state'] {
-  if (webhook === null) return 'deaf';
-  if (tripped !== null) return 'silent';
-  return heard === null ? 'waiting' : 'heard';
 }
 
 const list = readOperation({
@@ -57,7 +51,7 @@ const add = writeOperation({
   input: z.strictObject({
     name: field.name,
     webhook: field.name.describe('The webhook that is listened to'),
-    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m'),
+    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m; at least 10s'),
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],

@@ -12,8 +12,7 @@ const deadman = z.object({
   name: z.string(),
   webhook: z.string(),
   every: z.string(),
-  /** `deaf`: its webhook is gone. */
-  state: z.enum(['heard', 'silent', 'waiting', 'deaf']),
+  state: z.enum(['heard', 'silent', 'waiting']),
   last_heard_at: time.nullable(),
   created_at: time,
 });

@@ -2,15 +2,15 @@ import { Failure } from '../domain/failure.ts';
 import type { Tx } from './gate.ts';
 import type { Db, DeadmanRow } from './schema.ts';
 
-/** A watch, and of its webhook when that was last heard (null for never) and its name (null where it is gone). */
-export type Watch = DeadmanRow & { readonly last_heard_at: number | null; readonly heard_name: string | null };
+/** A watch, and when its webhook was last heard (null for never). All times are by the store's clock. */
+export type Watch = DeadmanRow & { readonly last_heard_at: number | null };
 
 function watches(db: Db) {
   return db
     .selectFrom('deadmen')
-    .leftJoin('webhooks', 'webhooks.name', 'deadmen.webhook')
+    .innerJoin('webhooks', 'webhooks.name', 'deadmen.webhook')
     .selectAll('deadmen')
-    .select(['webhooks.last_heard_at', 'webhooks.name as heard_name']);
+    .select('webhooks.last_heard_at');
 }
 
 /** By name. */
@@ -38,14 +38,14 @@ export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhoo
   await tx.dialect.lockKey(tx.db, webhookKey(row.webhook));
   const webhook = await tx.db.selectFrom('webhooks').select('last_heard_at').where('name', '=', row.webhook).executeTakeFirst();
   if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
-  const whole: DeadmanRow = { ...row, created_at: tx.now, tripped_at: null };
+  const whole: DeadmanRow = { ...row, created_at: await tx.dialect.clock(tx.db, tx.now), tripped_at: null };
   const result = await tx.db
     .insertInto('deadmen')
     .values(whole)
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirst();
   if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
-  return { ...whole, last_heard_at: webhook.last_heard_at, heard_name: row.webhook };
+  return { ...whole, last_heard_at: webhook.last_heard_at };
 }
 
 /** The watch as it was. Throws not_found. */
@@ -56,9 +56,17 @@ export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
   return watch;
 }
 
-/** Notes that its silence was told at `at`; false where another daemon did. */
-export async function tripWatch(tx: Tx, name: string, at: number): Promise<boolean> {
-  const row = await tx.db.updateTable('deadmen').set({ tripped_at: at }).where('name', '=', name).where('tripped_at', 'is', null).returning('name').executeTakeFirst();
+/** Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read. */
+export async function tripWatch(tx: Tx, { name, webhook, last_heard_at: heardAt }: Watch, at: number): Promise<boolean> {
+  const heardSince = tx.db.selectFrom('webhooks').select('name').where('name', '=', webhook).where('last_heard_at', '>', heardAt ?? 0);
+  const row = await tx.db
+    .updateTable('deadmen')
+    .set({ tripped_at: at })
+    .where('name', '=', name)
+    .where('tripped_at', 'is', null)
+    .where((is) => is.not(is.exists(heardSince)))
+    .returning('name')
+    .executeTakeFirst();
   return row !== undefined;
 }
 

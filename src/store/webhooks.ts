@@ -55,7 +55,7 @@ const heard = prepared<{ hash: string; now: number }, unknown>((db, value) =>
     .where('hash', '=', value('hash')),
 );
 
-/** Notes that it was heard, in the write of what was heard. */
-export function markHeard(tx: Tx, hashOfToken: string): void {
-  tx.later(heard(tx.db, { hash: hashOfToken, now: tx.now }));
+/** Notes that it was heard now, by the store's clock: the daemon that watches it may be another. */
+export async function markHeard(tx: Tx, hashOfToken: string): Promise<void> {
+  tx.later(heard(tx.db, { hash: hashOfToken, now: await tx.dialect.clock(tx.db, tx.now) }));
 }

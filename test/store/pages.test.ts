@@ -13,7 +13,6 @@ import type { Store } from '../../src/store/store.ts';
 import { type Loop, startLoop } from '../../src/daemon/loop.ts';
 import { Pager, type PageDeps } from '../../src/daemon/page.ts';
 import { gate } from '../support/approval-maker.ts';
-import { DEADMAN_EVERY_MS, watchOnce } from '../../src/daemon/deadman.ts';
 import { addDaemon, ENGINES, type EngineUnderTest } from './kit.ts';
 
 /** A server that treats each connection in its own way; answers its URL. */
@@ -222,33 +221,6 @@ for (const engine of ENGINES) {
       assert.deepEqual(actions('https://asker.test/'), []);
       assert.equal(actions('https://phone.test/').length, 3);
       assert.deepEqual(actions('https://phone.test/'), actions('https://tablet.test/'));
-    });
-
-    test('A watch pages once when its webhook is silent for too long, and once when it is heard again', async (t) => {
-      assert.equal(DEADMAN_EVERY_MS, 1_000);
-      const database = await engine.create();
-      t.after(() => database.remove());
-      const store = await database.open();
-      let now = Date.now();
-      const clock = { ...systemClock, now: () => now };
-      const began = now;
-      await store.write(async ({ db }) => {
-        await db.insertInto('webhooks').values({ name: 'dog', source: 'generic', hash: 'x', created_at: now, last_heard_at: null }).execute();
-        await db.insertInto('deadmen').values({ name: 'alive', webhook: 'dog', every_ms: 60_000, added_by: 'ana', created_at: now, tripped_at: null }).execute();
-      });
-      const topics = async (): Promise<string[]> => (await store.db.selectFrom('pages').select('detail').orderBy('id').execute()).map(({ detail }) => String((JSON.parse(detail) as { heard: boolean }).heard));
-      const hear = (at: number) => store.write(({ db }) => db.updateTable('webhooks').set({ last_heard_at: at }).execute());
-      const look = async (at: number): Promise<string[]> => {
-        now = at;
-        for (let i = 0; i < 3; i += 1) await watchOnce({ store, clock, since: began, wake: () => undefined });
-        return topics();
-      };
-      assert.deepEqual(await look(began + 59_000), []);
-      assert.deepEqual(await look(began + 60_000), ['false']);
-      assert.deepEqual(await look(began + 600_000), ['false']);
-      await hear(Date.now() + 700_000);
-      assert.deepEqual(await look(began + 701_000), ['false', 'true']);
-      assert.deepEqual(await look(Date.now() + 820_000), ['false', 'true', 'false']);
     });
 
     test('two daemons on one database send each page once, whoever finds it', async (t) => {

@@ -47,15 +47,11 @@ export function watches(data: Projected<'deadman.list'>, page: Page): string {
       { title: 'NAME', cell: (each) => each.name },
       { title: 'WEBHOOK', cell: (each) => each.webhook },
       { title: 'EVERY', cell: (each) => each.every },
-      { title: 'STATE', cell: stateText },
+      { title: 'STATE', cell: (each) => each.state },
       { title: 'LAST HEARD', cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, page.nowMs)) },
     ],
     'No watches. Make one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
   );
-}
-
-function stateText({ state }: Projected<'deadman.get'>): string {
-  return state === 'deaf' ? 'deaf: its webhook is gone' : state;
 }
 
 export function watch(data: Projected<'deadman.get'>, page: Page): string {
@@ -63,7 +59,7 @@ export function watch(data: Projected<'deadman.get'>, page: Page): string {
     ['Watch', data.name],
     ['Webhook', data.webhook],
     ['Every', data.every],
-    ['State', stateText(data)],
+    ['State', data.state],
     ['Last heard', data.last_heard_at === null ? '-' : absolute(data.last_heard_at, page.nowMs)],
   ]);
 }
