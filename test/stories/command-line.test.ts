@@ -55,6 +55,12 @@ test('the command line says the same on the data directory and over HTTP, and ru
     }
   });
 
+  await t.test('what is removed is shown as removed, in the text for people only', async () => {
+    for (const name of ['a', 'b']) await local('webhook', 'add', name, '--source', 'generic');
+    assert.match((await local('webhook', 'remove', 'a')).stdout, /^Removed:\nWebhook +a\n/);
+    assert.match((await local('webhook', 'remove', 'b', '--output', 'json')).stdout, /^\{"schema_version":1,"kind":"webhook.get",/);
+  });
+
   await t.test('an idempotency key makes one job', async () => {
     const argv = ['command', 'run', '--inventory', 'localhost', '--idempotency-key', 'once', '--output', 'json', '--', '/bin/true'];
     const first = await remote(...argv);

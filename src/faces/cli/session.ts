@@ -31,7 +31,9 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
   const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session) };
   const secret = secretOf(kind, data);
-  await write(secret === null ? stdout : stderr, render(kind, data, page));
+  // What is shown stands there no more, though it looks as if it did.
+  const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
+  await write(secret === null ? stdout : stderr, removed + render(kind, data, page));
   if (secret !== null) await write(stdout, secret);
 }
 

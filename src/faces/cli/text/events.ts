@@ -28,7 +28,7 @@ export function eventList(data: Projected<'event.list'>, page: Page): string {
       { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
       { title: 'STATUS', cell: (each) => each.status ?? '-' },
       { title: 'RECEIVED', cell: (each) => relative(each.received_at, page.nowMs) },
-      { title: 'WHY', cell: (each) => each.reason, mayCut: true },
+      { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
     ],
     'No events. Make an address that alerts can be sent to with: svc webhook add NAME --source alertmanager',
   );
@@ -40,11 +40,16 @@ const REASON_WORDS: Readonly<Record<string, string>> = {
   loop: 'loop: too many jobs stand before it, each made because the one before had ended. The steps name the rule.',
 };
 
+/** A reason as people read it. */
+export function reasonText(reason: string): string {
+  return REASON_WORDS[reason] ?? reason;
+}
+
 export function eventSheet(data: Event, page: Page): string {
   return sheet(page, [
     ['Event', data.id],
     ['Outcome', data.outcome],
-    ['Why', REASON_WORDS[data.reason] ?? data.reason],
+    ['Why', reasonText(data.reason)],
     ['Source', data.source],
     ...optional('Name', data.name),
     ...optional('Status', data.status),

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views.ts';
-import { steps } from './events.ts';
+import { reasonText, steps } from './events.ts';
 import type { Page } from './page.ts';
 import { sheet, table } from './table.ts';
 import { absolute, relative } from './time.ts';
@@ -60,7 +60,7 @@ export function ruleTest(data: Projected<'rule.test'>, page: Page): string {
     ['Event', data.event_id],
     ['Fires', data.fires ? 'yes' : 'no'],
     ['Outcome', data.outcome],
-    ['Why', data.reason],
+    ['Why', reasonText(data.reason)],
   ]);
   return `${head}\n${steps(data.trace, page)}`;
 }
