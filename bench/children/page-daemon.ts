@@ -2,26 +2,15 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { startServe, type Running } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { localCaller } from '../../src/domain/caller.ts';
 import { newId } from '../../src/lib/id.ts';
-import { invoke } from '../../src/operations/invoke.ts';
-import { OPERATIONS } from '../../src/operations/table.ts';
 import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify.ts';
+import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
 import type { Ended, PageOrder } from './page-orders.ts';
 
-const CALLER = localCaller('bench');
 /** Long enough to be armed before it ends. */
 const COMMAND = ['/bin/sleep', '0.2'];
-
-async function call<T>(running: Running, id: string, raw: object): Promise<T> {
-  const operation = OPERATIONS.find((row) => row.id === id);
-  if (operation === undefined) throw new Error(`there is no operation ${id}`);
-  const answer = await invoke(running.home, operation, { caller: CALLER, raw });
-  if (answer.shape !== 'body') throw new Error(`${id} answered without a body`);
-  return answer.data as T;
-}
 
 async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do: 'start' }>): Promise<Running> {
   setDefaultCACertificates([ca]);

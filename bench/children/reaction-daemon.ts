@@ -4,15 +4,12 @@
  */
 import { startServe, type Running } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { localCaller } from '../../src/domain/caller.ts';
-import { invoke } from '../../src/operations/invoke.ts';
-import { OPERATIONS } from '../../src/operations/table.ts';
+import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 import { alertMessage, benchRules, FIRING_ALERT, type ReactionOrder, type ReactionStarted } from './reaction-orders.ts';
 
-const CALLER = localCaller('bench');
 /** After the end of a job, until the next alert: longer than a launcher needs to be warm again, and never in step. */
 const PAUSE_MS = 70;
 const PAUSE_SPREAD_MS = 40;
@@ -20,14 +17,6 @@ const PAUSE_SPREAD_MS = 40;
 interface Open {
   readonly running: Running;
   readonly hookUrl: string;
-}
-
-async function call<T>(running: Running, id: string, raw: object): Promise<T> {
-  const operation = OPERATIONS.find((row) => row.id === id);
-  if (operation === undefined) throw new Error(`there is no operation ${id}`);
-  const answer = await invoke(running.home, operation, { caller: CALLER, raw });
-  if (answer.shape !== 'body') throw new Error(`${id} answered without a body`);
-  return answer.data as T;
 }
 
 async function start(dataDir: string): Promise<Open & { readonly told: ReactionStarted }> {

@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { createAuthority } from '../../test/support/push-authority.ts';
-import { closedPort, serveTcp, serveTls } from '../../test/support/push-network.ts';
+import { closedPort, publicAddress, serveTcp, serveTls } from '../../test/support/push-network.ts';
 import type { Ended, PageOrder } from '../children/page-orders.ts';
 import type { Bench } from '../kit/bench.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';
@@ -69,11 +69,6 @@ export async function pages({ report, quick }: Bench): Promise<void> {
   }
 }
 
-/** Public ones, so that the guard lets them pass; nothing is ever sent there. */
-function addressOf(i: number): string {
-  return `93.184.215.${i + 1}`;
-}
-
 /** What the network alone takes: the same receiver, asked by a program that does nothing else. */
 async function bare(port: number, ca: string): Promise<number> {
   const before = monotonicMs();
@@ -98,7 +93,7 @@ interface Opened {
 /** 99 that are dead in turn of three ways, and in the middle of them one that takes its pages. */
 async function openEndpoints(endings: Endings, arrivals: Arrival[]): Promise<Opened> {
   const authority = createAuthority(endings);
-  const certificate = authority.certificate([LIVE, addressOf(ENDPOINTS / 2)]);
+  const certificate = authority.certificate([LIVE, publicAddress(ENDPOINTS / 2)]);
   const livePort = await serveTls(endings, () => certificate, (socket) => {
     let text = '';
     socket.on('data', (chunk: Buffer) => {
@@ -116,7 +111,7 @@ async function openEndpoints(endings: Endings, arrivals: Arrival[]): Promise<Ope
   return {
     ca: authority.ca.toString(),
     livePort,
-    endpoints: numbers.map((i) => `https://${addressOf(i)}/push`),
-    ports: Object.fromEntries(numbers.map((i) => [addressOf(i), portOf(i)])),
+    endpoints: numbers.map((i) => `https://${publicAddress(i)}/push`),
+    ports: Object.fromEntries(numbers.map((i) => [publicAddress(i), portOf(i)])),
   };
 }

@@ -13,15 +13,17 @@ export interface TestNetwork extends Pick<Required<GuardOptions>, 'resolve' | 'o
   place(name: string, port: number): string;
 }
 
-/** Of a range that is public and that no test reaches. */
-const ADDRESS_PREFIX = '93.184.215.';
+/** The nth address of a range that is public, so that the guard lets it pass, and that no test reaches. */
+export function publicAddress(n: number): string {
+  return `93.184.215.${n + 1}`;
+}
 
 export function createNetwork(): TestNetwork {
   const addresses = new Map<string, string>();
   const ports = new Map<string, number>();
   return {
     place(name, port) {
-      const address = `${ADDRESS_PREFIX}${addresses.size + 1}`;
+      const address = publicAddress(addresses.size);
       addresses.set(name, address);
       ports.set(address, port);
       return `https://${name}/push`;
