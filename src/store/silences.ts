@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { newId } from '../lib/id.ts';
 import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
-import type { Db, EventRow, SilenceRow } from './schema.ts';
+import type { Db, SilenceRow } from './schema.ts';
 
 export interface SilenceFilter {
   /** Only those that stop something at this time, in milliseconds by the store's clock; null for all. */
@@ -57,15 +57,6 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
 /** Silences whose time is over and whose end was not noted, oldest first. */
 export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
   return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '<=', now).orderBy('expires_at').limit(limit).execute();
-}
-
-/** As much of an event as tells whether a silence stopped it, and whether what it is about still fires. */
-export type StoppedEventRow = Pick<EventRow, 'id' | 'source' | 'name' | 'status' | 'fingerprint' | 'rule' | 'trace' | 'received_at'>;
-
-/** Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers. */
-export function tracedEvents(db: Db, before: string | null, limit: number): Promise<StoppedEventRow[]> {
-  const query = db.selectFrom('events').select(['id', 'source', 'name', 'status', 'fingerprint', 'rule', 'trace', 'received_at']).orderBy('id', 'desc').limit(limit);
-  return (before === null ? query : query.where('id', '<', before)).execute();
 }
 
 /** False when somebody else noted its end. */

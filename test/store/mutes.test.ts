@@ -82,9 +82,9 @@ for (const engine of ENGINES) {
       const mute = await put(store, { ...GONE, reason: 'new disks' });
       await put(store, { ...GONE, scope_value: 'Other' });
       await put(store);
-      const passes = await Promise.all([endMutes(deps), endMutes(deps)]);
-      assert.deepEqual([passes[0].ended + passes[1].ended, passes[0].events + passes[1].events], [2, 1]);
-      assert.deepEqual(await endMutes(deps), { ended: 0, events: 0 });
+      await Promise.all([endMutes(deps), endMutes(deps)]);
+      await endMutes(deps);
+      assert.equal((await store.db.selectFrom('mutes').select('id').where('ended_at', 'is not', null).execute()).length, 2);
       const rows = await store.db.selectFrom('events').selectAll().where('source', '=', 'mute').execute();
       assert.deepEqual(rows.map(({ name, status, outcome, fingerprint }) => ({ name, status, outcome, fingerprint })), [
         { name: 'DiskFull', status: 'firing', outcome: 'ignored', fingerprint: mute.id },

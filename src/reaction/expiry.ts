@@ -1,0 +1,85 @@
+import type { NormalEvent } from '../domain/event.ts';
+import { eventStatuses, type EventStatusRow } from '../store/event-statuses.ts';
+import type { Tx } from '../store/gate.ts';
+import type { Db } from '../store/schema.ts';
+import { consider, type Considered, type ReactionDeps, RuleChanged, type Sender, settle } from './receive.ts';
+
+/** What silences and mutes have in common when their time is over: an event, where something that they held still fires. */
+
+/** Ends that one call notes; the rest waits for the next. */
+const ENDINGS_MAX = 100;
+/** Events that are looked through for one that was held; of an older one nobody can say that it still fires. */
+const LOOK_BACK = 20_000;
+/** Read at a time, so that no read holds up the others. */
+const PAGE = 500;
+/** Told by the service itself: that something is not held any more says nothing about whether it fires. */
+const OWN_SOURCES: ReadonlySet<string> = new Set(['mute', 'silence']);
+
+/** What holds something back for a while. */
+export interface Hold<R> {
+  /** Those whose time is over and whose end was not noted, the oldest end first; `now` in milliseconds by the store's clock. */
+  due(db: Db, now: number, limit: number): Promise<R[]>;
+  /** False where somebody else noted its end. */
+  noteEnd(tx: Tx, id: string): Promise<boolean>;
+  /** Of an event before this nothing was held; in milliseconds since the epoch. */
+  since(row: R): number;
+  /** Whether it held something of this event. */
+  isAbout(row: R, event: EventStatusRow): boolean;
+  /** The event of its end, while the thing of `firing` still fires. */
+  endingEvent(row: R, firing: EventStatusRow): NormalEvent;
+  /** Who made it stands behind what the end leads to: nobody may make an event by a hold of a second and then approve its job. */
+  senderOf(row: R): Sender;
+}
+
+/**
+ * Notes the ends that are due, each in a write of its own with its event. Several daemons may call it at once: one of
+ * them notes an end. Stops early when `signal` aborts.
+ */
+export async function noteEnds<R extends { readonly id: string }>(deps: ReactionDeps, hold: Hold<R>, signal?: AbortSignal): Promise<void> {
+  const { store, clock } = deps;
+  const now = await store.dialect.clock(store.db, clock.now());
+  for (const row of await hold.due(store.db, now, ENDINGS_MAX)) {
+    if (signal?.aborted === true) return;
+    await noteEnd(deps, hold, row);
+  }
+}
+
+async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<void> {
+  const considered = await considerEnd(deps, hold, row);
+  try {
+    await deps.store.write(async (tx) => {
+      if ((await hold.noteEnd(tx, row.id)) && considered !== null) await settle(deps, tx, considered);
+    });
+  } catch (error) {
+    // Its rule was changed in this moment: the next call tries the rule as it is then.
+    if (!(error instanceof RuleChanged)) throw error;
+  }
+}
+
+/** The event of an end now, with its rules tried, for `settle`; null where nothing fires of what was held. */
+export async function considerEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<Considered | null> {
+  const firing = await firstFiring(deps.store.db, hold.since(row), (event) => hold.isAbout(row, event));
+  if (firing === null) return null;
+  const [considered] = await consider(deps, [hold.endingEvent(row, firing)], hold.senderOf(row));
+  return considered ?? null;
+}
+
+/** The newest event that `isAbout` is true for, of a thing whose newest event says firing; null where there is none. */
+async function firstFiring(db: Db, since: number, isAbout: (event: EventStatusRow) => boolean): Promise<EventStatusRow | null> {
+  const newest = new Map<string, string>();
+  let before: string | null = null;
+  for (let left = LOOK_BACK; left > 0; left -= PAGE) {
+    const page: EventStatusRow[] = await eventStatuses(db, before, PAGE);
+    for (const event of page) {
+      if (event.status === null || OWN_SOURCES.has(event.source)) continue;
+      const thing = JSON.stringify([event.source, event.name, event.fingerprint]);
+      const status = newest.get(thing) ?? event.status;
+      newest.set(thing, status);
+      if (status === 'firing' && isAbout(event)) return event;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE || last.received_at < since) return null;
+    before = last.id;
+  }
+  return null;
+}
