@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { Transport } from '../push/transport.ts';
 import type { Tx } from '../store/gate.ts';
-import { listLiveEndpoints } from '../store/notify.ts';
+import { listLiveEndpoints } from '../store/live-endpoints.ts';
 import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../store/page-bursts.ts';
 import {
   type AskedOrNone, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
@@ -25,31 +25,30 @@ const BATCH = 200;
 
 /** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
 export async function collectPages(deps: CollectDeps): Promise<number> {
-  const { store, clock } = deps;
-  const { db } = store;
-  const now = await store.dialect.clock(db, clock.now());
-  const [asked, late, settled, waiting, bursts] = await Promise.all([
-    untoldApprovals(db, now, BATCH),
-    remindable(db, now, BATCH),
-    followable(db, BATCH),
-    newPages(db, BATCH),
-    dueBursts(db, clock.now()),
-  ]);
-  if (asked.length + late.length + settled.length + waiting.length + bursts.length === 0) return 0;
-  return store.write(async (tx) => {
-    // Another daemon that looks at the same time finds what this one made.
+  if (!(await isSomethingDue(deps))) return 0;
+  return deps.store.write(async (tx) => {
+    // Another daemon that looks at the same time finds what this one made, because whatever is used is read after this.
     await tx.dialect.lockKey(tx.db, 'pages');
+    const now = await tx.dialect.clock(tx.db, tx.now);
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
     const targets = [...deps.transports.map(({ name }) => name), ...endpoints.map(({ id }) => id)];
     // A request that nobody could be told of is told as soon as there is somebody.
-    const told = targets.length === 0 ? 0 : await tellAsked(tx, asked);
-    if (targets.length > 0) await remind(tx, late);
-    await followUp(deps, tx, settled);
+    const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH));
+    if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
+    const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
     const pages = await newPages(tx.db, BATCH);
     const shown = await showBursts(tx);
     for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets, deps.self());
-    return told + settled.length + pages.length + shown.length;
+    return told + followed + pages.length + shown.length;
   });
+}
+
+/** A look that holds nobody up, before a write that other daemons wait for. */
+async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
+  const { db } = store;
+  const now = await store.dialect.clock(db, clock.now());
+  const found = await Promise.all([untoldApprovals(db, now, 1), remindable(db, now, 1), followable(db, 1), newPages(db, 1), dueBursts(db, clock.now())]);
+  return found.some(({ length }) => length > 0);
 }
 
 type DueBurst = Pick<WaitingBurst, 'burst'> & BurstStep;
@@ -104,13 +103,15 @@ async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
   for (const each of single) await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
 }
 
-async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<void> {
+/** Answers how many it was given. */
+async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<number> {
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;
     if (state === 'pending') continue;
     await requestPage(tx, { topic: `decided:${each.id}`, facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) } });
     await markFollowed(tx, each.id);
   }
+  return settled.length;
 }
 
 /** As whom the links of the operator's own targets decide: a name of the ledger, which nobody knows by heart. */

@@ -1,5 +1,6 @@
 import { composePage, type PageFacts, type PageMessage, type PushDetail } from '../domain/page.ts';
 import { Failure } from '../domain/failure.ts';
+import { pause } from '../lib/clock.ts';
 import { pooledBytes } from '../lib/random.ts';
 import { type MintedLinks, mintLinks } from '../operations/approval-links.ts';
 import type { Services } from '../operations/services.ts';
@@ -7,7 +8,9 @@ import { SendFailed } from '../push/dial-guard.ts';
 import type { EndpointTarget } from '../push/endpoint.ts';
 import type { Transport } from '../push/transport.ts';
 import { dueDeliveries, type Due, hasLeft, nextDelivery, putOff, retryDelivery, settleDelivery, takeOver } from '../store/deliveries.ts';
-import { listLiveEndpoints, pruneEndpoint, recordAttempt } from '../store/notify.ts';
+import type { Tx } from '../store/gate.ts';
+import { listLiveEndpoints } from '../store/live-endpoints.ts';
+import { pruneEndpoint, recordAttempt } from '../store/notify.ts';
 import type { EndpointRow } from '../store/schema.ts';
 import { type CollectDeps, collectPages } from './page-collect.ts';
 
@@ -91,7 +94,7 @@ export class Pager {
       if (signal.aborted || this.#busy.size >= SENDS_MAX) return;
       if (underWay.has(each.target) || this.#busy.has(each.target)) continue;
       this.#busy.add(each.target);
-      const send = this.#deliver(each, endpoints.get(each.target)).catch(this.#deps.onError);
+      const send = this.#deliver(each, endpoints.get(each.target), signal).catch(this.#deps.onError);
       const ended = send.finally(() => {
         this.#busy.delete(each.target);
         this.#sends.delete(ended);
@@ -101,24 +104,21 @@ export class Pager {
     }
   }
 
-  /** One try, and what came of it. A daemon that dies in between tries again: at least once, never silently not at all. */
-  async #deliver(due: Due, endpoint: EndpointRow | undefined): Promise<void> {
+  /**
+   * One try, and what came of it. A record that can't be written is repeated, and never the send: the target is busy
+   * meanwhile. A daemon that ends in between leaves it to be sent again: at least once, never silently not at all.
+   */
+  async #deliver(due: Due, endpoint: EndpointRow | undefined, signal: AbortSignal): Promise<void> {
     const failure = await this.#send(due, endpoint);
-    const { store, clock } = this.#deps;
-    const base = { page_id: due.page_id, target: due.target };
-    await store.write(async (tx): Promise<void> => {
-      if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
-      if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
-      if (failure.kind === 'gone' && endpoint !== undefined) {
-        await pruneEndpoint(tx, endpoint.id);
-        tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: 'notify.endpoint.prune', target: endpoint.id, detail: {} });
-        return settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
+    const { store, clock, onError } = this.#deps;
+    for (;;) {
+      try {
+        return await store.write((tx) => recordTry(tx, due, endpoint, failure));
+      } catch (error) {
+        onError(error);
+        if (!(await pause(clock, PAGE_EVERY_MS, signal))) return;
       }
-      const wait = RETRY_MS[due.attempts];
-      if (wait === undefined || failure.kind !== 'transient') return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
-      await retryDelivery(tx, base, failure.message, clock.now() + Math.max(jittered(wait), failure.retryAfterMs ?? 0));
-      await putOff(tx, due.target, clock.now() + Math.max(Math.min(wait, PUT_OFF_MS), failure.retryAfterMs ?? 0));
-    });
+    }
   }
 
   /** Null for what was taken. */
@@ -132,7 +132,7 @@ export class Pager {
       return null;
     } catch (error) {
       if (error instanceof SendFailed) return error;
-      if (error instanceof Failure) return new SendFailed(error.message, 'refused');
+      if (error instanceof Failure) return new SendFailed(error.message, error.code === 'unavailable' ? 'transient' : 'refused');
       this.#deps.onError(error);
       return new SendFailed('a fault of the service');
     }
@@ -164,6 +164,25 @@ export class Pager {
     if (this.#links.size > LINKS_MAX && oldest !== undefined) this.#links.delete(oldest);
     return minted;
   }
+}
+
+/** What came of a try; `failure` is null for what was taken. */
+async function recordTry(tx: Tx, due: Due, endpoint: EndpointRow | undefined, failure: SendFailed | null): Promise<void> {
+  const base = { page_id: due.page_id, target: due.target };
+  if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
+  if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
+  if (failure.kind === 'gone' && endpoint !== undefined) {
+    // First what was tried, with its reason: what else waits for the endpoint goes without one.
+    await settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
+    if (!(await pruneEndpoint(tx, endpoint.id))) return;
+    return tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: 'notify.endpoint.prune', target: endpoint.id, detail: {} });
+  }
+  const waitMs = RETRY_MS[due.attempts];
+  if (waitMs === undefined || failure.kind !== 'transient') return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
+  const leastMs = failure.retryAfterMs ?? 0;
+  // All that waits for the target, this one too, whose own time is set after that.
+  await putOff(tx, due.target, tx.now + Math.max(Math.min(waitMs, PUT_OFF_MS), leastMs));
+  await retryDelivery(tx, base, failure.message, tx.now + Math.max(jittered(waitMs), leastMs));
 }
 
 function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {

@@ -75,7 +75,7 @@ const add = writeOperation({
     if (isIP(hostOf(url)) === 0) await requirePublicHost(url, services.clock);
     return url;
   },
-  async run({ tx, caller }, { label, keys }, url) {
+  async run({ tx, caller, services }, { label, keys }, url) {
     const row = await insertEndpoint(tx, {
       id: newId('ep', tx.now),
       token_id: caller.id,
@@ -85,7 +85,8 @@ const add = writeOperation({
       p256dh: keys?.p256dh ?? null,
       auth: keys?.auth ?? null,
     });
-    tx.afterCommit(() => undefined);
+    // Requests for approval that nobody could be told of wait for it.
+    tx.afterCommit(() => services.wake());
     return reply('notify.endpoint', endpointView(row));
   },
 });

@@ -1,8 +1,9 @@
 import { hostOf, mutes } from '../domain/mute.ts';
+import { findEvent, findEventOfJob } from '../store/events.ts';
 import { activeMutes } from '../store/mutes.ts';
 import type { Tx } from '../store/gate.ts';
 import { disarm, findArmed } from '../store/notify.ts';
-import { eventOfJob, insertPage } from '../store/pages.ts';
+import { insertPage } from '../store/pages.ts';
 import type { JobRow } from '../store/schema.ts';
 import type { ReactionDeps } from './parts.ts';
 
@@ -28,7 +29,8 @@ export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, j
 async function heldBy(tx: Tx, job: JobRow): Promise<string | null> {
   const active = await activeMutes(tx.db, await tx.dialect.clock(tx.db, tx.now));
   if (active.length === 0) return null;
-  const event = await eventOfJob(tx.db, job.id);
+  const made = await findEventOfJob(tx.db, job.id);
+  const event = made === undefined ? undefined : await findEvent(tx.db, made.id);
   const host = event === undefined ? null : hostOf(JSON.parse(event.labels) as Record<string, string>);
   const subjects = [{ eventName: event?.name ?? null, host }, { eventName: job.runbook, host }];
   const mute = active.find(({ scope_kind: kind, scope_value: value }) => subjects.some((subject) => mutes({ kind, value }, subject)));

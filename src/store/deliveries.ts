@@ -1,20 +1,20 @@
 import { sql } from 'kysely';
 import type { Tx } from './gate.ts';
+import { listLiveEndpoints } from './live-endpoints.ts';
 import type { Db, DeliveryRow, PageRow } from './schema.ts';
 
 /** Written out, so that the partial index of what waits serves the query. */
 const WAITING = sql<boolean>`deliveries.state = 'waiting'`;
 
 /** A page on its way, with what is to be said. */
-export type Due = DeliveryRow & Pick<PageRow, 'kind' | 'detail' | 'approval_id' | 'created_at'>;
+export type Due = Pick<DeliveryRow, 'page_id' | 'target' | 'attempts'> & Pick<PageRow, 'detail'>;
 
 /** What this daemon is to send by now, the oldest first. */
 export function dueDeliveries(db: Db, daemonId: string, now: number, limit: number): Promise<Due[]> {
   return db
     .selectFrom('deliveries')
     .innerJoin('pages', 'pages.id', 'deliveries.page_id')
-    .selectAll('deliveries')
-    .select(['pages.kind', 'pages.detail', 'pages.approval_id', 'pages.created_at'])
+    .select(['deliveries.page_id', 'deliveries.target', 'deliveries.attempts', 'pages.detail'])
     .where(WAITING)
     .where('deliveries.daemon_id', '=', daemonId)
     .where('deliveries.next_at', '<=', now)
@@ -71,11 +71,37 @@ export async function settleDelivery(tx: Tx, { page_id: pageId, target, state, f
     .where('target', '=', target)
     .where('state', '=', 'waiting')
     .execute();
+  await finishPages(tx, [pageId]);
+}
+
+/** Gives up what waits for a target that is no more, and ends the pages where it was the last one. */
+export async function dropDeliveries(tx: Tx, target: string): Promise<void> {
+  const dropped = await tx.db
+    .updateTable('deliveries')
+    .set({ state: 'gone', settled_at: tx.now })
+    .where(WAITING)
+    .where('target', '=', target)
+    .returning('page_id')
+    .execute();
+  const pageIds = dropped.map((row) => row.page_id).toSorted();
+  for (let at = 0; at < pageIds.length; at += FINISHED_AT_ONCE) await finishPages(tx, pageIds.slice(at, at + FINISHED_AT_ONCE));
+}
+
+/** Pages of one statement: each is a parameter, of which the databases take some 30,000. */
+const FINISHED_AT_ONCE = 500;
+
+/**
+ * Ends those of the pages for which nothing waits. Of two daemons that each settle one of the last two deliveries of a
+ * page, neither sees what the other has not committed: so the row of the page is held first, in the order of ids, and
+ * looked at by a statement of its own.
+ */
+async function finishPages(tx: Tx, pageIds: readonly string[]): Promise<void> {
+  await tx.dialect.holdRows(tx.db.selectFrom('pages').select('id').where('id', 'in', pageIds).orderBy('id')).execute();
   await tx.db
     .updateTable('pages')
     .set({ state: 'done' })
-    .where('id', '=', pageId)
-    .where((eb) => eb.not(eb.exists(eb.selectFrom('deliveries').select('target').where('page_id', '=', pageId).where('state', '=', 'waiting'))))
+    .where('id', 'in', pageIds)
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('deliveries').select('target').whereRef('page_id', '=', 'pages.id').where(WAITING))))
     .execute();
 }
 
@@ -97,6 +123,7 @@ export async function putOff(tx: Tx, target: string, until: number): Promise<voi
 
 /** What the doctor tells. */
 export interface DeliveryCounts {
+  /** Those that are told: not of tokens that were revoked or have expired. */
   readonly endpoints: number;
   /** Endpoints whose last message was not taken. */
   readonly failing: number;
@@ -106,16 +133,16 @@ export interface DeliveryCounts {
   readonly lastFailure: string | null;
 }
 
-export async function countDeliveries(db: Db, since: number): Promise<DeliveryCounts> {
-  const endpoints = await db.selectFrom('endpoints').select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  const failing = await db.selectFrom('endpoints').select((eb) => eb.fn.countAll<number>().as('count')).where('failures', '>', 0).executeTakeFirstOrThrow();
+/** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were good at `since`. */
+export async function countDeliveries(db: Db, since: number, now = since): Promise<DeliveryCounts> {
+  const endpoints = await listLiveEndpoints(db, now);
   const waiting = await db.selectFrom('deliveries').select((eb) => eb.fn.countAll<number>().as('count')).where(WAITING).executeTakeFirstOrThrow();
   const deadOnes = db.selectFrom('deliveries').where(sql<boolean>`state = 'dead'`).where('settled_at', '>', since);
   const dead = await deadOnes.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   const last = await deadOnes.select('failure').orderBy('settled_at', 'desc').limit(1).executeTakeFirst();
   return {
-    endpoints: endpoints.count,
-    failing: failing.count,
+    endpoints: endpoints.length,
+    failing: endpoints.filter(({ failures }) => failures > 0).length,
     waiting: waiting.count,
     dead: dead.count,
     lastFailure: last?.failure ?? null,

@@ -1,4 +1,5 @@
 import { Failure } from '../domain/failure.ts';
+import { dropDeliveries } from './deliveries.ts';
 import type { Tx } from './gate.ts';
 import type { ArmedJobRow, Db, EndpointRow } from './schema.ts';
 
@@ -50,15 +51,11 @@ export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promi
   await dropDeliveries(tx, id);
 }
 
-/** Removes an endpoint whose distributor says that it is no more. */
+/** Removes an endpoint whose distributor says that it is no more; false where it was removed before. */
 export async function pruneEndpoint(tx: Tx, id: string): Promise<boolean> {
   const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).returning('id').executeTakeFirst();
   await dropDeliveries(tx, id);
   return row !== undefined;
-}
-
-async function dropDeliveries(tx: Tx, target: string): Promise<void> {
-  await tx.db.updateTable('deliveries').set({ state: 'gone', settled_at: tx.now }).where('state', '=', 'waiting').where('target', '=', target).execute();
 }
 
 /** What a try at an endpoint came to; `failure` is null for one that was taken. */
@@ -66,26 +63,6 @@ export async function recordAttempt(tx: Tx, id: string, failure: string | null):
   const update = tx.db.updateTable('endpoints').where('id', '=', id);
   if (failure === null) await update.set({ sent_at: tx.now, failures: 0, failure: null }).execute();
   else await update.set((eb) => ({ failed_at: tx.now, failure, failures: eb('failures', '+', 1) })).execute();
-}
-
-/** The endpoints that are to be told: those of tokens that were neither revoked nor have expired, and of the local command line. */
-export function listLiveEndpoints(db: Db, now: number): Promise<EndpointRow[]> {
-  return db
-    .selectFrom('endpoints')
-    .leftJoin('tokens', 'tokens.id', 'endpoints.token_id')
-    .selectAll('endpoints')
-    .where((eb) =>
-      eb.or([
-        eb('endpoints.token_id', 'like', 'local:%'),
-        eb.and([
-          eb('tokens.id', 'is not', null),
-          eb('tokens.revoked_at', 'is', null),
-          eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]),
-        ]),
-      ]),
-    )
-    .orderBy('endpoints.id')
-    .execute();
 }
 
 /** Asks for a page at the end of a job; false, and nothing written, where somebody asked before. */

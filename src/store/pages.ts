@@ -127,11 +127,6 @@ export async function countPending(db: Db): Promise<number> {
   return row.count;
 }
 
-/** The event that made a job: what mutes are matched with. */
-export function eventOfJob(db: Db, jobId: string): Promise<{ name: string | null; labels: string } | undefined> {
-  return db.selectFrom('events').select(['name', 'labels']).where('job_id', '=', jobId).where('source', '!=', 'job-outcome').executeTakeFirst();
-}
-
 /** Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index `pages_new`. */
 export function newPages(db: Db, limit: number): Promise<PageRow[]> {
   return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new' and burst is null`).orderBy('id').limit(limit).execute();

@@ -2,7 +2,7 @@
  * Judges what arrived at a receiver of pages while daemons were killed:
  *
  * F20 no page is lost; a kill repeats one page at most, under the id that it had; one end is one page, also where two
- * reasons ask for it.
+ * reasons ask for it; and so is one request, however many daemons find it.
  */
 
 export interface Arrival {
@@ -44,7 +44,7 @@ const READ_LATE_MS = 250;
 const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
 
 export function checkPages(history: PageHistory): PageViolation[] {
-  return [...untold(history), ...toldTwice(history), ...unsentPages(history), ...unexplainedRepeats(history)];
+  return [...untold(history), ...toldTwice(history), ...askedTwice(history), ...unsentPages(history), ...unexplainedRepeats(history)];
 }
 
 /** How often a page arrived that had arrived before. */
@@ -56,6 +56,18 @@ function toldTwice({ jobs, arrivals }: PageHistory): PageViolation[] {
   return jobs.flatMap((job): PageViolation[] => {
     const ids = new Set(arrivals.filter(({ message }) => message.includes(job)).map(({ pageId }) => pageId));
     return ids.size <= 1 ? [] : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
+  });
+}
+
+/** A request is told by its own page or by one that speaks for several, which has the topic of the oldest of them. */
+function askedTwice({ asked, pages, arrivals }: PageHistory): PageViolation[] {
+  const byTopic = new Map(pages.map((page) => [page.topic, page]));
+  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
+  return asked.flatMap((id): PageViolation[] => {
+    const own = byTopic.get(`approval:${id}`);
+    const all = [own?.id, TOLD_BY.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
+    const told = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
+    return told.size <= 1 ? [] : [{ rule: 'two pages', what: `the request ${id} was told as ${[...told].join(' and ')}` }];
   });
 }
 

@@ -150,6 +150,16 @@ for (const engine of ENGINES) {
       assert.equal(deliveries.length, 6);
     });
 
+    test('two daemons that look at the same time tell requests for approval once: one by one or together, never both', async () => {
+      for (const [asked, told] of [[4, { approval: 4 }], [9, { approvals: 1 }]] as const) {
+        now += 600_000;
+        for (const table of TABLES) await store.write(({ db }) => db.deleteFrom(table).execute());
+        await many(asked, () => gate(store, { planned: false }));
+        await Promise.all([sweep(), sweep(other, 'dmn_b')]);
+        assert.deepEqual(await kinds(store), told);
+      }
+    });
+
     test('F20: what a transaction that failed had folded waits as before', async () => {
       await many(12, () => end());
       await sweep();

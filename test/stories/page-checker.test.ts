@@ -48,6 +48,13 @@ test('F20: A repeat without a kill in between, or with one that explains another
   assert.deepEqual(checkPages({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200, 4_700] }), []);
 });
 
+test('F20: A request that is told by its own page and by one that speaks for several is a fault', () => {
+  const own = HISTORY.pages.map((page) => (page.id === 'page_a' ? { ...page, reason: null } : page));
+  const arrivals = [...HISTORY.arrivals, { pageId: 'page_a', message: 'A command waits.', at: 5_000 }];
+  assert.deepEqual(checkPages({ ...HISTORY, pages: own, arrivals }), [{ rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` }]);
+  assert.deepEqual(checkPages({ ...HISTORY, arrivals }), [{ rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` }]);
+});
+
 test('F20: One end that is told under two ids is a fault', () => {
   const pages = [...HISTORY.pages, { id: 'page_c', topic: 'armed:job_a', reason: null }];
   const arrivals = [...HISTORY.arrivals, { pageId: 'page_c', message: 'Job job_a failed.', at: 5_000 }];
