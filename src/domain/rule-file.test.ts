@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from './failure.ts';
-import { parseRuleFile, readRuleFile } from './rule-file.ts';
+import { readRuleFile } from './rule-file.ts';
 
 const WHEN = 'when: event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "DiskFull"\n';
 const NOTIFY = 'action: {notify: true}\n';
@@ -106,9 +106,5 @@ describe('A rule file', () => {
     for (const action of ['playbook: clean.yml\n  source: ops\n  inventory: prod\n  limit: web1', 'workflow: patch', 'backup: nightly']) {
       await refused(`${WHEN}action:\n  ${action}\n`, /^action\.(?:playbook|workflow|backup) \(line 3\): a rule can not do this until those jobs exist; it can do command, plan,/, 'not_implemented');
     }
-  });
-
-  test('can be read for its form alone, where an older one is only shown', async () => {
-    assert.equal((await parseRuleFile(`when: event.nam == "x"\n${NOTIFY}`)).when, 'event.nam == "x"');
   });
 });

@@ -40,16 +40,6 @@ export async function readRuleFile(text: string): Promise<RuleFile> {
   return rule;
 }
 
-/** As `readRuleFile`, but looks at no expression. */
-export async function parseRuleFile(text: string): Promise<RuleFile> {
-  return (await parse(text)).rule;
-}
-
-/** Checks an action that was not read from a file, as that of a schedule. Throws invalid_argument that names the field. */
-export async function checkAction(action: Action): Promise<void> {
-  await checked('action', () => compileAction(action));
-}
-
 async function checked(place: string, check: () => Promise<unknown>): Promise<void> {
   try {
     await check();

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { CelRefused } from './cel-refused.ts';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX } from './command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts';
 import { parseDuration } from './duration.ts';
 import type { EventFacts } from './event.ts';
 import { JOB_TIMEOUT_MAX_MS } from './job.ts';
@@ -175,7 +175,6 @@ async function commandWord(source: string, template: Template): Promise<Field> {
 
 function fillWords(words: readonly Field[], fill: (field: Field) => string): string[] {
   const filled = words.map(fill);
-  const bytes = filled.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0);
-  if (bytes > COMMAND_BYTES_MAX) throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
+  if (commandBytes(filled) > COMMAND_BYTES_MAX) throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
   return filled;
 }

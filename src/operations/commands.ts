@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST } from '../domain/command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, LOCALHOST } from '../domain/command.ts';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../domain/job.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
@@ -38,9 +38,7 @@ const run = writeOperation({
       .min(1, { error: 'expected at least one word' })
       .max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` })
       .refine((words) => words[0] !== '', { error: 'the first word must name a program' })
-      .refine((words) => words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0) <= COMMAND_BYTES_MAX, {
-        error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
-      }),
+      .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, { error: `expected at most ${COMMAND_BYTES_MAX} bytes in all` }),
     timeout: z.string().optional().describe('How long it may run, such as 10m'),
     egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
     privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, LOCALHOST } from '../domain/command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, requireInventory, requireLimit } from '../domain/command.ts';
 import { formatDuration, requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_MAX_MS } from '../domain/job.ts';
@@ -85,29 +85,23 @@ function actionOf(input: AddInput): ScheduledAction {
   const { timeout = null, inventory, limit = null } = input;
   if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
   const [run] = runs;
-  if (run === undefined) return { kind: 'command', command: checkedCommand(command), inventory: checkedInventory(inventory), limit: checkedLimit(limit), timeout };
+  if (run === undefined) {
+    requireCommand(command);
+    if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
+    requireInventory(inventory);
+    requireLimit(inventory, limit);
+    return { kind: 'command', command, inventory, limit, timeout };
+  }
   if (inventory !== undefined || limit !== null) throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
   return { ...run, timeout };
 }
 
-function checkedCommand(command: readonly string[]): readonly string[] {
+/** Throws invalid_argument. */
+function requireCommand(command: readonly string[]): void {
   if (command[0] === '') throw new Failure('invalid_argument', 'command: the first word must name a program.');
-  const bytes = command.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
-  if (command.length > COMMAND_WORDS_MAX || bytes > COMMAND_BYTES_MAX) {
+  if (command.length > COMMAND_WORDS_MAX || commandBytes(command) > COMMAND_BYTES_MAX) {
     throw new Failure('invalid_argument', `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`);
   }
-  return command;
-}
-
-function checkedInventory(inventory: string | undefined): string {
-  if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
-  if (inventory !== LOCALHOST) throw new Failure('not_found', `There is no inventory ${inventory}.`);
-  return inventory;
-}
-
-function checkedLimit(limit: string | null): string | null {
-  if (limit === null || limit === LOCALHOST || limit === 'all') return limit;
-  throw new Failure('invalid_argument', `limit: no host of the inventory is called that; it has ${LOCALHOST}.`);
 }
 
 function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | null {

@@ -16,7 +16,7 @@ import { settle } from './settle.ts';
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
 
 /** The event of a job's end. Whatever runs under the name of a runbook is one thing: its failures fire, its next success resolves. */
-export function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'workspace'>): NormalEvent {
+function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'workspace'>): NormalEvent {
   const { id, kind, state, runbook, workspace } = job;
   return {
     source: 'job-outcome',
@@ -30,7 +30,7 @@ export function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runboo
 }
 
 /** What a drift run found, where that is something to tell. */
-export function driftEvent({ workspace, drift_status: status }: Pick<JobRow, 'workspace' | 'drift_status'>): NormalEvent | null {
+function driftEvent({ workspace, drift_status: status }: Pick<JobRow, 'workspace' | 'drift_status'>): NormalEvent | null {
   if (workspace === null || status === null) return null;
   return { source: 'drift', name: workspace, status, severity: null, fingerprint: `drift:${workspace}`, labels: { workspace }, annotations: {} };
 }

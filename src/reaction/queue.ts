@@ -1,6 +1,6 @@
 import type { Origin } from '../domain/approval.ts';
 import { decideApply, type SavedPlanFacts } from '../domain/apply.ts';
-import { LOCALHOST, type CommandSpec } from '../domain/command.ts';
+import { type CommandSpec, requireInventory, requireLimit } from '../domain/command.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobTrigger } from '../domain/job.ts';
@@ -60,10 +60,8 @@ export interface CommandRequest extends CommandSpec {
 /** Throws not_found for an inventory and invalid_argument for a limit that name nothing. */
 export async function queueCommand(tx: Tx, deps: QueueDeps, asker: Asker, request: CommandRequest, gate: Gate | null): Promise<Queued> {
   const { inventory, limit, command, egressPorts, privileged, timeoutMs } = request;
-  if (inventory !== LOCALHOST) throw new Failure('not_found', `There is no inventory ${inventory}.`);
-  if (limit !== null && limit !== LOCALHOST && limit !== 'all') {
-    throw new Failure('invalid_argument', `limit: no host of the inventory ${inventory} is called that; it has ${LOCALHOST}.`);
-  }
+  requireInventory(inventory);
+  requireLimit(inventory, limit);
   const spec: CommandSpec = { inventory, limit, command, egressPorts };
   const job: NewJob = {
     ...newJob(tx, asker, `command:${inventory}`),
