@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { soon } from '../lib/soon.ts';
+import { type Soon, soon } from '../lib/soon.ts';
 import type { ReactionDeps } from '../reaction/parts.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
@@ -87,14 +87,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
   const retention = loop('retention', RETENTION_EVERY_MS, (signal) => retainOnce({ store, clock }, signal));
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
-  const wakeOthers = soon(clock, OTHERS_AFTER_MS, () => {
+  const others = soon(clock, OTHERS_AFTER_MS, () => {
     expiry.wake();
     paging.wake();
   });
   const wake = (): void => {
     claims.wake();
     cancels.wake();
-    wakeOthers();
+    others.call();
   };
   signals.on('job:rescued', wake);
   const forget = store.onForeignCommit(wake);
@@ -103,19 +103,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, others, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
   };
 }
 
 /** The lease outlives the jobs: while they end, nobody may take them. */
 async function stopInOrder(parts: {
   forget: () => void;
+  others: Soon;
   loops: readonly Loop[];
   work: Work;
   lease: Loop | null;
   identity: () => Identity;
 }): Promise<void> {
   parts.forget();
+  parts.others.cancel();
   parts.work.close();
   await Promise.all(parts.loops.map((each) => each.stop()));
   await parts.work.stopAll('shutdown');

@@ -1,14 +1,26 @@
 import type { Clock } from './clock.ts';
 
-/** Calls `fire` once, `ms` milliseconds after the first of many calls of what it answers. */
-export function soon(clock: Clock, ms: number, fire: () => void): () => void {
-  let waits = false;
-  return () => {
-    if (waits) return;
-    waits = true;
-    clock.after(ms, () => {
-      waits = false;
-      fire();
-    });
+export interface Soon {
+  readonly call: () => void;
+  /** Nothing is fired any more, also not for later calls. */
+  readonly cancel: () => void;
+}
+
+/** Calls `fire` once, `ms` milliseconds after the first of many calls. */
+export function soon(clock: Clock, ms: number, fire: () => void): Soon {
+  let stop: (() => void) | null = null;
+  let isOver = false;
+  return {
+    call() {
+      if (isOver || stop !== null) return;
+      stop = clock.after(ms, () => {
+        stop = null;
+        fire();
+      });
+    },
+    cancel() {
+      isOver = true;
+      stop?.();
+    },
   };
 }
