@@ -18,7 +18,7 @@ export function listWatches(db: Db): Promise<Watch[]> {
   return watches(db).orderBy('deadmen.name').execute();
 }
 
-export function findWatch(db: Db, name: string): Promise<Watch | undefined> {
+function findWatch(db: Db, name: string): Promise<Watch | undefined> {
   return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
 }
 
