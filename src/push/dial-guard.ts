@@ -1,9 +1,10 @@
 import { Resolver } from 'node:dns/promises';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 import { addressWords, classifyAddress } from '../domain/address.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { hostOf } from './endpoint-url.ts';
+import { namedResolver } from './resolve-named.ts';
 
 /** Why a send came to nothing. The text is ours: no URL and no text of the other side is in it. */
 export class SendFailed extends Error {
@@ -101,11 +102,20 @@ export function guardedDial({ resolve, tls = {}, open = (host, port) => connectT
   };
 }
 
+const resolveNamed = namedResolver({ ask: resolvePublic });
+
 /** Dials targets that the operator named: any address, and TLS where the URL says so. */
 export function openDial(tls: SecureContextOptions = {}): Dial {
   return async (url, signal) => {
     signal.throwIfAborted();
-    const socket = endedBy(signal, connectTcp({ host: hostOf(url), port: portOf(url) }));
+    // Asked for a name only, and for all of its addresses, which are tried one after the other.
+    const lookup: LookupFunction = (name, _options, answer) => {
+      void resolved(name, resolveNamed, signal).then(
+        (addresses) => answer(null, addresses.map((address) => ({ address, family: isIP(address) }))),
+        (error: NodeJS.ErrnoException) => answer(error, []),
+      );
+    };
+    const socket = endedBy(signal, connectTcp({ host: hostOf(url), port: portOf(url), autoSelectFamily: true, lookup }));
     await event(socket, 'connect');
     return url.protocol === 'https:' ? secured(url, socket, tls, signal) : socket;
   };

@@ -121,7 +121,7 @@ describe('A distributor', { skip: LACKS_OPENSSL }, () => {
     for (const { name, told, is } of all) {
       const { state, failure, attempts, next_at } = await settled(name);
       const row = await store.db.selectFrom('endpoints').selectAll().where('id', '=', ids.get(name)!).executeTakeFirst();
-      if (is === 'gone') assert.deepEqual([state, row], ['gone', undefined], name);
+      if (is === 'gone') assert.deepEqual([state, row, failure, attempts], ['gone', undefined, `answered ${name}`, 1], name);
       else if (told === null) assert.deepEqual([state, row?.failures, row?.failure], ['sent', 0, null], name);
       else {
         assert.match(failure ?? '', told, name);

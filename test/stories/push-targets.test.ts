@@ -12,7 +12,7 @@ test('A daemon with a target that can not work does not start; it names the opti
   const good = 'ntfy+https://:tk_s3cret@ntfy.example.com/ops';
   for (const [bad, why] of [
     ['smtp://me:s3cret@mail.example.com', 'names no recipient'],
-    ['https://me:s3cret@hooks.example.com/pages', 'has credentials'],
+    ['https://:s3cret@hooks.example.com/pages', 'needs a user and a password, or neither'],
   ] as const) {
     const { exitCode, stdout, stderr } = await startRefused({ dataDir: join(dir, 'data'), env: { SVC_NOTIFY: `${good} ${bad}` } });
     assert.notEqual(exitCode, 0);
