@@ -1,4 +1,4 @@
-import { endSilences } from '../reaction/endings.ts';
+import { endSilences } from '../reaction/silence-endings.ts';
 import { endMutes } from '../reaction/mute-endings.ts';
 import type { Loop } from './loop.ts';
 import { OUTCOMES_EVERY_MS, tellOutcomes, type OutcomeDeps } from './outcomes.ts';

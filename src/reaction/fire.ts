@@ -1,9 +1,12 @@
 import { Failure } from '../domain/failure.ts';
+import type { TraceStep } from '../domain/event.ts';
+import { hostOf } from '../domain/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/reaction.ts';
 import { recordFire } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
-import { requestPage } from '../store/pages.ts';
+import { insertPage } from '../store/pages.ts';
 import { noteFired } from '../store/rules.ts';
+import { holdingMute, pageState } from './held.ts';
 import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './parts.ts';
 import { type Gate, queueAction, type Queued } from './queue.ts';
 
@@ -16,14 +19,30 @@ export interface Done {
 }
 
 /** Carries the decision out: makes the job, and asks for the pages of rules that tell people. Throws RuleChanged. */
-export async function carryOut(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<Done> {
-  for (const { rule, action } of considered.attempts) {
+export async function carryOut(deps: ReactionDeps, tx: Tx, considered: Considered, decided: ReactionDecision, now: number): Promise<Done> {
+  const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, considered, decided, now);
+  return makeJob(deps, tx, considered, told, now);
+}
+
+/** The pages of rules that tell people; a mute holds them, and the event says so. */
+async function tellPeople(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<ReactionDecision> {
+  const { id: eventId, event, attempts } = considered;
+  const mute = await holdingMute(tx, () => Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]));
+  for (const { rule, action } of attempts) {
     if (!decision.notifies.includes(rule.name) || action?.kind !== 'notify') continue;
-    const { id: eventId, event } = considered;
-    await requestPage(tx, { topic: `rule:${eventId}:${rule.name}`, facts: { kind: 'rule', rule: rule.name, eventId, event: event.name || event.source, message: action.message } });
+    const facts = { kind: 'rule', rule: rule.name, eventId, event: event.name || event.source, message: action.message } as const;
+    await insertPage(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, pageState(mute));
     await noteActed(tx, considered, rule, now, null);
   }
-  if (decision.notifies.length > 0) tx.afterCommit(() => deps.wake());
+  if (mute === null) {
+    tx.afterCommit(() => deps.wake());
+    return decision;
+  }
+  const isHeld = ({ step, rule }: TraceStep): boolean => step === 'fire' && rule !== null && decision.notifies.includes(rule);
+  return { ...decision, trace: decision.trace.map((each) => (isHeld(each) ? { ...each, why: `It tells people, and ${mute} holds that.` } : each)) };
+}
+
+async function makeJob(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<Done> {
   const deciding = considered.attempts.find(({ rule }) => rule.name === decision.rule);
   if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined) return { decision, jobId: null, approvalId: null };
   return fire(deps, tx, considered, decision, deciding, now);

@@ -53,6 +53,18 @@ test('F21: While enough events wait, further ones are 503 at once with a time to
   assert.deepEqual((await site.events()).map(({ name }) => name), ['a', 'b', 'c', 'd', 'f']);
 });
 
+test('One webhook takes a quarter of the room for bodies at most, so that who knows its URL and sends slowly keeps nobody else out', async (t) => {
+  const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytesEach: 1_000 } });
+  const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
+  const socket = await open(site.port);
+  t.after(() => socket.destroy());
+  socket.write(`POST ${new URL(known).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{`);
+  await until('another body of it is refused', async () => (await tell(known, { name: 'x' })).status === 503 || undefined);
+  assert.equal((await tell(other, { name: 'y' })).status, 202);
+  socket.destroy();
+  await until('there is room again', async () => (await tell(known, { name: 'x' })).status === 202 || undefined);
+});
+
 test('Bodies that are being read have a bound, and those without a token take no room from the others', async (t) => {
   const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000, strangerBytes: 1_000 } });
   const path = new URL(await site.hook('generic')).pathname;

@@ -8,6 +8,7 @@ import { consider, type Outcome, receive, receiveUnreadable, type ReactionDeps, 
 import { type OpenBook, RuleBook } from '../../src/reaction/rule-book.ts';
 import { decodeTrace } from '../../src/reaction/trace.ts';
 import { getApproval } from '../../src/store/approvals.ts';
+import { insertMute } from '../../src/store/mutes.ts';
 import { setCordon } from '../../src/store/cordon.ts';
 import { countEvents, getEvent } from '../../src/store/events.ts';
 import { getJob } from '../../src/store/jobs.ts';
@@ -19,7 +20,7 @@ import { insertWorkspace } from '../../src/store/workspaces.ts';
 import { claimOne, ENGINES, type TestDatabase } from './kit.ts';
 import { finishJob } from '../../src/store/claims.ts';
 
-const TABLES = ['events', 'event_counts', 'rules', 'rule_fires', 'silences', 'jobs', 'approvals', 'workspaces', 'ledger', 'chains', 'pages'] as const;
+const TABLES = ['events', 'event_counts', 'rules', 'rule_fires', 'silences', 'jobs', 'approvals', 'workspaces', 'ledger', 'chains', 'pages', 'mutes'] as const;
 
 async function wipe(store: Store): Promise<void> {
   await store.write(async (tx) => {
@@ -183,6 +184,20 @@ for (const engine of ENGINES) {
       const pages = await store.db.selectFrom('pages').select(['topic', 'kind']).orderBy('topic').execute();
       assert.equal(pages.length, 2);
       assert.deepEqual(pages[0]?.topic, `rule:${event.id}:a-tell`);
+    });
+
+    test('is matched where a mute holds what a rule tells people: the page is kept as held and never sent, and the steps name the mute', async () => {
+      await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
+      const mute = { id: 'mute_1', scope_kind: 'alert', scope_value: 'DiskFull', reason: null, created_by: 'mia', created_via: 'cli', created_at: 0, expires_at: Date.now() + 60_000, ended_at: null } as const;
+      await store.write((tx) => insertMute(tx, mute));
+      const { event } = await one(deps);
+      assert.equal(event.outcome, 'matched');
+      const pages = await store.db.selectFrom('pages').select(['state', 'reason']).execute();
+      assert.deepEqual(pages.map((each) => ({ ...each })), [{ state: 'held', reason: 'held by mute_1' }]);
+      assert.match(decodeTrace((await getEvent(store.db, event.id)).trace).find(({ step }) => step === 'fire')?.why ?? '', /mute_1 holds that/);
+      assert.equal(deps.wakes(), 0);
+      await one(deps, { name: 'Other', labels: {}, fingerprint: 'other' });
+      assert.equal((await store.db.selectFrom('pages').select('id').where('state', '=', 'new').execute()).length, 1);
     });
 
     test('does not wake the daemon where nothing came of it', async () => {

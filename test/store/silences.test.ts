@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
-import { endSilences } from '../../src/reaction/endings.ts';
+import { endSilences } from '../../src/reaction/silence-endings.ts';
 import { receive } from '../../src/reaction/receive.ts';
 import type { EventRow, SilenceRow } from '../../src/store/schema.ts';
 import { cutSilence, dueSilences, insertSilence, listSilences, type NewSilence, noteSilenceEnd, silencesMark } from '../../src/store/silences.ts';

@@ -27,11 +27,13 @@ export interface HookLimits {
   readonly events: number;
   /** Bytes of bodies that are being read, for webhooks that exist. */
   readonly bodyBytes: number;
+  /** The same of one webhook: who knows one URL, and sends slowly, takes no room from the others. */
+  readonly bodyBytesEach: number;
   /** The same for all who know no token, so that they take no room from those who do. */
   readonly strangerBytes: number;
 }
 
-export const HOOK_LIMITS: HookLimits = { events: 512, bodyBytes: 67_108_864, strangerBytes: 8_388_608 };
+export const HOOK_LIMITS: HookLimits = { events: 512, bodyBytes: 67_108_864, bodyBytesEach: 16_777_216, strangerBytes: 8_388_608 };
 
 /** A number that goes up and down below a bound. */
 class Room {
@@ -44,6 +46,10 @@ class Room {
 
   get isFull(): boolean {
     return this.#taken >= this.#max;
+  }
+
+  get isEmpty(): boolean {
+    return this.#taken === 0;
   }
 
   /** Runs `work` with `amount` taken, which it may correct. Throws unavailable where nothing is left; the last one in may go over the bound. */
@@ -64,7 +70,7 @@ class Room {
 
 /** Senders try a 503 again and nothing else: never 429. */
 function overloaded(): Failure {
-  return new Failure('unavailable', 'Too many events are waiting: nothing was taken of this message.');
+  return new Failure('unavailable', 'Too much is being taken at the moment: nothing was taken of this message.');
 }
 
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
@@ -76,6 +82,8 @@ export class HookRoutes {
   readonly #bodyBytesMax: number;
   readonly #events: Room;
   readonly #bodies: Room;
+  readonly #bodiesOf = new Map<string, Room>();
+  readonly #bodyBytesEach: number;
   readonly #strangers: Room;
 
   constructor(home: Home, sender: Sender, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
@@ -86,6 +94,7 @@ export class HookRoutes {
     this.#bodyBytesMax = bodyBytesMax;
     this.#events = new Room(limits.events);
     this.#bodies = new Room(limits.bodyBytes);
+    this.#bodyBytesEach = limits.bodyBytesEach;
     this.#strangers = new Room(limits.strangerBytes);
   }
 
@@ -129,14 +138,24 @@ export class HookRoutes {
   async #read(row: Hook['row'], peer: string, request: IncomingMessage): Promise<Buffer> {
     const { 'content-encoding': encoding = 'identity', 'content-length': told } = request.headers;
     if (encoding !== 'identity') return refuseMessage(this.#home, { row, signature: null }, peer, 'Content-Encoding: a compressed body is not accepted.');
-    const room = row === undefined ? this.#strangers : this.#bodies;
     // A body of unknown length may be as long as any.
     const bytes = Math.min(told === undefined ? this.#bodyBytesMax : Number(told), this.#bodyBytesMax);
     try {
-      return await room.hold(bytes, () => readBody(request, this.#bodyBytesMax));
+      const read = (): Promise<Buffer> => readBody(request, this.#bodyBytesMax);
+      return await (row === undefined ? this.#strangers.hold(bytes, read) : this.#holdBody(row.hash, bytes, read));
     } catch (error) {
       if (error instanceof Failure && error.code === 'invalid_argument') return refuseMessage(this.#home, { row, signature: null }, peer, error.message);
       throw error;
+    }
+  }
+
+  async #holdBody(hook: string, bytes: number, read: () => Promise<Buffer>): Promise<Buffer> {
+    const own = this.#bodiesOf.get(hook) ?? new Room(this.#bodyBytesEach);
+    this.#bodiesOf.set(hook, own);
+    try {
+      return await own.hold(bytes, () => this.#bodies.hold(bytes, read));
+    } finally {
+      if (own.isEmpty) this.#bodiesOf.delete(hook);
     }
   }
 }
