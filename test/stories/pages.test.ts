@@ -8,6 +8,8 @@ import { openSite, type Site, type SiteFlags } from '../support/site.ts';
 
 const titled = (receiver: Receiver, title: RegExp) => receiver.pages.filter(({ page }) => title.test(page.title));
 
+const HOUR_MS = 3_600_000;
+
 /** The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line. */
 const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): SiteFlags => ({ env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env } });
 
@@ -87,8 +89,14 @@ test('Twelve requests at once are one page; five and their reminders at half tim
   const receiver = await openReceiver(t);
   const site = await openSite(t);
   await site.start(told(receiver));
-  await gate(site.store, { planned: false, ttlMs: 4_000 });
-  await until('it is told, and told again at half time', async () => (titled(receiver, /^Still waiting: /).length === 1 ? true : undefined));
+  const { approval } = await gate(site.store, { planned: false });
+  await until('it is told', async () => receiver.pages[0]);
+  // Half of its time is over a moment after it was told, and then all of it, however slow the machine is.
+  const { created_at: toldAt } = await site.store.db.selectFrom('pages').select('created_at').where('approval_id', '=', approval.id).executeTakeFirstOrThrow();
+  const setTimes = (created_at: number, expires_at: number) => site.store.write(({ db }) => db.updateTable('approvals').set({ created_at, expires_at }).where('id', '=', approval.id).execute());
+  await setTimes(toldAt + 1 - HOUR_MS, toldAt + 1 + HOUR_MS);
+  await until('it is told again at half time', async () => (titled(receiver, /^Still waiting: /).length === 1 ? true : undefined));
+  await setTimes(toldAt - HOUR_MS, toldAt);
   await until('its end is told', async () => (titled(receiver, /^Expired: /).length === 1 ? true : undefined));
   receiver.pages.length = 0;
   // By one write, so that one pass finds them all.
