@@ -23,6 +23,12 @@ export interface CollectDeps {
 /** Read at a time: what is more is found by the next pass, which follows at once. */
 const BATCH = 200;
 
+/** Pages that count what waits are so far apart, in milliseconds: nobody's request waits longer to be told. */
+const ASKED_APART_MS = 10_000;
+/** Where a deadline is nearer than this, that is too long. */
+const URGENT_MS = 30_000;
+const URGENT_APART_MS = 2_000;
+
 /** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
 export async function collectPages(deps: CollectDeps): Promise<number> {
   if (!(await isSomethingDue(deps))) return 0;
@@ -33,7 +39,7 @@ export async function collectPages(deps: CollectDeps): Promise<number> {
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
     const targets = [...deps.transports.map(({ name }) => name), ...endpoints.map(({ id }) => id)];
     // A request that nobody could be told of is told as soon as there is somebody.
-    const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH));
+    const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
     if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
     const pages = await newPages(tx.db, BATCH);
@@ -81,15 +87,16 @@ async function foldBurst(tx: Tx, burst: string): Promise<string> {
   return id;
 }
 
-async function tellAsked(tx: Tx, asked: readonly AskedOrNone[]): Promise<number> {
+async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
   if (asked.length === 0) return 0;
   const recent = await countPages(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
     for (const each of asked) await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
     return asked.length;
   }
-  // One such page in a minute: what comes meanwhile waits for the next.
-  if ((await countPages(tx.db, 'approvals', tx.now, WINDOW_MS)) > 0) return 0;
+  // What comes meanwhile waits for the next such page, but never past its deadline.
+  const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
+  if ((await countPages(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
   const page = await requestPage(tx, { topic: `approvals:${asked[0]?.id ?? ''}`, facts: { kind: 'approvals', count: await countPending(tx.db) } });
   const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
   for (const each of asked) await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);

@@ -160,6 +160,31 @@ for (const engine of ENGINES) {
       }
     });
 
+    test('a request that comes behind a page which counts waits for the next one 10 s at most, and where its deadline is near 2 s', async () => {
+      const ask = (ttlMs?: number) => () => gate(store, { planned: false, ...(ttlMs === undefined ? {} : { ttlMs }) });
+      await many(5, ask());
+      await sweep();
+      await many(9, ask());
+      await sweep();
+      assert.deepEqual(await kinds(store), { approval: 5, approvals: 1 });
+      now += 1_000;
+      await many(3, ask());
+      await sweep();
+      assert.deepEqual(await kinds(store), { approval: 5, approvals: 1 });
+      now += 9_000;
+      await sweep();
+      assert.deepEqual(await kinds(store), { approval: 5, approvals: 2 });
+      now += 1_000;
+      await many(1, ask(20_000));
+      await sweep();
+      assert.deepEqual(await kinds(store), { approval: 5, approvals: 2 });
+      now += 1_000;
+      await sweep();
+      assert.deepEqual(await kinds(store), { approval: 5, approvals: 3 });
+      const untold = await store.db.selectFrom('approvals').select('id').where((eb) => eb.not(eb.exists(eb.selectFrom('pages').select('id').whereRef('pages.approval_id', '=', 'approvals.id')))).execute();
+      assert.deepEqual(untold, []);
+    });
+
     test('F20: what a transaction that failed had folded waits as before', async () => {
       await many(12, () => end());
       await sweep();
