@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { SendFailed } from '../../src/push/dial-guard.ts';
 import { countDeliveries, settleDelivery } from '../../src/store/deliveries.ts';
-import { insertEndpoint, pruneEndpoint, recordAttempt } from '../../src/store/notify.ts';
+import { deleteEndpoint, insertEndpoint, pruneEndpoint, recordAttempt } from '../../src/store/notify.ts';
 import { assignTargets, requestPage } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from '../support/api-client.ts';
@@ -122,6 +122,22 @@ for (const engine of ENGINES) {
       const pruned = await store.db.selectFrom('ledger').select('target').where('operation', '=', 'notify.endpoint.prune').execute();
       assert.deepEqual(pruned.map(({ target }) => target), [phone]);
       assert.equal(await store.write((tx) => pruneEndpoint(tx, phone)), false);
+    });
+
+    test('an endpoint that its owner removed while its distributor said that it is no more is not removed a second time', async (t) => {
+      const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, {
+        async send() {
+          await store.write((tx) => deleteEndpoint(tx, phone, `local:${phone}`));
+          throw new SendFailed('answered 410', 'gone');
+        },
+      });
+      const phone = await endpoint('https://phone.test/');
+      const daemon = await start();
+      const id = await page();
+      await until('it is removed', async () => (await stateOfPage(id)) === 'done');
+      // With what it has under way recorded.
+      await daemon.stop();
+      assert.deepEqual(await store.db.selectFrom('ledger').select('target').where('operation', '=', 'notify.endpoint.prune').execute(), []);
     });
 
     test('a page whose last two deliveries end at the same time, by two daemons, is done', async (t) => {
