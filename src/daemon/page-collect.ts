@@ -1,5 +1,6 @@
 import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../domain/page-burst.ts';
 import type { AskedFacts, PageFacts } from '../domain/page.ts';
+import { hostOf } from '../domain/mute.ts';
 import type { Clock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { Transport } from '../push/transport.ts';
@@ -140,7 +141,18 @@ function factsOf(row: AskedOrNone): AskedFacts {
     workspace: row.workspace,
     requestedBy: row.requested_by,
     rule: row.rule,
+    schedule: row.schedule,
+    about: aboutOf(row),
     expiresAt: row.expires_at,
     plan: destroys === null || changes === null || creates === null ? null : { destroys, changes, creates },
   };
+}
+
+/** Of what a sender wrote, so much: a name may have 256 characters. */
+const ABOUT_CHARACTERS = 120;
+
+function aboutOf({ event_name: name, event_labels: labels }: AskedOrNone): string | null {
+  if (name === null || name === '') return null;
+  const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
+  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`).slice(0, ABOUT_CHARACTERS).join('');
 }

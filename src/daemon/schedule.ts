@@ -122,7 +122,7 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
 }
 
 function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
-  const gate: Gate | null = row.approval === 'required' ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;
+  const gate: Gate | null = row.approval === 'required' ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name } : null;
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
   return queueAction(tx, deps, asker, JSON.parse(row.action) as ScheduledAction, gate);
 }

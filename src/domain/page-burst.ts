@@ -1,5 +1,5 @@
 import type { JobState } from './job.ts';
-import type { EndedFacts, PageFacts, PageKind } from './page.ts';
+import { type EndedFacts, NAMES_MAX, type PageFacts, type PageKind } from './page.ts';
 
 /** When many pages of one sort come at once, people get the first ones and then one page that counts the rest. */
 
@@ -58,11 +58,16 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
 export function foldFacts(pages: readonly PageFacts[]): PageFacts {
   const jobs = pages.filter((each) => each.kind === 'job');
   if (jobs.length > 0) {
-    return { kind: 'jobs', count: jobs.length, states: stateCounts(jobs), first: jobs.slice(0, LISTED_MAX) };
+    return { kind: 'jobs', count: jobs.length, names: namesIn(jobs.map(({ runbook }) => runbook)), states: stateCounts(jobs), first: jobs.slice(0, LISTED_MAX) };
   }
-  const [first, ...rest] = pages.filter((each) => each.kind === 'rule');
+  const matches = pages.filter((each) => each.kind === 'rule');
+  const [first] = matches;
   if (first === undefined) throw new Error('only pages about jobs and rules are folded');
-  return { kind: 'rules', rule: first.rule, count: 1 + rest.length, first: [first, ...rest].slice(0, LISTED_MAX) };
+  return { kind: 'rules', rule: first.rule, count: matches.length, names: namesIn(matches.map(({ event }) => event)), first: matches.slice(0, LISTED_MAX) };
+}
+
+function namesIn(all: readonly string[]): string[] {
+  return [...new Set(all)].slice(0, NAMES_MAX + 1);
 }
 
 function stateCounts(ended: readonly EndedFacts[]): Partial<Record<JobState, number>> {

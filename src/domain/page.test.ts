@@ -27,8 +27,17 @@ describe('The time left', () => {
   });
 
   test('stands in the request and in its reminder', () => {
-    const asked = { approvalId: 'apr_1', jobId: 'job_1', jobKind: 'command', runbook: 'command:localhost', workspace: null, requestedBy: 'ci', rule: null, expiresAt: NOW + 40_000, plan: null } as const;
+    const asked = { approvalId: 'apr_1', jobId: 'job_1', jobKind: 'command', runbook: 'command:localhost', workspace: null, requestedBy: 'ci', rule: null, schedule: null, about: null, expiresAt: NOW + 40_000, plan: null } as const;
     for (const kind of ['approval', 'reminder'] as const) assert.equal(compose({ kind, ...asked }).message, 'Asked by ci, 40s left. job_1');
+  });
+
+  test('is said with what asks: the schedule, or the rule and what its event is about, without what would turn the text around', () => {
+    const asked = { kind: 'approval', approvalId: 'apr_1', jobId: 'job_1', jobKind: 'command', runbook: 'command:localhost', workspace: null, requestedBy: 'ci', rule: null, schedule: null, about: null, expiresAt: NOW + 40_000, plan: null } as const;
+    const scheduled = compose({ ...asked, schedule: 'nightly' });
+    assert.deepEqual([scheduled.title, scheduled.message], ['command of schedule nightly', 'Asked by ci (schedule nightly), 40s left. job_1']);
+    const ruled = compose({ ...asked, rule: 'disk', about: 'Disk\u202eFull\u0007 on web1' });
+    assert.deepEqual([ruled.title, ruled.message], ['command of rule disk', 'Asked by ci (rule disk: Disk Full  on web1), 40s left. job_1']);
+    assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two');
   });
 });
 
@@ -37,14 +46,14 @@ describe('A page that speaks for others', () => {
     const jobs = Array.from({ length: 30 }, (_, n) => ended(n, n % 15 === 0 ? { state: 'degraded', runbook: 'plan:net' } : {}));
     const page = compose(foldFacts(jobs));
     assert.equal(page.title, '30 jobs ended: 28 failed, 2 degraded');
-    assert.match(page.message, /one by one: plan:net, command:localhost and others\. job_0, job_1, .*, job_19 and 10 more$/);
+    assert.match(page.message, /one by one: plan:net, command:localhost\. job_0, job_1, .*, job_19 and 10 more$/);
     assert.deepEqual([page.click, page.priority], ['http://svc.test/jobs', 4]);
   });
 
   test('says how often a rule matched, with what it says and the names and ids of the events', () => {
     const page = compose(foldFacts(Array.from({ length: 40 }, (_, n) => matched(n, { message: 'The disk is full' }))));
     assert.equal(page.title, 'Rule disk matched 40 times');
-    assert.match(page.message, /^The disk is full: DiskFull and others\. evt_0, .* and 20 more$/);
+    assert.match(page.message, /^The disk is full: DiskFull\. evt_0, .* and 20 more$/);
     const two = compose(foldFacts([matched(1, { message: 'a' }), matched(2, { message: 'b', event: 'DiskSlow' })]));
     assert.equal(two.message, 'a (and other messages): DiskFull, DiskSlow. evt_1, evt_2');
   });

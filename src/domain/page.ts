@@ -20,6 +20,9 @@ export interface AskedFacts {
   readonly workspace: string | null;
   readonly requestedBy: string;
   readonly rule: string | null;
+  readonly schedule: string | null;
+  /** What the event that a rule answers is about, such as `DiskFull on web1`: the sender chose it. */
+  readonly about: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   /** Of the saved plan; null where there is none. */
@@ -50,10 +53,10 @@ export type PageFacts =
   /** More came at once than a person would read one by one. */
   | { readonly kind: 'approvals'; readonly count: number }
   | EndedFacts
-  /** Beside those that were shown one by one, so many ended; `first` are the oldest of them. */
-  | { readonly kind: 'jobs'; readonly count: number; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly first: readonly EndedFacts[] }
+  /** Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different runbooks, one more than a page names. */
+  | { readonly kind: 'jobs'; readonly count: number; readonly names: readonly string[]; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly first: readonly EndedFacts[] }
   | MatchedFacts
-  | { readonly kind: 'rules'; readonly rule: string; readonly count: number; readonly first: readonly MatchedFacts[] }
+  | { readonly kind: 'rules'; readonly rule: string; readonly count: number; readonly names: readonly string[]; readonly first: readonly MatchedFacts[] }
   | { readonly kind: 'deadman'; readonly name: string; readonly webhook: string; readonly everyMs: number; readonly heard: boolean }
   | { readonly kind: 'test'; readonly by: string };
 
@@ -95,7 +98,8 @@ type Words = Omit<PageMessage, 'id' | 'actions'> & { readonly actions?: readonly
 
 /** The words and buttons of a page at a rung. */
 export function composePage(facts: PageFacts, context: PageContext): PageMessage {
-  const words = wordsOf(facts, context);
+  const { title, message, ...rest } = wordsOf(facts, context);
+  const words = { ...rest, title: oneLine(title), message: plain(message) };
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
   if (context.detail !== 'terse') return whole;
   return { ...whole, title: terseTitle(facts), message: jobIdsOf(facts) };
@@ -131,11 +135,10 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
 function asks(facts: AskedFacts & { kind: 'approval' | 'reminder' }, { now, links }: PageContext, at: (path: string) => string): Words {
   const { plan } = facts;
   const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
-  const rule = facts.rule === null ? '' : ` (rule ${facts.rule})`;
   const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
   return {
     title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
-    message: `${counts}Asked by ${facts.requestedBy}${rule}, ${timeLeft(facts.expiresAt - now)}. ${facts.jobId}`,
+    message: `${counts}Asked by ${facts.requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${facts.jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: at(`/approvals/${facts.approvalId}`),
@@ -194,13 +197,13 @@ function ended({ jobId, runbook, state, exitCode }: EndedFacts, at: (path: strin
 
 type Many<K extends 'jobs' | 'rules'> = Extract<PageFacts, { kind: K }>;
 
-function endedMany({ count, states, first }: Many<'jobs'>, at: (path: string) => string): Words {
+function endedMany({ count, names, states, first }: Many<'jobs'>, at: (path: string) => string): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return ended(only, at);
   const told = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
   return {
     title: `${count} jobs ended: ${told.join(', ')}`,
-    message: `More came at once than are shown one by one: ${namesOf(first.map(({ runbook }) => runbook), count > first.length)}. ${listOf(first.map(({ jobId }) => jobId), count)}`,
+    message: `More came at once than are shown one by one: ${namesOf(names)}. ${listOf(first.map(({ jobId }) => jobId), count)}`,
     priority: 4,
     tags: ['rotating_light'],
     click: at('/jobs'),
@@ -211,14 +214,14 @@ function matched({ rule, eventId, event, message }: MatchedFacts, at: (path: str
   return { title: message ?? `Rule ${rule} matched`, message: `${event} (rule ${rule}, ${eventId})`, priority: 3, tags: ['bell'], click: at(`/events/${eventId}`) };
 }
 
-function matchedMany({ rule, count, first }: Many<'rules'>, at: (path: string) => string): Words {
+function matchedMany({ rule, count, names, first }: Many<'rules'>, at: (path: string) => string): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return matched(only, at);
   const said = [...new Set(first.flatMap(({ message }) => message ?? []))];
   const what = said.length === 0 ? '' : `${said[0]}${said.length > 1 ? ' (and other messages)' : ''}: `;
   return {
     title: `Rule ${rule} matched ${count} times`,
-    message: `${what}${namesOf(first.map(({ event }) => event), count > first.length)}. ${listOf(first.map(({ eventId }) => eventId), count)}`,
+    message: `${what}${namesOf(names)}. ${listOf(first.map(({ eventId }) => eventId), count)}`,
     priority: 3,
     tags: ['bell'],
     click: at('/events'),
@@ -226,12 +229,10 @@ function matchedMany({ rule, count, first }: Many<'rules'>, at: (path: string) =
 }
 
 /** Names that a page lists at most. */
-const NAMES_MAX = 3;
+export const NAMES_MAX = 3;
 
-/** Each name once, the first ones; `others` where there are more than are known here. */
-function namesOf(all: readonly string[], others: boolean): string {
-  const names = [...new Set(all)];
-  return `${names.slice(0, NAMES_MAX).join(', ')}${names.length > NAMES_MAX || others ? ' and others' : ''}`;
+function namesOf(names: readonly string[]): string {
+  return `${names.slice(0, NAMES_MAX).join(', ')}${names.length > NAMES_MAX ? ' and others' : ''}`;
 }
 
 function listOf(ids: readonly string[], count: number): string {
@@ -244,9 +245,26 @@ function jobIdsOf(facts: PageFacts): string {
   return 'jobId' in facts ? facts.jobId : '';
 }
 
-function nameOf({ jobKind: kind, workspace, runbook, rule }: AskedFacts): string {
+function nameOf({ jobKind: kind, workspace, runbook, rule, schedule }: AskedFacts): string {
   if (workspace !== null) return `${kind} ${workspace}`;
-  return rule === null ? runbook : `${kind} of rule ${rule}`;
+  if (rule !== null) return `${kind} of rule ${rule}`;
+  return schedule === null ? runbook : `${kind} of schedule ${schedule}`;
+}
+
+function causeOf({ rule, schedule, about }: AskedFacts): string {
+  if (rule !== null) return ` (rule ${rule}${about === null ? '' : `: ${about}`})`;
+  return schedule === null ? '' : ` (schedule ${schedule})`;
+}
+
+/** What a sender wrote must not look like a line of ours, nor turn the text around. */
+const CONTROLS = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+function plain(text: string): string {
+  return text.replaceAll(CONTROLS, ' ');
+}
+
+function oneLine(text: string): string {
+  return plain(text).replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Says that something is there, and nothing of what. */

@@ -35,6 +35,7 @@ export interface Asked {
   readonly requestedBy: string;
   readonly origin: Origin;
   readonly rule: string | null;
+  readonly schedule: string | null;
   readonly expiresAt: number;
   readonly now: number;
 }
@@ -158,6 +159,7 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
     requestedBy: approval.requested_by,
     origin: approval.origin,
     rule: approval.rule,
+    schedule: approval.schedule,
     expiresAt: approval.expires_at,
     now,
   };

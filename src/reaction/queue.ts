@@ -45,6 +45,8 @@ export interface Gate {
   readonly alert?: string;
   readonly rule?: string;
   readonly matchedAt?: number;
+  /** Of the origin `schedule`: its name. */
+  readonly schedule?: string;
 }
 
 export type Queued =
@@ -184,6 +186,7 @@ async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: A
     alert: gate.alert ?? null,
     rule: gate.rule ?? null,
     matched_at: gate.matchedAt ?? null,
+    schedule: gate.schedule ?? null,
     ttlMs: gate.ttlMs,
   });
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at });

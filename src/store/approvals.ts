@@ -9,7 +9,7 @@ import type { ApprovalRow, Db } from './schema.ts';
 /** What is asked; the rest of the row follows or comes with the decision. */
 export interface NewApproval
   extends Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
-    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at'>> {
+    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
   /** What is asked about, so that another plan can not take its place: the digest and the serial of the artifact. */
@@ -45,6 +45,7 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     alert: asked.alert ?? null,
     rule: asked.rule ?? null,
     matched_at: asked.matched_at ?? null,
+    schedule: asked.schedule ?? null,
     created_at: now,
     expires_at: now + asked.ttlMs,
     decided_at: null,

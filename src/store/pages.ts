@@ -55,8 +55,9 @@ function asked(db: Db) {
   return db
     .selectFrom('approvals')
     .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
+    .leftJoin('events', 'events.id', 'approvals.alert')
     .selectAll('approvals')
-    .select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates']);
+    .select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates', 'events.name as event_name', 'events.labels as event_labels']);
 }
 
 /** Written out, so that the partial index of what is pending serves the query. */
@@ -67,8 +68,8 @@ export function untoldApprovals(db: Db, now: number, limit: number): Promise<Ask
   return asked(db).where(PENDING).where('approvals.expires_at', '>', now).where(noPage('approval')).orderBy('approvals.id').limit(limit).execute();
 }
 
-/** Without a plan the counts are null. */
-export type AskedOrNone = ApprovalRow & { destroys: number | null; changes: number | null; creates: number | null };
+/** Without a plan the counts are null, without an event its name and labels. */
+export type AskedOrNone = ApprovalRow & { destroys: number | null; changes: number | null; creates: number | null ; event_name: string | null; event_labels: string | null };
 
 /** Pending approvals whose half time has passed since they were told, and of which nobody was reminded. */
 export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {

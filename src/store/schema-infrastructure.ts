@@ -109,6 +109,8 @@ export interface ApprovalRow {
   alert: string | null;
   rule: string | null;
   matched_at: number | null;
+  /** Of the origin schedule. */
+  schedule: string | null;
   created_at: number;
   /** By the clock of the database, where daemons share one. */
   expires_at: number;

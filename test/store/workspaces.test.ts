@@ -61,6 +61,7 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     alert: null,
     rule: null,
     matched_at: null,
+    schedule: null,
     created_at: 1,
     expires_at: 2,
     decided_at: null,

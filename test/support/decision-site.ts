@@ -161,6 +161,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
     alert: null,
     rule: null,
     matched_at: null,
+          schedule: null,
     created_at: tx.now,
     expires_at: expiresAt,
     decided_at: null,

@@ -16,6 +16,7 @@ const ASKED: Asked = {
   requestedBy: 'ci-deploy',
   origin: 'manual',
   rule: null,
+  schedule: null,
   expiresAt: NOW + 24 * 60_000,
   now: NOW,
 };

@@ -139,9 +139,9 @@ function question(asked: Asked, plan: PlanFacts | null): Html {
 ${mayAnswer(asked, plan) ? form(asked, plan) : html`<p>The plan can not be opened, so it can not be approved from here. The doctor says why.</p>`}`;
 }
 
-function origin({ origin, rule }: Asked): string {
+function origin({ origin, rule, schedule }: Asked): string {
   const ofRule = rule === null ? '' : ` (rule ${shown(rule, NAME_MAX)})`;
-  return { manual: '', schedule: ', on a schedule', alert: `, because of an alert${ofRule}` }[origin];
+  return { manual: '', schedule: schedule === null ? ', on a schedule' : `, on the schedule ${shown(schedule, NAME_MAX)}`, alert: `, because of an alert${ofRule}` }[origin];
 }
 
 /** Who says yes has to have seen what is destroyed. */
