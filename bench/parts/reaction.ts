@@ -15,7 +15,7 @@ import { median, percentile } from '../kit/statistics.ts';
 import { sleep, monotonicMs } from '../kit/time.ts';
 
 const SENDERS = 16;
-/** More than the ingress lets wait: 64 senders with 20 alerts each, where 512 events may. */
+/** More than the ingress lets wait: 64 senders with 20 alerts each, where 256 events may. */
 const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
 const FEW_RULES = 5;
 const MANY_RULES = 50;
