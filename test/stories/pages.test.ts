@@ -71,7 +71,7 @@ test('An Approve button of a page decides, as the transport that it was sent to'
   const row = await site.store.db.selectFrom('approvals').selectAll().where('id', '=', approval.id).executeTakeFirstOrThrow();
   assert.partialDeepStrictEqual(row, { state: 'approved', decided_by: 'transport:1', decided_via: 'link' });
   // The end of the job that it let run may be told first. The name of the ledger says nothing to people.
-  await until('the outcome is told', async () => receiver.pages.find(({ page }) => /^Approved by ntfy at 127\.0\.0\.1 via link\. /.test(page.message)));
+  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Approved by ntfy at 127.0.0.1 via link. ')));
 });
 
 test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {
