@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/store.ts';
 import { removeDir, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
-/** Rows of one insert: 16 values each, and SQLite takes 32,766. */
+/** Rows of one insert: 17 values each, and SQLite takes 32,766. */
 const ROWS_PER_INSERT = 1_000;
 const COLUMNS = [
   'id',
@@ -27,9 +27,12 @@ const COLUMNS = [
   'timeout_ms',
   'daemon_id',
   'lease_generation',
+  'outcome_event_id',
 ] as const;
 
 const SPEC = JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] });
+/** Their ends were told: else the daemon would make a million events while it is measured. */
+const TOLD = '';
 const MS_PER_JOB = 1_000;
 
 /** How jobs ended, as shares of 100: most of them well. */
@@ -44,12 +47,12 @@ function endedRow(index: number, createdAt: number): SQLInputValue[] {
   const state = stateOf(index);
   const exitCode = state === 'succeeded' ? 0 : 1;
   const id = newId('job', createdAt);
-  return [id, 'command', state, 'queued', 'command:localhost', 'api', createdAt, createdAt + 5, createdAt + 900, exitCode, 'ci', '["ci"]', SPEC, 60_000, 'dmn_old', 1];
+  return [id, 'command', state, 'queued', 'command:localhost', 'api', createdAt, createdAt + 5, createdAt + 900, exitCode, 'ci', '["ci"]', SPEC, 60_000, 'dmn_old', 1, TOLD];
 }
 
 function queuedRow(createdAt: number): SQLInputValue[] {
   const id = newId('job', createdAt);
-  return [id, 'command', 'queued', 'queued', 'command:localhost', 'api', createdAt, null, null, null, 'ci', '["ci"]', SPEC, 60_000, null, 0];
+  return [id, 'command', 'queued', 'queued', 'command:localhost', 'api', createdAt, null, null, null, 'ci', '["ci"]', SPEC, 60_000, null, 0, null];
 }
 
 /** Makes the file with its schema, if need be, and adds `count` jobs in inserts of many rows, oldest first. */

@@ -111,8 +111,8 @@ test('T55: a secret is set from standard input and from a file, and its value is
 test('what is no value is refused in words that do not repeat it, and leaves nothing behind', { timeout: 60_000 }, async (t) => {
   const { dir, data, svc } = openPlace(t);
   const refused: readonly (readonly [why: RegExp, args: readonly string[], input: string | Buffer])[] = [
-    [/^Error: value: expected a value, and there is none\./, ['net/token'], ''],
-    [/^Error: value: expected a value, and there is none\./, ['net/token'], '\n'],
+    [/^Error: --file or standard input: expected a value, and there is none\./, ['net/token'], ''],
+    [/^Error: --file or standard input: expected a value, and there is none\./, ['net/token'], '\n'],
     [/^Error: value: a NUL character is not allowed\./, ['net/token'], `${CANARY}\0`],
     [/^Error: value: expected at most 65536 bytes\./, ['net/token'], CANARY.repeat(10_000)],
     [/^Error: value: expected at most 65536 bytes\./, ['net/token'], 'ü'.repeat(40_000)],
