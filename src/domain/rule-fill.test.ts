@@ -113,10 +113,12 @@ describe('What an event fills in', () => {
     const chosen = [
       ['env', '${event.name}'], ['env', 'A=b', '${event.name}'], ['/usr/bin/env', '-S', '${event.name}'], ['env', '--split-string=${event.name}'], ['env', '-i', '-S${event.name}'], ['env', '-S', 'sh -c', '${event.name}'], ['env', '-u', 'A', '${event.name}', 'x'],
       ['timeout', '5', '${event.name}'], ['timeout', '-k', '1s', '5', '${event.name}'], ['sudo', '${event.name}'], ['sudo', '-u', 'root', '${event.name}'], ['nice', '-n', '5', 'env', '${event.name}'], ['xargs', '-n', '1', '${event.name}'],
-      ['sudo', 'timeout', '5', '/opt/${event.name}'],
+      ['sudo', 'timeout', '5', '/opt/${event.name}'], ['timeout', '--signal', 'KILL', '5', '${event.name}'], ['sudo', '--user', 'root', '${event.name}'], ['sudo', '-nu', 'root', '${event.name}'], ['sudo', 'LANG=C', '${event.name}'],
+      ['env', '--chdir', '/tmp', '${event.name}'], ['nice', '--adjustment', '5', '${event.name}'], ['xargs', '--max-args', '1', '${event.name}'], ['env', 'PATH=${event.name}', 'ls'], ['env', 'LD_PRELOAD=${event.name}', 'ls'], ['find', '/tmp', '-exec', '${event.name}', ';'],
+      ['runuser', '-u', 'www', '--', '${event.name}'], ['gosu', 'root', '${event.name}'], ['pkexec', '${event.name}'],
     ]; // prettier-ignore
     for (const words of chosen) await refused(command(words), /^command: \$\{…\} where a program is named would let the event choose the program/);
-    const fine = [['env', 'A=${event.name}', 'tool'], ['timeout', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', 'tool', '${event.name}'], ['timeout', '-k', '1s', '5', 'nice', 'tool', '-n', '${event.name}']];
+    const fine = [['env', 'A=${event.name}', 'tool'], ['timeout', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', 'tool', '${event.name}'], ['timeout', '-k', '1s', '5', 'nice', 'tool', '-n', '${event.name}'], ['timeout', '--signal=KILL', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', '--', 'tool', '${event.name}'], ['systemd-run', '--unit=fix-${event.name}', '/opt/fix']];
     for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
   });
 
@@ -128,10 +130,12 @@ describe('What an event fills in', () => {
       ['sh', '${event.name}'], ['bash', '-x', '${event.name}'], ['python3', '-c${event.name}'], ['node', '--eval=${event.name}'], ['su', '-c', '${event.name}'], ['su', '-', 'user', '-c', 'a ${event.name}'],
       ['watch', '-n', '5', '${event.name}'], ['ssh', 'h', '${event.name}'], ['ssh', '-n', '-p', '22', 'h', 'uptime', '${event.name}'], ['git', '-c', '${event.name}', 'log'], ['psql', 'db', '-c', '${event.name}'],
       ['sudo', '-u', 'pg', 'psql', '--command=${event.name}'], ['eval', '${event.name}'], ['flock', '/l', '-c', '${event.name}'],
+      ['bash', '-e', '-c', 'echo ${event.name}'], ['sh', '-e', '-u', '-c', '${event.name}'], ['sed', '-E', '-i', 's/${event.name}/X/', '/x'], ['sed', '-e', 'p', '-e', '${event.name}'], ['perl', '-p', '-e', '${event.name}'], ['node', '-r', './x.js', '${event.name}'],
+      ['psql', '-tAc', '${event.name}'], ['mysql', '-Ne', '${event.name}'], ['su', '-lc', '${event.name}', 'root'], ['ssh', '-o', 'ProxyCommand=${event.name}', 'h'], ['ssh', '-oProxyCommand=${event.name}', 'h'], ['mongosh', '--eval', '${event.name}'], ['tclsh', '${event.name}'],
     ]; // prettier-ignore
     for (const words of scripts) await refused(command(words), /^command: \$\{…\} in a script would let the event write the program/);
     const fine = [['sh', '-c', 'echo "$1"', 'sh', '${event.name}'], ['python3', 'tool.py', '-c', '${event.name}'], ['bash', 'tool.sh', '${event.name}'], ['sed', '-e', 's/a/b/', '${event.name}'], ['grep', '-e', '${event.name}'],
-      ['ssh', '${event.name}', 'uptime'], ['ssh', '-p', '22', '${event.name}', 'uptime'], ['git', 'log', '-p', '${event.name}'], ['systemctl', 'restart', 'watch', '${event.name}'], ['bash', '--rcfile=${event.name}', 'x.sh']]; // prettier-ignore
+      ['ssh', '${event.name}', 'uptime'], ['ssh', '-p', '22', '${event.name}', 'uptime'], ['git', 'log', '-p', '${event.name}'], ['systemctl', 'restart', 'watch', '${event.name}'], ['bash', '-x', 'x.sh', '-c', '${event.name}'], ['awk', '-v', 'n=${event.name}', '{print n}', '/f'], ['python3', '-W', 'ignore', 'tool.py', '${event.name}'], ['sed', '-n', 'p', '/var/log/${event.name}'], ['journalctl', '-u', '${event.name}'], ['curl', '${event.name}']]; // prettier-ignore
     for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
   });
 
