@@ -16,6 +16,8 @@ interface Interpreter {
   readonly script: string;
   readonly code?: string;
   readonly values: string;
+  /** Whether its script is the first word that is no option. */
+  readonly bare?: true;
   /** Whether options may still come behind words that are none, as GNU's tools have it. */
   readonly goesOn?: true;
 }
@@ -26,8 +28,8 @@ const INTERPRETERS: readonly Interpreter[] = [
   { names: /^(?:perl[\d.]*|ruby[\d.]*|lua[\d.]*|osascript|tclsh)$/, script: 'eE', code: 'MI', values: '', goesOn: true },
   { names: /^(?:node|nodejs|bun|deno)$/, script: 'ep', code: 'r', values: '', goesOn: true },
   { names: /^php[\d.]*$/, script: 'rBREf', values: 'dc' },
-  { names: /^(?:awk|gawk|mawk)$/, script: 'ef', values: 'vF' },
-  { names: /^sed$/, script: 'ef', values: 'l', goesOn: true },
+  { names: /^(?:awk|gawk|mawk)$/, script: 'ef', values: 'vF', bare: true },
+  { names: /^sed$/, script: 'ef', values: 'l', bare: true, goesOn: true },
 ];
 /** Programs with an option for a script, which may stand behind other words: its letter. */
 const SCRIPT_OPTIONS: Readonly<Record<string, string>> = { su: 'c', runuser: 'c', script: 'c', flock: 'c', git: 'c', psql: 'c', mysql: 'e', mariadb: 'e', mongosh: 'e', rsync: 'e' };
@@ -119,13 +121,12 @@ function runsOpen(words: readonly ScriptWord[], at: number, file: boolean): bool
       if ((isScript || hasLetter(text, interpreter.code ?? '')) && (fixed === null || (takesNext && isOpen(words, index + 1)))) return true;
       hasScript ||= isScript;
       if (takesNext) index += 1;
-    } else if (!hasScript) {
+    } else {
       // Its script or its file; what is found anywhere is an argument more often than a program.
-      const isBare = /awk$|^sed$/.test(program);
-      if (fixed === null) return file || isBare;
-      hasScript = true;
+      if (!hasScript && fixed === null) return file || interpreter.bare === true;
       if (interpreter.goesOn === undefined) return false;
-    } else if (interpreter.goesOn === undefined) return false;
+      hasScript = true;
+    }
   }
   return false;
 }
@@ -179,9 +180,8 @@ function operandsAfter(words: readonly ScriptWord[], at: number, { values, opera
     if (found.length > operands || (!text.startsWith('-') && (found.length > 0 || !ASSIGNMENT.test(text)))) found.push(index);
     else if (text.startsWith('-') && fixed !== '--') {
       const mayTakeNext = SHORT.test(text) ? values.includes(text.slice(-1)) : !text.includes('=');
-      // What comes from the event is never passed over: it could be the program.
-      if (fixed !== null && mayTakeNext && !isOpen(words, index + 1)) index += 1;
-      else if (fixed !== null && SHORT.test(text) && mayTakeNext) index += 1;
+      // Whether a long option takes a value is not known: what comes from the event is not passed over, it could be the program.
+      if (fixed !== null && mayTakeNext && (SHORT.test(text) || !isOpen(words, index + 1))) index += 1;
     }
   }
   return found.slice(operands);

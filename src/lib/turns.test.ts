@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Clock, systemClock } from './clock.ts';
-import { Breather, Turns } from './turns.ts';
+import { Breather, nextTurn, Turns } from './turns.ts';
 
 /** A clock of which each piece of work takes a millisecond. */
 function countedClock(): Clock & { work: () => void } {
   let ms = 0;
   return { ...systemClock, monotonic: () => ms, work: () => void (ms += 1) };
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('Works that share the event loop', () => {
   test('are done at once where they are short', async () => {
@@ -39,7 +37,7 @@ describe('Works that share the event loop', () => {
     );
     const perTurn: number[] = [];
     for (let before = 0; done.length < 60; before = done.length) {
-      await turn();
+      await nextTurn();
       perTurn.push(done.length - before);
     }
     assert.ok(Math.max(...perTurn) <= 10, `pieces in each turn: ${perTurn.join(' ')}`);
