@@ -1,6 +1,6 @@
 /** The ends of jobs become events, on each database: whoever ends them, once each, and never in a circle. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { tellOutcomes } from '../../src/daemon/outcomes.ts';
 import { CHAIN_MAX } from '../../src/domain/event.ts';
 import type { FinalState } from '../../src/domain/job.ts';
@@ -11,16 +11,9 @@ import { noteDrift } from '../../src/store/outcomes.ts';
 import type { EventRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { addRule, reactionOf } from '../support/reaction-maker.ts';
-import { claimOne, enqueue, ENGINES, makeJob, type TestDatabase } from './kit.ts';
+import { claimOne, enqueue, ENGINES, freshStore, makeJob } from './kit.ts';
 
-const TABLES = ['events', 'event_counts', 'rules', 'rule_fires', 'jobs', 'ledger', 'chains', 'pages'] as const;
 const SELF = 'dmn_a';
-
-async function wipe(store: Store): Promise<void> {
-  await store.write(async (tx) => {
-    for (const table of TABLES) await tx.db.deleteFrom(table).execute();
-  });
-}
 
 /** Ends the job that is next in the queue. */
 async function run(store: Store, state: FinalState): Promise<string> {
@@ -40,16 +33,11 @@ function events(store: Store): Promise<EventRow[]> {
 
 for (const engine of ENGINES) {
   describe(`The end of a job on ${engine.name}`, () => {
-    let database: TestDatabase;
+    const its = freshStore(engine);
     let store: Store;
     let deps: ReactionDeps;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(async () => {
-      await wipe(store);
+    beforeEach(() => {
+      store = its.store;
       deps = reactionOf(store);
     });
 
@@ -99,7 +87,7 @@ for (const engine of ENGINES) {
         const id = await enqueue(store);
         await store.write((tx) => cancelWaiting(tx, id, 'queued'));
       }
-      const other = reactionOf(await database.open());
+      const other = reactionOf(await its.database.open());
       await Promise.all([tell(deps), tell(other, 'dmn_b')]);
       await Promise.all([tell(deps), tell(other, 'dmn_b')]);
       const ids = (await events(store)).map(({ labels }) => labels);

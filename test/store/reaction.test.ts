@@ -1,6 +1,6 @@
 /** What comes of an event, with rules as they are stored, on each database. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -17,17 +17,8 @@ import { insertSilence } from '../../src/store/silences.ts';
 import type { Store } from '../../src/store/store.ts';
 import { addRule, alert, reactionOf, TRUE, WEBHOOK } from '../support/reaction-maker.ts';
 import { insertWorkspace } from '../../src/store/workspaces.ts';
-import { claimOne, ENGINES, type TestDatabase } from './kit.ts';
+import { claimOne, ENGINES, freshStore } from './kit.ts';
 import { finishJob } from '../../src/store/claims.ts';
-
-const TABLES = ['events', 'event_counts', 'rules', 'rule_fires', 'silences', 'jobs', 'approvals', 'workspaces', 'ledger', 'chains', 'pages', 'mutes'] as const;
-
-async function wipe(store: Store): Promise<void> {
-  await store.write(async (tx) => {
-    for (const table of TABLES) await tx.db.deleteFrom(table).execute();
-    await setCordon(tx, null);
-  });
-}
 
 async function one(deps: ReactionDeps, some: Partial<NormalEvent> = {}): Promise<Outcome> {
   const [outcome] = await receive(deps, [alert(some)], WEBHOOK);
@@ -65,16 +56,11 @@ function message(n: number): NormalEvent[] {
 
 for (const engine of ENGINES) {
   describe(`An event on ${engine.name}`, () => {
-    let database: TestDatabase;
+    const its = freshStore(engine);
     let store: Store;
     let deps: ReturnType<typeof reactionOf>;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(async () => {
-      await wipe(store);
+    beforeEach(() => {
+      store = its.store;
       deps = reactionOf(store);
     });
 
@@ -229,7 +215,7 @@ for (const engine of ENGINES) {
 
     test('F22: 1,000 alerts of 20 things on two daemons make 20 jobs', async () => {
       await addRule(deps, 'clean-up', { cooldownMs: 600_000 });
-      const other = reactionOf(await database.open());
+      const other = reactionOf(await its.database.open());
       await Promise.all(Array.from({ length: 50 }, (_, n) => receive(n % 2 === 0 ? deps : other, message(n), WEBHOOK)));
       assert.equal(await jobCount(store), 20);
       const counts = await countEvents(store.db);

@@ -1,6 +1,6 @@
 /** Silences on each database, and what happens when their time is over. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
 import { endSilences } from '../../src/reaction/silence-endings.ts';
 import { receive } from '../../src/reaction/receive.ts';
@@ -9,7 +9,7 @@ import { cutSilence, dueSilences, insertSilence, listSilences, type NewSilence, 
 import type { Store } from '../../src/store/store.ts';
 import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
 import { refusal } from '../support/refusal.ts';
-import { ENGINES, type TestDatabase, wipe } from './kit.ts';
+import { ENGINES, freshStore, wipe } from './kit.ts';
 
 const UNKNOWN = 'sil_00000000000000000000000000';
 
@@ -24,16 +24,11 @@ function ids(rows: readonly SilenceRow[]): string[] {
 
 for (const engine of ENGINES) {
   describe(`Silences on ${engine.name}`, () => {
-    let database: TestDatabase;
+    const its = freshStore(engine);
     let store: Store;
     let deps: ReturnType<typeof reactionOf>;
-    before(async () => {
-      database = await engine.create();
-      store = await database.open();
-    });
-    after(() => database.remove());
-    beforeEach(async () => {
-      await wipe(store);
+    beforeEach(() => {
+      store = its.store;
       deps = reactionOf(store);
     });
 
