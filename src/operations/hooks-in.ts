@@ -74,11 +74,9 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
     // A sender's own labels of these names go: only the socket says from where something came.
     const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own } }));
     const received = await receive(reaction, stamped, sender);
-    const accepted = received.map(({ event }) => ({ event_id: event.id, outcome: event.outcome }));
-    for (const problem of problems) {
-      const { id, outcome } = await receiveUnreadable(reaction, row.source, problem, own);
-      accepted.push({ event_id: id, outcome });
-    }
+    // Asked for together, so that they share a commit: a message may have a thousand alerts that nobody can read.
+    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own)));
+    const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({ event_id: id, outcome }));
     // Only what was taken counts as heard: no repeat, and nothing that the store refused.
     noteHeard(row.hash);
     return { events: accepted };
