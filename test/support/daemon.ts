@@ -7,7 +7,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createApi, type Api } from './api-client.ts';
+import { listProcesses, type ProcessEntry, processEntry } from '../../src/runners/process/process-table.ts';
+import { createApi, type Api, until } from './api-client.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
@@ -15,6 +16,8 @@ const MAIN = join(ROOT, 'src', 'main.ts');
 const READY_LIMIT_MS = 30_000;
 /** The grace of a job's processes is 10 s, SIGKILL 5 s more, open requests 5 s each for two listeners. */
 const STOP_LIMIT_MS = 30_000;
+/** A guard gives the trees of a dead daemon 10 s, and 5 s more. */
+const HELPERS_LIMIT_MS = 30_000;
 
 export interface DaemonFlags {
   readonly dataDir: string;
@@ -130,18 +133,33 @@ export interface StartingDaemon {
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<number | null>;
+  /** Resolves when nothing is left of the helpers of a daemon that was killed: until then its guard writes into its data directory. */
+  helpersEnded(): Promise<void>;
 }
 
 /** Spawns it and does not wait. `ready` rejects with NotReady when it ends first. */
 export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
   const started = launch(flags);
+  const pid = started.child.pid ?? 0;
+  const helpers: ProcessEntry[] = [];
   const kill = async (): Promise<void> => {
+    helpers.push(...(await childrenOf(pid)));
     started.child.kill('SIGKILL');
     await started.exited;
   };
   const ready = becomeReady(started, kill);
   ready.catch(() => {});
-  return { ready, pid: started.child.pid ?? 0, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited };
+  const helpersEnded = (): Promise<void> => endOf(helpers);
+  return { ready, pid, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited, helpersEnded };
+}
+
+async function childrenOf(pid: number): Promise<ProcessEntry[]> {
+  return pid === 0 ? [] : (await listProcesses()).filter((entry) => entry.parent === pid);
+}
+
+async function endOf(processes: readonly ProcessEntry[]): Promise<void> {
+  const isAlive = ({ pid, startTicks }: ProcessEntry): boolean => processEntry(pid)?.startTicks === startTicks;
+  await until('the helpers of the daemon have ended', () => !processes.some(isAlive), HELPERS_LIMIT_MS);
 }
 
 export function startDaemon(flags: DaemonFlags): Promise<RunningDaemon> {

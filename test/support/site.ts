@@ -84,6 +84,7 @@ export async function openSite(ending: Ending, options: SiteOptions = {}): Promi
   ending.after(async () => {
     await Promise.all(started.map((daemon) => daemon.kill()));
     endLeftovers(await allIds(store));
+    await Promise.all(started.map((daemon) => daemon.helpersEnded()));
     await local.close();
     await database?.drop();
     rmSync(dir, { recursive: true, force: true });
