@@ -19,6 +19,8 @@ export class ForeignCommits {
   #watcher: FSWatcher | null = null;
   #seen: unknown;
   #cancel: (() => void) | null = null;
+  /** Of the look that is due next; null when none is. */
+  #due: number | null = null;
 
   constructor(file: string, writer: SqliteConnection, clock: Clock) {
     this.#file = file;
@@ -43,6 +45,7 @@ export class ForeignCommits {
     this.#watcher = null;
     this.#cancel?.();
     this.#cancel = null;
+    this.#due = null;
   }
 
   #watch(): FSWatcher | null {
@@ -50,7 +53,8 @@ export class ForeignCommits {
     this.#seen = this.#version();
     try {
       const watcher = watch(dirname(this.#file), { persistent: false }, (_kind, name) => {
-        if (name === log) this.#look(0);
+        // A commit writes its pages one by one, and each is told: the look that is due in 1 ms sees them all.
+        if (name === log && this.#due !== 1) this.#look(0);
       });
       watcher.on('error', () => watcher.close());
       return watcher;
@@ -69,6 +73,7 @@ export class ForeignCommits {
       for (const listener of this.#listeners) listener();
     }
     const next = LOOK_AGAIN_MS[turn];
+    this.#due = next === undefined ? null : turn + 1;
     if (next !== undefined) this.#cancel = this.#clock.after(next, () => this.#look(turn + 1));
   }
 }

@@ -38,11 +38,26 @@ const OPTION = /(--?[A-Za-z0-9-]{1,40})(\s{1,3})([^\s"',;<>-][^\s"',;<>]{0,4000}
 const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']{1,4000}/g;
 const SCHEME_ALONE = /^(?:bearer|basic)$/i;
 
+/** Texts in which there was nothing to remove: names and values of labels come again with each alert. */
+const harmless = new Set<string>();
+const HARMLESS_KEPT = 2_000;
+const HARMLESS_CHARACTERS = 200;
+
 /**
  * The text without the user and password of URLs in it, without the values of parameters, assignments, headers and
  * options that are named like a credential, and without what follows `Bearer` or `Basic`.
  */
 export function withoutCredentials(text: string): string {
+  if (harmless.has(text)) return text;
+  const clean = cleaned(text);
+  if (clean === text && text.length <= HARMLESS_CHARACTERS) {
+    if (harmless.size >= HARMLESS_KEPT) harmless.clear();
+    harmless.add(text);
+  }
+  return clean;
+}
+
+function cleaned(text: string): string {
   let clean = text;
   if (clean.includes('://')) clean = clean.replaceAll(USERINFO, '://');
   if (clean.includes('"')) clean = clean.replaceAll(QUOTED, cleanQuoted);
