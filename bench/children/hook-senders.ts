@@ -25,8 +25,9 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
     connection.close();
     connection = await HttpConnection.open(order.url);
   };
-  for (let i = 0; monotonicMs() < stopAt; i += 1) {
-    const bytes = requestBytes({ method: 'POST', url: order.url, body: alertMessage(`${name} ${i}`, order.alerts) });
+  const message = (i: number): Buffer => requestBytes({ method: 'POST', url: order.url, body: alertMessage(`${name} ${i}`, order.alerts) });
+  let bytes = message(0);
+  for (let i = 1; monotonicMs() < stopAt; i += 1) {
     const before = monotonicMs();
     const answer = await connection.send(bytes).catch(() => null);
     const ms = monotonicMs() - before;
@@ -41,7 +42,9 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
       (answer.status === 202 ? tally.takenMs : tally.refusedMs).push(ms);
     }
     if (answer.head.includes('\r\nconnection: close')) await reopen();
+    // What was refused is sent again, as senders do; making another each time would keep this process from reading answers.
     if (answer.status === 503) await sleep(order.retryMs);
+    else bytes = message(i);
   }
   connection.close();
 }

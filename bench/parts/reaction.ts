@@ -15,6 +15,7 @@ import { median, percentile } from '../kit/statistics.ts';
 import { sleep, monotonicMs } from '../kit/time.ts';
 
 const SENDERS = 16;
+const INGEST_ROUNDS = 5;
 /** More than the ingress lets wait: 64 senders with 20 alerts each, where 256 events may. */
 const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
 const FEW_RULES = 5;
@@ -141,10 +142,44 @@ async function drive(daemon: Reached, senders: Child<Sent>, order: Omit<SendOrde
   return { ...result, apiP99Ms: percentile(latencies, 0.99), lost };
 }
 
+interface Ingested {
+  /** Per second, of each round. */
+  readonly rates: number[];
+  readonly floors: number[];
+  readonly floorP99Ms: number[];
+  readonly answerP99Ms: number[];
+  readonly apiP99Ms: number[];
+  accepted: number;
+  lost: number;
+  refused: number;
+  broken: number;
+}
+
+/** In turn with its floor: a machine that others share is faster in one second and slower in another. */
+async function ingestRounds({ quick }: Bench, dir: string, daemon: Reached, senders: Child<Sent>, name: string): Promise<Ingested> {
+  const told: Ingested = { rates: [], floors: [], floorP99Ms: [], answerP99Ms: [], apiP99Ms: [], accepted: 0, lost: 0, refused: 0, broken: 0 };
+  const order = { senders: SENDERS, alerts: 1, durationMs: quick ? 1_500 : 5_000, retryMs: 0 };
+  // What is asked for is a rate that lasts: the first thousands of a process that has just started do not count.
+  await drive(daemon, senders, order);
+  for (let round = 0; round < INGEST_ROUNDS; round += 1) {
+    const floor = await bare(dir, `${name}-${round}`, SENDERS, quick ? 500 : 1_500);
+    const driven = await drive(daemon, senders, order);
+    told.rates.push(driven.eventsPerSecond);
+    told.floors.push(floor.perSecond);
+    told.floorP99Ms.push(floor.p99Ms);
+    told.answerP99Ms.push(driven.acceptedP99Ms);
+    told.apiP99Ms.push(driven.apiP99Ms);
+    told.accepted += driven.accepted;
+    told.lost += driven.lost;
+    told.refused += driven.statuses['503'] ?? 0;
+    told.broken += driven.broken;
+  }
+  return told;
+}
+
 async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void> {
-  const { report, quick } = bench;
+  const { report } = bench;
   const senders = openChild<Sent>('children/hook-senders.ts');
-  const durationMs = quick ? 3_000 : 15_000;
   try {
     for (const { rules, form, goal } of [
       { rules: FEW_RULES, form: 'equal', goal: 4_000 },
@@ -152,16 +187,16 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
       { rules: MANY_RULES, form: 'whole', goal: 1_500 },
     ] as const) {
       if (rules === MANY_RULES) await daemon.ask({ do: 'rules', from: form === 'equal' ? FEW_RULES : 0, to: MANY_RULES, form });
-      const floor = await bare(dir, `rules-${form}-${rules}`, SENDERS, quick ? 1_000 : 3_000);
-      const told = await drive(daemon, senders, { senders: SENDERS, alerts: 1, durationMs, retryMs: 0 });
+      const told = await ingestRounds(bench, dir, daemon, senders, `rules-${form}-${rules}`);
       const name = `ingest, ${SENDERS} senders, ${RULES[form](rules)}`;
-      const note = `${told.statuses['503'] ?? 0} messages refused, ${told.broken} without an answer`;
-      const grouped = { name: 'bare node:http, grouped commits', value: floor.perSecond };
-      report.add({ name, value: told.eventsPerSecond, unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
+      const each = told.rates.map((rate) => number(Math.round(rate))).join(', ');
+      const note = `rounds of ${each}; ${told.refused} messages refused, ${told.broken} without an answer`;
+      const grouped = { name: 'bare node:http, grouped commits', value: median(told.floors) };
+      report.add({ name, value: median(told.rates), unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
       report.add({ name: `${name}: accepted and lost`, value: told.lost, unit: '', goal: { atMost: 0 }, note: `of ${number(told.accepted)}` });
-      const bareP99 = { name: 'bare node:http, grouped commits: p99', value: floor.p99Ms };
-      report.add({ name: `${name}: answer p99`, value: told.acceptedP99Ms, unit: 'ms', floor: bareP99 });
-      report.add({ name: `${name}: API p99 meanwhile`, value: told.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
+      const bareP99 = { name: 'bare node:http, grouped commits: p99', value: median(told.floorP99Ms) };
+      report.add({ name: `${name}: answer p99`, value: median(told.answerP99Ms), unit: 'ms', floor: bareP99 });
+      report.add({ name: `${name}: API p99 meanwhile`, value: Math.max(...told.apiP99Ms), unit: 'ms', goal: { atMost: 250 } });
     }
     await overload(bench, daemon, senders);
   } finally {
