@@ -51,9 +51,12 @@ export const EVENT_LIMITS = {
 /** The group of addresses that an address belongs to, while none is defined: it is away from all of them. */
 export const AWAY = 'away';
 
+/** What an event goes through; `page`, of the end of a job, says who keeps people from hearing of it. */
+export const TRACE_STEPS = ['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire', 'page'] as const;
+
 /** One step of an evaluation, in the order in which it was made. */
 export interface TraceStep {
-  readonly step: 'rule' | 'silence' | 'cooldown' | 'duplicate' | 'cordon' | 'loop' | 'gate' | 'fire';
+  readonly step: (typeof TRACE_STEPS)[number];
   /** The rule that the step belongs to; null for what concerns them all. */
   readonly rule: string | null;
   readonly result: 'passed' | 'stopped' | 'not reached' | 'error';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_OUTCOMES, EVENT_SOURCES, EVENT_STATUSES } from '../domain/event.ts';
+import { EVENT_OUTCOMES, EVENT_SOURCES, EVENT_STATUSES, TRACE_STEPS } from '../domain/event.ts';
 import { count, time } from './views-shared.ts';
 
 const event = z.object({
@@ -22,7 +22,7 @@ const event = z.object({
 
 /** Of the evaluation of an event, and of the trial of a rule. */
 export const traceStep = z.object({
-  step: z.enum(['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire']),
+  step: z.enum(TRACE_STEPS),
   rule: z.string().nullable(),
   result: z.enum(['passed', 'stopped', 'not reached', 'error']),
   why: z.string(),

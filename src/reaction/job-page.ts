@@ -13,16 +13,17 @@ const TOLD: readonly string[] = ['failed', 'interrupted'];
 /**
  * Asks for the page of a job's end, in the transaction that tells it: of a failure, and of whatever end somebody armed
  * the job for. One page, also where both hold; what somebody armed is shown on its own, however many end. A mute holds
- * it for good.
+ * it for good: the mute's id is the answer.
  */
-export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<void> {
+export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<string | null> {
   const armed = await findArmed(tx.db, job.id);
   if (armed !== undefined) await disarm(tx, job.id);
-  if (armed === undefined && !TOLD.includes(job.state)) return;
+  if (armed === undefined && !TOLD.includes(job.state)) return null;
   const mute = await holdingMute(tx, () => subjectsOf(tx, job));
   const facts = { kind: 'job', jobId: job.id, runbook: job.runbook, state: job.state, exitCode: job.exit_code } as const;
   const made = await insertPage(tx, { topic: `job:${job.id}`, facts, alone: armed !== undefined }, pageState(mute));
   if (made !== null && mute === null) tx.afterCommit(wake);
+  return mute;
 }
 
 /** The announcement of a job is about the event that made it, and about the name of its own end. */

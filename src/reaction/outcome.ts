@@ -1,4 +1,4 @@
-import type { NormalEvent } from '../domain/event.ts';
+import type { NormalEvent, TraceStep } from '../domain/event.ts';
 import { isTerminal, type JobState } from '../domain/job.ts';
 import { findEventOfJob, insertEvent } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
@@ -66,8 +66,9 @@ export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered:
 async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {
   const [first] = considered;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
-  await pageJobEnd(deps, tx, job);
-  for (const each of considered) await settle(deps, tx, each);
+  const mute = await pageJobEnd(deps, tx, job);
+  const held: TraceStep[] = mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
+  for (const each of considered) await settle(deps, tx, each, each === first ? held : []);
 }
 
 /** For an end that can't be told as it is: its event says so, and it does not stand in the way of the others. */

@@ -1,3 +1,4 @@
+import type { TraceStep } from '../domain/event.ts';
 import { isTerminal } from '../domain/job.ts';
 import { decideReaction, decidingRule, type ReactionDecision, type Standing } from '../domain/reaction.ts';
 import { isCordoned } from '../store/cordon.ts';
@@ -8,15 +9,18 @@ import { carryOut } from './fire.ts';
 import type { Considered, Outcome, ReactionDeps } from './parts.ts';
 import { encodeTrace } from './trace.ts';
 
-/** Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event, in one transaction. Throws RuleChanged. */
-export async function settle(deps: ReactionDeps, tx: Tx, considered: Considered): Promise<Outcome> {
+/**
+ * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps, in
+ * one transaction. Throws RuleChanged.
+ */
+export async function settle(deps: ReactionDeps, tx: Tx, considered: Considered, more: readonly TraceStep[] = []): Promise<Outcome> {
   const matched = considered.attempts.filter(({ tried }) => tried.result === 'matched');
   // Two daemons may hear of one thing at the same time: the second one sees what the first one did.
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
   const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
   const judged = await judge(tx.db, considered, now);
   const { decision, jobId, approvalId } = await carryOut(deps, tx, considered, judged, now);
-  const event = rowOf(considered, decision, jobId, approvalId);
+  const event = rowOf(considered, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);
   return { event, jobId, approvalId };
 }

@@ -5,8 +5,10 @@ import { tellOutcomes } from '../../src/daemon/outcomes.ts';
 import { CHAIN_MAX } from '../../src/domain/event.ts';
 import type { FinalState } from '../../src/domain/job.ts';
 import type { ReactionDeps } from '../../src/reaction/receive.ts';
+import { decodeTrace } from '../../src/reaction/trace.ts';
 import { cancelWaiting, finishJob } from '../../src/store/claims.ts';
 import { countEvents } from '../../src/store/events.ts';
+import { insertMute } from '../../src/store/mutes.ts';
 import { noteDrift } from '../../src/store/outcomes.ts';
 import type { EventRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -39,6 +41,21 @@ for (const engine of ENGINES) {
     beforeEach(() => {
       store = its.store;
       deps = reactionOf(store);
+    });
+
+    test('says in its steps which mute holds its page, where it would have had one', async () => {
+      const mute = { id: 'mute_1', scope_kind: 'global', scope_value: null, reason: null, created_by: 'mia', created_via: 'cli', created_at: 0, expires_at: Date.now() + 60_000, ended_at: null } as const;
+      await store.write((tx) => insertMute(tx, mute));
+      for (const state of ['failed', 'succeeded'] as const) {
+        await enqueue(store, {});
+        await run(store, state);
+      }
+      await tell(deps);
+      const [failed, succeeded] = (await events(store)).map(({ trace }) => decodeTrace(trace));
+      assert.deepEqual(failed, [{ step: 'page', rule: null, result: 'stopped', why: 'mute_1 holds the page of this end.' }]);
+      assert.deepEqual(succeeded, []);
+      const pages = await store.db.selectFrom('pages').select(['state', 'reason']).execute();
+      assert.deepEqual(pages.map((each) => ({ ...each })), [{ state: 'held', reason: 'held by mute_1' }]);
     });
 
     test('is an event of source job-outcome: resolved for a success, firing for all else', async () => {
