@@ -90,7 +90,7 @@ describe('streams and load', () => {
     const site = await openSite(t);
     const files = ['daemon', 'machine'].map((name) => join(site.dir, `${name}.json`)) as [string, string];
     const daemon = await site.start({ nodeArgs: ['--import', LAG_RECORDER], env: { GATEHOUSE_LAG_FILE: files[0] }, args: ['--max-jobs', '1'] });
-    const machine = fork(LAG_RECORDER, { env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') } });
+    const machine = fork(LAG_RECORDER, { execArgv: [], env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') } });
     t.after(() => machine.disconnect());
     const pids = [daemon.pid, machine.pid ?? 0];
     const api = daemon.api(site.token);
