@@ -95,8 +95,8 @@ export interface ServiceParts {
   readonly hasQueue: boolean;
   readonly startedAt: number | null;
   readonly wake: () => void;
-  /** Where decision links lead where no public URL is set. */
-  readonly ingressUrl: () => string;
+  /** Where hooks and decision links lead where no public URL is set. */
+  readonly ingressUrl: () => Promise<string>;
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
 }
@@ -123,9 +123,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     sources: base.sources,
     reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store, clock), turns: new Turns(clock) },
     approvalTtlMs: base.settings.approvalTtlMs,
-    decisionUrl: (approvalId, decision, token) =>
-      `${base.settings.publicUrl ?? parts.ingressUrl()}/approval/${approvalId}/${decision}?token=${token}`,
-    hookUrl: (token) => `${base.settings.publicUrl ?? parts.ingressUrl()}/hook/${token}`,
+    linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
   };
 }

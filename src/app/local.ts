@@ -6,7 +6,8 @@ import type { Home } from '../operations/invoke.ts';
 import type { Services } from '../operations/services.ts';
 import type { Store } from '../store/store.ts';
 import { VERSION } from '../version.ts';
-import { createServices, doctorOf, openBase, pathsOf, urlOf } from './base.ts';
+import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
+import { ingressUrlOf } from './ingress-url.ts';
 import { sandboxSupport } from './sandbox-support.ts';
 
 /** The local command line's home: the same operations, on the data directory itself. */
@@ -29,7 +30,7 @@ export async function openLocal(settings: Settings): Promise<Local> {
       startedAt: null,
       // The daemon sees the commit itself.
       wake: () => undefined,
-      ingressUrl: () => urlOf(settings.ingressAddr),
+      ingressUrl: () => ingressUrlOf(base),
       sandbox: sandboxSupport,
       listeners: () => [],
     });
@@ -57,8 +58,7 @@ function brokenHome(settings: Settings, reason: unknown): Home {
     sources: { fetch: refuse, treeOf: refuse, remove: refuse, hooksFile: refuse, hookNames: refuse },
     reaction: new Proxy({} as Services['reaction'], { get: refuse }),
     approvalTtlMs: settings.approvalTtlMs,
-    decisionUrl: refuse,
-    hookUrl: refuse,
+    linkOrigin: refuse,
     doctor: doctorOf(settings, {
       clock: systemClock,
       paths: pathsOf(settings),

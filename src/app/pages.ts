@@ -17,7 +17,7 @@ interface PageParts {
   readonly transports: readonly Transport[];
   /** The web listener's own URL, with the base path. */
   readonly webUrl: string;
-  readonly services: Pick<Services, 'decisionUrl'>;
+  readonly services: Pick<Services, 'linkOrigin'>;
 }
 
 export function pageOptions({ clock, settings, transports, webUrl, services }: PageParts): PageOptions {

@@ -23,7 +23,8 @@ import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createServices, openBase, sameKey, urlOf, type Base, type ServiceParts } from './base.ts';
+import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
+import { ingressUrlOf } from './ingress-url.ts';
 import { pageOptions, readTransports } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
@@ -105,7 +106,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
   const { home, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
-    ingressUrl: () => ingressUrl,
+    ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => pool.supported(),
   });
   const ingress = createIngressFace({ home, log });
@@ -121,6 +122,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
+    ingressUrl,
     maxJobs: settings.maxJobs,
     leaseMs: settings.leaseMs,
     endTree,
@@ -145,7 +147,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
     hasQueue: false,
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
-    ingressUrl: () => urlOf(settings.ingressAddr),
+    ingressUrl: () => ingressUrlOf(base),
     sandbox: sandboxSupport,
   });
   return { webUrl, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };

@@ -36,6 +36,8 @@ export interface IdentityOptions {
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
+  /** Of its ingress listener, which is open by now. */
+  readonly ingressUrl: string;
   readonly leaseMs: number;
   readonly now: number;
 }
@@ -60,6 +62,7 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       started_at: tx.now,
       lease_until: lease,
       stopped_at: null,
+      ingress_url: options.ingressUrl,
     });
   });
   await recorded.catch((error: unknown) => {

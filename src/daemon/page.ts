@@ -22,7 +22,7 @@ export interface PageOptions {
   readonly detail: PushDetail;
   /** Where the web pages are, without a slash at the end. */
   readonly baseUrl: string;
-  readonly services: Pick<Services, 'decisionUrl'>;
+  readonly services: Pick<Services, 'linkOrigin'>;
 }
 
 export interface PageDeps extends Omit<CollectDeps, 'transports'>, PageOptions {
@@ -152,8 +152,9 @@ export class Pager {
     const known = this.#links.get(key);
     if (known !== undefined) return known;
     const { store, services } = this.#deps;
-    const minted = store
-      .write((tx) => mintLinks(tx, services, approvalId, recipient, 'gatehouse'))
+    const minted = services
+      .linkOrigin()
+      .then((origin) => store.write((tx) => mintLinks(tx, origin, approvalId, recipient, 'gatehouse')))
       .catch((error: unknown) => {
         if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
         this.#links.delete(key);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
+import { decisionUrl } from '../domain/link.ts';
 import { OPERATORS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { getApproval } from '../store/approvals.ts';
@@ -9,7 +10,6 @@ import type { ApprovalRow } from '../store/schema.ts';
 import * as field from './fields.ts';
 import { writeOperation, type Operation } from './operation.ts';
 import { reply } from './reply.ts';
-import type { Services } from './services.ts';
 
 const CAPABILITY = { none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.' };
 
@@ -21,13 +21,13 @@ export interface MintedLinks {
 }
 
 /**
- * Makes the two links of a recipient; earlier ones of the same recipient work no more. Throws not_found, conflict
+ * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws not_found, conflict
  * where nothing is left to decide, and forbidden where the recipient, or who makes the links (an owner), asked for
  * what is decided: the link would be a way around the second person.
  */
 export async function mintLinks(
   tx: Tx,
-  services: Pick<Services, 'decisionUrl'>,
+  origin: string,
   approvalId: string,
   recipient: string,
   madeBy: string,
@@ -43,8 +43,8 @@ export async function mintLinks(
   }
   const tokens = await insertLinks(tx, { approvalId, recipient, madeBy });
   return {
-    approve: services.decisionUrl(approvalId, 'approve', tokens.approve),
-    reject: services.decisionUrl(approvalId, 'reject', tokens.reject),
+    approve: decisionUrl(origin, approvalId, 'approve', tokens.approve),
+    reject: decisionUrl(origin, approvalId, 'reject', tokens.reject),
     expiresAt: approval.expires_at,
   };
 }
@@ -70,8 +70,9 @@ const link = writeOperation({
   answers: ['approval.link'],
   failures: ['not_found', 'forbidden', 'conflict'],
   audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
-  async run({ tx, services, caller }, { id, recipient }) {
-    const { approve, reject, expiresAt } = await mintLinks(tx, services, id, recipient, caller.owner);
+  prepare: ({ services }) => services.linkOrigin(),
+  async run({ tx, caller }, { id, recipient }, origin) {
+    const { approve, reject, expiresAt } = await mintLinks(tx, origin, id, recipient, caller.owner);
     return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
   },
 });

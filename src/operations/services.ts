@@ -1,5 +1,4 @@
 import type { DoctorEntry } from '../doctor/entry.ts';
-import type { Decision } from '../domain/approval.ts';
 import type { FetchedTree } from '../domain/source.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
@@ -29,10 +28,11 @@ export interface Services {
   readonly reaction: ReactionDeps;
   /** How long a request for approval waits where nobody says otherwise, in milliseconds. */
   readonly approvalTtlMs: number;
-  /** The absolute URL of a decision link: `--public-url`, else the ingress listener's. */
-  decisionUrl(approvalId: string, decision: Decision, token: string): string;
-  /** The absolute URL that a sender posts to. */
-  hookUrl(token: string): string;
+  /**
+   * What the URLs of hooks and decision links begin with: `--public-url`, else the ingress listener's own URL. It may
+   * have to be looked up, so it is asked for before a transaction is open.
+   */
+  linkOrigin(): Promise<string>;
 }
 
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */

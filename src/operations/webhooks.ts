@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { WEBHOOK_SOURCES } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
+import { hookUrl } from '../domain/link.ts';
 import { OPERATORS } from '../domain/scope.ts';
 import { newSecret } from '../domain/token.ts';
 import { rfc3339 } from '../lib/clock.ts';
@@ -60,13 +61,13 @@ const add = writeOperation({
   answers: ['webhook.created'],
   failures: ['duplicate'],
   audit: ({ name, source, signed }) => ({ target: name, detail: { source, signed } }),
-  prepare: async ({ services }, { signed }) => ({ ring: signed ? await services.keyring() : null }),
-  async run({ tx, services }, { name, source, signed }, { ring }) {
+  prepare: async ({ services }, { signed }) => ({ ring: signed ? await services.keyring() : null, origin: await services.linkOrigin() }),
+  async run({ tx }, { name, source, signed }, { ring, origin }) {
     const token = newSecret();
     await insertWebhook(tx, { name, source, hash: webhookHash(token), created_at: tx.now, last_heard_at: null, signed: signed ? 1 : 0 });
     const signingSecret = ring === null ? null : newSecret();
     if (ring !== null && signingSecret !== null) await setSigningSecret(tx, ring, name, signingSecret);
-    return reply('webhook.created', { name, source, signed, url: services.hookUrl(token), signing_secret: signingSecret });
+    return reply('webhook.created', { name, source, signed, url: hookUrl(origin, token), signing_secret: signingSecret });
   },
 });
 

@@ -2,7 +2,10 @@ import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
 import type { DaemonRow, Db, JobRow } from './schema.ts';
 
-export async function insertDaemon(tx: Tx, row: DaemonRow): Promise<void> {
+/** A daemon as it begins; one that listens for nothing names no ingress. */
+export type NewDaemon = Omit<DaemonRow, 'ingress_url'> & Partial<Pick<DaemonRow, 'ingress_url'>>;
+
+export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
   await tx.db.insertInto('daemons').values(row).execute();
 }
 
@@ -50,6 +53,28 @@ export async function expireLeases(tx: Tx, self: string): Promise<void> {
 /** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
 export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
   return db.selectFrom('daemons').selectAll().where('id', '!=', self).where('stopped_at', 'is', null).orderBy('id').execute();
+}
+
+/**
+ * Daemons of one boot of one machine that have an ingress listener and did not stop, the newest first. Where daemons
+ * have leases these are running; where they have locks, whether one lives is told by its lock.
+ */
+export async function listIngresses(
+  { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
+  machine: Pick<DaemonRow, 'host' | 'boot_id'>,
+): Promise<{ id: string; url: string }[]> {
+  const rows = await db
+    .selectFrom('daemons')
+    .select(['id', 'ingress_url', 'lease_until'])
+    .where('host', '=', machine.host)
+    .where('boot_id', '=', machine.boot_id)
+    .where('stopped_at', 'is', null)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  const now = dialect.liveness === 'lease' ? await dialect.leaseClock(db) : null;
+  const lives = (until: number | null): boolean => until === null || now === null || until > now;
+  return rows.flatMap(({ id, ingress_url: url, lease_until }) => (url !== null && lives(lease_until) ? [{ id, url }] : []));
 }
 
 /** A running job whose daemon has stopped, and where that daemon ran. */

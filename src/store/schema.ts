@@ -168,6 +168,8 @@ export interface DaemonRow {
   /** Database time; null where an operating-system lock tells whether the daemon lives. */
   lease_until: number | null;
   stopped_at: number | null;
+  /** Of its ingress listener, on the loopback address of its host; null for one that has none. */
+  ingress_url: string | null;
 }
 
 export interface CordonRow {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isCordoned, setCordon } from '../../src/store/cordon.ts';
-import { expireLeases, listOrphans, listOthers, markStopped, mayClaim, renewLease } from '../../src/store/daemons.ts';
+import { expireLeases, insertDaemon, listIngresses, listOrphans, listOthers, markStopped, mayClaim, renewLease } from '../../src/store/daemons.ts';
 import { findAnswer, keepAnswer } from '../../src/store/idempotency.ts';
 import { insertJob } from '../../src/store/jobs.ts';
 import type { IdempotencyRow } from '../../src/store/schema.ts';
@@ -140,6 +140,23 @@ for (const engine of ENGINES) {
       assert.deepEqual(await listOthers(its.store.db, 'dmn_a'), []);
     });
 
+    test('Ingress listeners are those of daemons of this machine and boot that have not stopped, the newest first', async () => {
+      const row = { host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: 1, lease_until: null, stopped_at: null };
+      const rows = [
+        { ...row, id: 'dmn_a', ingress_url: 'http://127.0.0.1:1' },
+        { ...row, id: 'dmn_b', ingress_url: 'http://127.0.0.1:2', started_at: 2 },
+        { ...row, id: 'dmn_c', ingress_url: 'http://127.0.0.1:3', started_at: 3, stopped_at: 4 },
+        { ...row, id: 'dmn_d', ingress_url: 'http://127.0.0.1:4', started_at: 5, host: 'there' },
+        { ...row, id: 'dmn_e', ingress_url: 'http://127.0.0.1:5', started_at: 6, boot_id: 'before' },
+        { ...row, id: 'dmn_f', started_at: 7 },
+      ];
+      for (const each of rows) await its.store.write((tx) => insertDaemon(tx, each));
+      assert.deepEqual(await listIngresses(its.store, row), [
+        { id: 'dmn_b', url: 'http://127.0.0.1:2' },
+        { id: 'dmn_a', url: 'http://127.0.0.1:1' },
+      ]);
+    });
+
     test('F01: the running jobs of a daemon that stopped are orphans, with where it ran; nobody else’s are', async () => {
       await addDaemon(its.store, 'dmn_a');
       await addDaemon(its.store, 'dmn_b');
@@ -165,6 +182,14 @@ for (const engine of ENGINES) {
         assert.equal(await its.store.write((tx) => renewLease(tx, 'dmn_taken', 90_000)), false);
         assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_live')), true);
         assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_late')), false);
+      });
+
+      test('A daemon whose lease ran out has no ingress listener any more', async () => {
+        const now = await leaseClock(its.store);
+        const row = { host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: 1, stopped_at: null };
+        await its.store.write((tx) => insertDaemon(tx, { ...row, id: 'dmn_late', ingress_url: 'http://127.0.0.1:1', lease_until: now - 1 }));
+        await its.store.write((tx) => insertDaemon(tx, { ...row, id: 'dmn_live', ingress_url: 'http://127.0.0.1:2', lease_until: now + 60_000 }));
+        assert.deepEqual(await listIngresses(its.store, row), [{ id: 'dmn_live', url: 'http://127.0.0.1:2' }]);
       });
 
       test('Expired leases end their daemons, but never the one that looks', async () => {

@@ -59,10 +59,7 @@ export interface DecisionSite {
 export async function openDecisionSite(ending: Ending, options: ProgramOptions = {}): Promise<DecisionSite> {
   const program = await startProgram(ending, options);
   let url = '';
-  const services = {
-    ...program.services,
-    decisionUrl: (id: string, decision: string, token: string) => `${url}/approval/${id}/${decision}?token=${token}`,
-  };
+  const services = { ...program.services, linkOrigin: () => Promise.resolve(url) };
   const home = { store: program.store, services };
   const logged: { fields: object; message: string }[] = [];
   const ingress = createIngressFace({ home, log: { error: (fields, message) => void logged.push({ fields, message }) } });

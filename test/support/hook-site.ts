@@ -47,7 +47,7 @@ export async function openHookSite(ending: Ending, { postgres = false, hookLimit
   const program = await startProgram(ending, { postgres });
   let url = '';
   const store = wrapStore(program.store);
-  const services = { ...program.services, reaction: { ...program.services.reaction, store }, hookUrl: (token: string) => `${url}/hook/${token}` };
+  const services = { ...program.services, reaction: { ...program.services.reaction, store }, linkOrigin: () => Promise.resolve(url) };
   const home: Home = { store, services };
   const logged: { fields: object; message: string }[] = [];
   const log = { error: (fields: object, message: string) => void logged.push({ fields, message }) };

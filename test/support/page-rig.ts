@@ -143,7 +143,7 @@ function startPager(id: string, store: Store, { send, detail = 'summary', clock 
     sendToEndpoint: send ?? throughDial,
     detail,
     baseUrl: 'http://svc.test',
-    services: { decisionUrl: (approval, decision, token) => `http://svc.test/approval/${approval}/${decision}?token=${token}` },
+    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: (error) => void errors.push(error),
   });
   const sweepOnce = (signal: AbortSignal): Promise<number> => pager.sweepOnce(signal);

@@ -207,8 +207,7 @@ function fakeServices(store: Store, followers: Followers, clock: Clock, authenti
     },
     reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new RuleBook(store, clock), turns: new Turns(clock) },
     approvalTtlMs: 3_600_000,
-    hookUrl: (secret) => `http://127.0.0.1:8421/hook/${secret}`,
-    decisionUrl: (id, decision, secret) => `http://127.0.0.1:8421/approval/${id}/${decision}?token=${secret}`,
+    linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
   };
 }
 

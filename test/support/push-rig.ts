@@ -48,7 +48,7 @@ export async function openPushRig(ending: Ending, guard: GuardOptions, transport
     },
     detail: 'summary',
     baseUrl: 'http://svc.test',
-    services: { decisionUrl: (id, decision, token) => `http://svc.test/approval/${id}/${decision}?token=${token}` },
+    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: fail,
   });
   const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => fail(error) });
