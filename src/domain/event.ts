@@ -51,6 +51,14 @@ export const EVENT_LIMITS = {
 /** The group of addresses that an address belongs to, while none is defined: it is away from all of them. */
 export const AWAY = 'away';
 
+/** What one term of a rule's expression yields by itself. */
+export interface RuleTerm {
+  readonly term: string;
+  readonly result: 'true' | 'false' | 'error';
+  /** Of one that is not true: what it read, or what the error is. */
+  readonly why: string | null;
+}
+
 /** What an event goes through; `page`, of the end of a job, says who keeps people from hearing of it. */
 export const TRACE_STEPS = ['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire', 'page'] as const;
 
@@ -62,4 +70,6 @@ export interface TraceStep {
   readonly result: 'passed' | 'stopped' | 'not reached' | 'error';
   /** A sentence, values-free but for names and labels' names. */
   readonly why: string;
+  /** Of a rule: its terms, where they say more. Made when somebody asks, and never stored. */
+  readonly terms?: RuleTerm[];
 }

@@ -3,12 +3,14 @@ import type { Expr } from './cel-env.ts';
 import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
 import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from './event.ts';
-import { checkRuleCel, eventContext, eventText, isTextField, missingLabel } from './rule-facts.ts';
+import { checkRuleCel, eventContext, missingLabel } from './rule-facts.ts';
+import { isEvent, selection, type TextRead, textOf, textRead } from './rule-reads.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
 export interface Condition {
   /** The sources that it can be true for; null where it does not say. */
   readonly sources: readonly string[] | null;
+  readonly expr: Expr;
   /** Never throws; an error is told without any value of the event. */
   evaluate(facts: EventFacts): ConditionAnswer;
 }
@@ -25,17 +27,13 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const equalities = equalitiesOf(checked.expr);
   const never = equalities.find(({ field, text }) => field === 'status' && !STATUSES.includes(text));
   if (never !== undefined) throw new CelRefused(`no event has the status ${JSON.stringify(never.text)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`);
-  return { sources, evaluate: (facts) => (equalities.some((each) => isFalse(each, facts)) ? { value: false } : evaluate(checked, facts)) };
+  return { sources, expr: checked.expr, evaluate: (facts) => (equalities.some((each) => isFalse(each, facts)) ? { value: false } : evaluate(checked, facts)) };
 }
 
 const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
 
 /** A term that compares a text of the event with a constant. */
-interface Equality {
-  /** Of the event itself; null for a label. */
-  readonly field: string | null;
-  /** The text; undefined where the event has none. */
-  readonly textIn: (facts: EventFacts) => string | undefined;
+interface Equality extends TextRead {
   readonly text: string;
 }
 
@@ -105,36 +103,4 @@ function one(field: Expr, constant: Expr): readonly string[] | null {
 function isSource(expr: Expr): boolean {
   const selected = selection(expr);
   return selected?.field === 'source' && isEvent(selected.of);
-}
-
-function isEvent({ exprKind }: Expr): boolean {
-  return exprKind.case === 'identExpr' && exprKind.value.name === 'event';
-}
-
-/** `of.field` or `of["field"]`. */
-function selection({ exprKind }: Expr): { readonly of: Expr; readonly field: string } | null {
-  if (exprKind.case === 'selectExpr') {
-    const { operand, field, testOnly } = exprKind.value;
-    return operand === undefined || testOnly ? null : { of: operand, field };
-  }
-  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return null;
-  const [of, key] = exprKind.value.args;
-  const field = key === undefined ? null : textOf(key);
-  return of === undefined || field === null ? null : { of, field };
-}
-
-/** How the text of a field or label is read from an event; null where the expression is none of these. */
-function textRead(expr: Expr): Pick<Equality, 'field' | 'textIn'> | null {
-  const selected = selection(expr);
-  if (selected === null) return null;
-  const { of, field } = selected;
-  if (isEvent(of)) return isTextField(field) ? { field, textIn: (facts) => eventText(facts, field) } : null;
-  const outer = selection(of);
-  if (outer?.field !== 'labels' || !isEvent(outer.of)) return null;
-  return { field: null, textIn: ({ labels }) => (Object.hasOwn(labels, field) ? labels[field] : undefined) };
-}
-
-function textOf({ exprKind }: Expr): string | null {
-  if (exprKind.case !== 'constExpr' || exprKind.value.constantKind.case !== 'stringValue') return null;
-  return exprKind.value.constantKind.value;
 }

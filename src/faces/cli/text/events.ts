@@ -75,6 +75,8 @@ export function eventSummary(data: Projected<'event.summary'>, page: Page): stri
 /** The word in front carries what colour only underlines. */
 const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = { passed: 'green', stopped: 'yellow', 'not reached': 'dim', error: 'red' };
 
+const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], Paint>> = { true: 'green', false: 'yellow', error: 'red' };
+
 /** An annotation may have a paragraph of text: of more, the JSON form has the whole. */
 const ANNOTATION_CHARACTERS = 300;
 
@@ -91,7 +93,15 @@ function shortened(text: string): string {
 /** How an event came to its outcome, or would come to it by one rule. */
 export function steps(all: readonly Step[], page: Page): string {
   if (all.length === 0) return 'No rule was tried on it.\n';
-  return all.map((step) => `${line(step, page)}\n`).join('');
+  return all.flatMap((step) => [line(step, page), ...termLines(step, page)].map((each) => `${each}\n`)).join('');
+}
+
+/** What the step itself has said is not said again. */
+function termLines({ terms = [], why: said }: Step, page: Page): string[] {
+  return terms.map(({ term, result, why }) => {
+    const head = `${' '.repeat(15)}${paint(page, TERM_PAINT[result], result.padEnd(5))}  ${inline(term)}`;
+    return why === null || said.includes(why) ? head : `${head}\n${' '.repeat(24)}${inline(why)}`;
+  });
 }
 
 function line({ step, rule, result, why }: Step, page: Page): string {

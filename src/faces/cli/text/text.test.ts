@@ -87,7 +87,7 @@ function hostileEvents(text: string) {
     'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
     'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
     'event.summary': counts,
-    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text }], annotations: { [text]: text } },
+    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text, terms: [{ term: text, result: text, why: text }, { term: text, result: 'true', why: null }] }], annotations: { [text]: text } },
   };
 }
 
@@ -220,6 +220,24 @@ test('what the sender said of an event stands before the steps: one line each, a
   const data = { event_id: 'evt_1', outcome: 'ignored', reason: '', steps: [], annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) } };
   assert.equal(render('event.trace', data, PAGE), `The sender said:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
   assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
+});
+
+test('below a rule stand its terms, each with what it read where the step does not say it', () => {
+  const terms = [
+    { term: 'event.name == "a"', result: 'true', why: null },
+    { term: 'event.severity == "page"', result: 'false', why: 'event.severity is "x"' },
+    { term: 'event.labels.m == ""', result: 'error', why: 'the event has no "m"' },
+  ];
+  const steps = [{ step: 'rule', rule: 'r', result: 'error', why: 'It could not be evaluated: the event has no "m".', terms }];
+  const lines = render('event.trace', { event_id: 'e', outcome: 'error', reason: '', steps, annotations: {} }, PAGE).split('\n');
+  assert.deepEqual(lines, [
+    'error        rule r: It could not be evaluated: the event has no "m".',
+    '               true   event.name == "a"',
+    '               false  event.severity == "page"',
+    '                        event.severity is "x"',
+    '               error  event.labels.m == ""',
+    '',
+  ]);
 });
 
 test('of a webhook that is made the URL stands alone, and below it the secret where there is one', () => {
