@@ -21,8 +21,8 @@ const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
 const FEW_RULES = 5;
 const MANY_RULES = 50;
 /** The daemon has the few and many rules of the first form when those of the second come to them. */
-const RULES = { equal: (count: number) => `${count} rules that ask by equality`, whole: (count: number) => `${count} more that are evaluated whole` };
-const EVALUATED = { equal: 'by equality,', whole: 'whole,' };
+const RULES = { equal: (count: number) => `${count} rules that compare`, whole: (count: number) => `${count} more that need the CEL library` };
+const EVALUATED = { equal: 'that compare,', whole: 'by the CEL library,' };
 const ASK_EVERY_MS = 10;
 /** The end of a job is an event too, and comes a little after it. */
 const SETTLE_MS = 300;

@@ -4,7 +4,8 @@ import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
 import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from './event.ts';
 import { checkRuleCel, eventContext, missingLabel } from './rule-facts.ts';
-import { isEvent, selection, type TextRead, textOf, textRead } from './rule-reads.ts';
+import { quickOf } from './rule-quick.ts';
+import { isEvent, selection, textOf, textRead } from './rule-reads.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
 export interface Condition {
@@ -24,45 +25,26 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const sources = sourcesOf(checked.expr);
   const unknown = sources?.find((source) => !(EVENT_SOURCES as readonly string[]).includes(source));
   if (unknown !== undefined) throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
-  const equalities = equalitiesOf(checked.expr);
-  const never = equalities.find(({ field, text }) => field === 'status' && !STATUSES.includes(text));
-  if (never !== undefined) throw new CelRefused(`no event has the status ${JSON.stringify(never.text)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`);
-  return { sources, expr: checked.expr, evaluate: (facts) => (equalities.some((each) => isFalse(each, facts)) ? { value: false } : evaluate(checked, facts)) };
+  const never = statusesOf(checked.expr).find((status) => !STATUSES.includes(status));
+  if (never !== undefined) throw new CelRefused(`no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`);
+  const quick = quickOf(checked.expr);
+  const evaluateSoon = (facts: EventFacts): ConditionAnswer => {
+    const value = quick?.(facts);
+    return value === undefined ? evaluate(checked, facts) : { value };
+  };
+  return { sources, expr: checked.expr, evaluate: evaluateSoon };
 }
 
 const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
 
-/** A term that compares a text of the event with a constant. */
-interface Equality extends TextRead {
-  readonly text: string;
-}
-
-/**
- * The equalities among the terms that an expression joins by `&&`. When one is false, so is the whole, whatever the
- * other terms yield, an error too. Nearly all rules that don't match an event are ruled out so, at a hundredth of the cost.
- */
-function equalitiesOf(expr: Expr): Equality[] {
+/** The statuses that the terms which an expression joins by `&&` ask for. */
+function statusesOf(expr: Expr): readonly string[] {
   const { exprKind } = expr;
   if (exprKind.case !== 'callExpr') return [];
   const { function: name, args } = exprKind.value;
-  const [left, right] = args;
-  if (left === undefined || right === undefined) return [];
-  if (name === '_&&_') return [...equalitiesOf(left), ...equalitiesOf(right)];
-  if (name !== '_==_') return [];
-  const found = equality(left, right) ?? equality(right, left);
-  return found === null ? [] : [found];
-}
-
-function equality(field: Expr, constant: Expr): Equality | null {
-  const text = textOf(constant);
-  const read = textRead(field);
-  return text === null || read === null ? null : { ...read, text };
-}
-
-/** Not where the text is missing: that is an error, which the whole expression has to tell. */
-function isFalse({ textIn, text }: Equality, facts: EventFacts): boolean {
-  const found = textIn(facts);
-  return found !== undefined && found !== text;
+  if (name === '_&&_') return args.flatMap(statusesOf);
+  if (name !== '_==_' || !args.some((each) => textRead(each)?.path === 'event.status')) return [];
+  return args.map(textOf).filter((text) => text !== null);
 }
 
 function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {

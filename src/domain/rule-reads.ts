@@ -6,8 +6,6 @@ import { eventText, isTextField } from './rule-facts.ts';
 
 /** A place where the text of a field or label is read. */
 export interface TextRead {
-  /** Of the event itself; null for a label. */
-  readonly field: string | null;
   /** As one writes it in an expression. */
   readonly path: string;
   /** The text; undefined where the event has none. */
@@ -35,11 +33,17 @@ export function textRead(expr: Expr): TextRead | null {
   const selected = selection(expr);
   if (selected === null) return null;
   const { of, field } = selected;
-  if (isEvent(of)) return isTextField(field) ? { field, path: `event.${field}`, textIn: (facts) => eventText(facts, field) } : null;
+  if (isEvent(of)) return isTextField(field) ? { path: `event.${field}`, textIn: (facts) => eventText(facts, field) } : null;
   const outer = selection(of);
-  if (outer?.field !== 'labels' || !isEvent(outer.of)) return null;
-  const path = /^[A-Za-z_]\w*$/.test(field) ? `event.labels.${field}` : `event.labels[${JSON.stringify(field)}]`;
-  return { field: null, path, textIn: ({ labels }) => (Object.hasOwn(labels, field) ? labels[field] : undefined) };
+  if (outer === null || !isPairs(outer.field) || !isEvent(outer.of)) return null;
+  const pairs = outer.field;
+  const path = `event.${pairs}${/^[A-Za-z_]\w*$/.test(field) ? `.${field}` : `[${JSON.stringify(field)}]`}`;
+  return { path, textIn: (facts) => (Object.hasOwn(facts[pairs], field) ? facts[pairs][field] : undefined) };
+}
+
+/** The fields of an event that hold texts by their names. */
+export function isPairs(field: string): field is 'labels' | 'annotations' {
+  return field === 'labels' || field === 'annotations';
 }
 
 /** All of them in an expression, in its order. */
