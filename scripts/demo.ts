@@ -4,22 +4,21 @@
  * opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts it gets
  * back a machine without the daemon and its directory.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { EventEmitter, on, once } from 'node:events';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
+import { openPhone, type Phone } from './demo-phone.ts';
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
 const READY_LIMIT_MS = 30_000;
 /** As shells have it for SIGINT. */
 const EXIT_INTERRUPTED = 130;
 const JOB_LIMIT_MS = 60_000;
-/** Of a single request, and of the way that a page takes to the phone. */
+/** Of a single request. */
 const ANSWER_LIMIT_MS = 20_000;
 const COMMAND = ['/bin/sh', '-c', 'for i in 1 2 3; do echo "step $i of 3 on $(uname -n)"; sleep 0.3; done; echo "job $SVC_JOB_ID is done"'];
 
@@ -68,32 +67,19 @@ interface JobEnd {
   readonly exit_code: number | null;
 }
 
-/** Of a page, what the demo looks at. */
-interface Page {
-  readonly title: string;
-  readonly message: string;
-  readonly actions: readonly { readonly label: string; readonly url: string }[];
-}
-
-/** A receiver on loopback that pages are posted to. */
-interface Phone {
-  readonly url: string;
-  /** The next page; waits for it. */
-  next(): Promise<Page>;
-  close(): void;
-}
-
 /** What is there to be taken away again, as it comes. */
 interface Held {
   readonly folder: string;
   readonly dataDir: string;
-  child?: ChildProcess;
+  /** The daemon and the verbs of the command line that are under way. */
+  readonly running: Set<ChildProcess>;
   phone?: Phone;
+  /** Nothing is started any more: it would make the directory again. */
+  over?: true;
 }
 
 interface Demo {
-  readonly folder: string;
-  readonly dataDir: string;
+  readonly held: Held;
   readonly ready: Ready;
   readonly phone: Phone;
   readonly token: string;
@@ -103,27 +89,12 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-async function openPhone(): Promise<Phone> {
-  const heard = new EventEmitter();
-  const pages = on(heard, 'page');
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    heard.emit('page', JSON.parse(await textOf(request)));
-    response.end();
-  };
-  const server = createServer((request, response) => void take(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const next = async (): Promise<Page> => {
-    const late = new Promise<never>((_resolve, reject) => {
-      AbortSignal.timeout(ANSWER_LIMIT_MS).addEventListener('abort', () => reject(new Error('no page came in 20 s')));
-    });
-    const { value } = (await Promise.race([pages.next(), late])) as { value: [Page] };
-    return value[0];
-  };
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/pages`, next, close };
+function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
+  if (held.over) throw new Error('the demo is over');
+  const child = spawn(SVC, args, options);
+  held.running.add(child);
+  child.once('exit', () => held.running.delete(child));
+  return child;
 }
 
 /** Starts it; `held` has its process from then on, whether it gets ready or not. */
@@ -131,8 +102,7 @@ async function startDaemon(held: Held, phone: Phone, keep: boolean): Promise<Rea
   const log = join(held.folder, 'daemon.log');
   const logFd = openSync(log, 'a', 0o600);
   const args = ['serve', '--data-dir', held.dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
-  const child = spawn(SVC, args, { stdio: ['ignore', 'pipe', logFd], detached: keep, env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
-  held.child = child;
+  const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], detached: keep, env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
   return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
       const told = JSON.parse(line) as Envelope<Ready | undefined>;
@@ -145,11 +115,9 @@ async function startDaemon(held: Held, phone: Phone, keep: boolean): Promise<Rea
 }
 
 /** Runs a verb of the command line and answers the data of its envelope. */
-async function svc<T>({ dataDir, ready }: Pick<Demo, 'dataDir' | 'ready'>, ...args: string[]): Promise<T> {
-  // Without it the URL of a webhook would name the standard port.
-  const env = { ...ENVIRONMENT, SVC_INGRESS_ADDR: new URL(ready.ingress_url).host };
-  const child = spawn(SVC, [...args, '--data-dir', dataDir, '--output', 'json'], { stdio: ['ignore', 'pipe', 'inherit'], env });
-  const answer = JSON.parse(await textOf(child.stdout)) as Envelope<T | undefined>;
+async function svc<T>(held: Held, ...args: string[]): Promise<T> {
+  const child = start(held, [...args, '--data-dir', held.dataDir, '--output', 'json'], { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
+  const answer = JSON.parse(await textOf(child.stdout ?? process.stdin)) as Envelope<T | undefined>;
   if (answer.data === undefined) throw new Error(`svc ${args[0]} ${args[1]}: ${JSON.stringify(answer)}`);
   return answer.data;
 }
@@ -203,10 +171,10 @@ async function runCommand(demo: Demo): Promise<JobEnd> {
 /** From an alert to a job that waits; answers the ids of both. */
 async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: string }> {
   say('\n6. Making a webhook for Alertmanager, and a rule whose job needs a yes (svc webhook add, svc rule add) ...');
-  const hook = await svc<{ url: string }>(demo, 'webhook', 'add', 'alerts', '--source', 'alertmanager');
-  const file = join(demo.folder, 'disk-full.yaml');
+  const hook = await svc<{ url: string }>(demo.held, 'webhook', 'add', 'alerts', '--source', 'alertmanager');
+  const file = join(demo.held.folder, 'disk-full.yaml');
   writeFileSync(file, RULE);
-  await svc(demo, 'rule', 'add', '--file', file);
+  await svc(demo.held, 'rule', 'add', '--file', file);
   say('7. Posting an alert as Alertmanager does: DiskFull on db1:9100 is firing (POST /hook/…) ...');
   const { events } = await read<{ events: { event_id: string }[] }>(hook.url, {}, ALERT);
   const eventId = events[0]?.event_id ?? '';
@@ -255,20 +223,26 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const ready = await startDaemon(held, phone, keep);
   say(`   ready on ${ready.web_url}`);
   say('2. Minting an operator token (svc token create) ...');
-  const { token } = await svc<{ token: string }>({ dataDir, ready }, 'token', 'create', '--name', 'demo', '--scope', 'operator');
-  const demo: Demo = { folder, dataDir, ready, phone, token };
+  const { token } = await svc<{ token: string }>(held, 'token', 'create', '--name', 'demo', '--scope', 'operator');
+  const demo: Demo = { held, ready, phone, token };
   const ends = [await runCommand(demo), await reactToAlert(demo)];
   if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; the phone was this demo, and is gone)`);
   return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
 }
 
-/** Ends the daemon and takes its directory away. */
-async function clear({ child, folder }: Held): Promise<void> {
-  if (child !== undefined && child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+/** Ends the daemon and what else runs, and takes its directory away. */
+async function clear(held: Held): Promise<void> {
+  held.over = true;
+  const ends = Array.from(held.running, (child) => once(child, 'exit'));
+  for (const child of held.running) child.kill('SIGTERM');
+  await Promise.all(ends);
+  rmSync(held.folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Of the daemon that is kept: this program may end while it runs. */
+function letGo(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.unref();
 }
 
 async function main(keep: boolean): Promise<number> {
@@ -276,7 +250,7 @@ async function main(keep: boolean): Promise<number> {
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
-  const held: Held = { folder, dataDir: join(folder, 'data') };
+  const held: Held = { folder, dataDir: join(folder, 'data'), running: new Set() };
   mkdirSync(held.dataDir, { mode: 0o700 });
   let end: number | null = 1;
   try {
@@ -284,10 +258,7 @@ async function main(keep: boolean): Promise<number> {
   } finally {
     held.phone?.close();
     if (!keep || end === null) await clear(held);
-    else {
-      held.child?.stdout?.destroy();
-      held.child?.unref();
-    }
+    else for (const child of held.running) letGo(child);
   }
   if (end !== null) return end;
   say('\nInterrupted: the daemon has ended, and its directory is gone.');

@@ -158,8 +158,11 @@ async function childrenOf(pid: number): Promise<ProcessEntry[]> {
 }
 
 async function endOf(processes: readonly ProcessEntry[]): Promise<void> {
-  const isAlive = ({ pid, startTicks }: ProcessEntry): boolean => processEntry(pid)?.startTicks === startTicks;
   await until('the helpers of the daemon have ended', () => !processes.some(isAlive), HELPERS_LIMIT_MS);
+}
+
+function isAlive({ pid, startTicks }: ProcessEntry): boolean {
+  return processEntry(pid)?.startTicks === startTicks;
 }
 
 export function startDaemon(flags: DaemonFlags): Promise<RunningDaemon> {
