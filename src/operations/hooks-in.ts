@@ -1,7 +1,8 @@
 /** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
+import { EVENT_LIMITS, type NormalEvent } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { classify, plainAddress } from '../domain/netgroup.ts';
-import type { INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
+import { CUT_ANNOTATION, type INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
 import { NORMALISERS } from '../reaction/normalise/normalise.ts';
 import { type Normalised, type Payload, Unreadable } from '../reaction/normalise/payload.ts';
 import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts';
@@ -15,6 +16,8 @@ import type { ViewData } from './views.ts';
 
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
+/** The annotation that says by which webhook an event came: two of one kind look alike otherwise. */
+const WEBHOOK_ANNOTATION = 'webhook';
 
 /** Where a message came in. `row` is undefined for a token of nobody: what follows then does the same work and refuses. */
 export interface Hook {
@@ -55,7 +58,7 @@ export async function readMessage(home: Home, hook: Hook, message: Message): Pro
 export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, why: string): Promise<never> {
   if (row === undefined) throw unknownHook();
   // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
-  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer));
+  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer), cameBy(row));
   throw new Failure('invalid_argument', why);
 }
 
@@ -72,10 +75,10 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // A sender's own labels of these names go: only the socket says from where something came.
-    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own } }));
+    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: stampedAnnotations(event, row) }));
     const received = await receive(reaction, stamped, sender);
     // Asked for together, so that they share a commit: a message may have a thousand alerts that nobody can read.
-    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own)));
+    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own, cameBy(row))));
     const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({ event_id: id, outcome }));
     // Only what was taken counts as heard: no repeat, and nothing that the store refused.
     noteHeard(row.hash);
@@ -100,4 +103,21 @@ function heardNoter({ store, services: { clock } }: Home): (hash: string) => voi
 function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[number], string>> {
   const netgroup = classify(peer, []);
   return { peer_ip: plainAddress(peer), peer_netgroup: netgroup, netgroup };
+}
+
+function cameBy({ name }: WebhookRow): Readonly<Record<string, string>> {
+  return { [WEBHOOK_ANNOTATION]: name };
+}
+
+/**
+ * With the name of the webhook, in place of what a sender called so. Where an event has as many annotations as one may
+ * have, the last of the sender's makes room for it, and the note about what was left out says so.
+ */
+function stampedAnnotations({ annotations }: Pick<NormalEvent, 'annotations'>, row: WebhookRow): Readonly<Record<string, string>> {
+  const all = { ...annotations, ...cameBy(row) };
+  if (Object.keys(all).length <= EVENT_LIMITS.labels) return all;
+  const { [CUT_ANNOTATION]: note = '', ...rest } = annotations;
+  const kept = Object.fromEntries(Object.entries(rest).slice(0, EVENT_LIMITS.labels - 2));
+  const longer = `${note}; 1 annotation made room for webhook`;
+  return { ...kept, [CUT_ANNOTATION]: longer.length > EVENT_LIMITS.valueCharacters ? note : longer, ...cameBy(row) };
 }

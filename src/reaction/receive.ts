@@ -50,8 +50,13 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
   } catch (error) {
     if (error instanceof Failure) throw error;
   }
-  const row = await receiveUnreadable(deps, event.source, 'It could not be handled: a fault of the service.');
+  const row = await receiveUnreadable(deps, event.source, 'It could not be handled: a fault of the service.', {}, cameBy(event, sender));
   return { event: row, jobId: null, approvalId: null };
+}
+
+/** Of what the event itself holds nothing is kept: something in it was the fault. Which way it came is ours. */
+function cameBy({ annotations: { webhook } }: NormalEvent, { via }: Sender): Readonly<Record<string, string>> {
+  return via !== 'webhook' || webhook === undefined ? {} : { webhook };
 }
 
 /** An event that could not be read, or not be handled: its row with the outcome `error`; `reason` is a sentence. */
@@ -60,9 +65,10 @@ export async function receiveUnreadable(
   source: EventSource,
   reason: string,
   labels: Readonly<Record<string, string>> = {},
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<EventRow> {
   return deps.store.write((tx) => {
-    const row = faultRow(tx.now, source, reason, labels);
+    const row = { ...faultRow(tx.now, source, reason, labels), annotations: JSON.stringify(annotations) };
     insertEvent(tx, row);
     return Promise.resolve(row);
   });

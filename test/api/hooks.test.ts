@@ -13,6 +13,7 @@ const ALERTS = {
     { status: 'resolved', labels: { alertname: 'DiskFull', instance: 'db2' }, annotations: {}, fingerprint: 'bbbbbbbbbbbbbbbb' },
   ],
 };
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, 'x']));
 const INGRESS = { peer_ip: '127.0.0.1', peer_netgroup: 'away', netgroup: 'away' };
 
 for (const postgres of [false, true]) {
@@ -73,6 +74,46 @@ describe('A webhook', () => {
     assert.equal((await tell(`${url}?name=shop&status=RESOLVED`, undefined, { method: 'GET' })).status, 202);
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'HEAD']) assert.equal((await tell(url, undefined, { method })).status, 404, method);
     assert.deepEqual((await site.events()).map(({ status }) => status), ['firing', 'firing', 'resolved']);
+  });
+});
+
+describe('An event says by which webhook it came', () => {
+  test('whatever the sender calls so, also one that can not be read', async (t) => {
+    const site = await openHookSite(t);
+    const [east, west] = [await site.hook('alertmanager', 'east'), await site.hook('alertmanager', 'west')];
+    const alert = { labels: { alertname: 'A' }, annotations: { webhook: 'west', summary: 's' }, fingerprint: 'f' };
+    await tell(east, { alerts: [alert, 'poison'] });
+    await tell(west, { alerts: [{ ...alert, annotations: {} }] });
+    assert.equal((await tell(west, '{')).status, 400);
+    assert.deepEqual((await site.events()).map(({ outcome, annotations }) => [outcome, annotations]), [
+      ['ignored', { webhook: 'east', summary: 's' }],
+      ['error', { webhook: 'east' }],
+      ['ignored', { webhook: 'west' }],
+      ['error', { webhook: 'west' }],
+    ]);
+  });
+
+  test('and rules may ask for it, while the fingerprint that is made of what was sent stays the same', async (t) => {
+    const site = await openHookSite(t);
+    await site.call('rule.add', { text: "name: of-east\nwhen: event.annotations.webhook == 'east'\naction:\n  notify: true\n" });
+    for (const name of ['east', 'west']) await tell(await site.hook('generic', name), { name: 'x', labels: { a: 'b' } });
+    const [first, second] = await site.events();
+    assert.deepEqual([first?.rule, second?.rule], ['of-east', null]);
+    assert.equal(first?.fingerprint, second?.fingerprint);
+  });
+
+  test('and has no more annotations for that than any event may have', async (t) => {
+    const site = await openHookSite(t);
+    const url = await site.hook('generic');
+    for (const count of [62, 63, 64, 100]) await tell(url, { name: 'x', annotations: many(count) });
+    await tell(url, { name: 'x', annotations: { webhook: 'mine', ...many(99) } });
+    assert.deepEqual((await site.events()).map(({ annotations: { webhook, gatehouse_cut: cut, ...sent } }) => [webhook, cut, Object.keys(sent).length]), [
+      ['generic', undefined, 62],
+      ['generic', undefined, 63],
+      ['generic', '1 more annotations left out; 1 annotation made room for webhook', 62],
+      ['generic', '37 more annotations left out; 1 annotation made room for webhook', 62],
+      ['generic', '37 more annotations left out', 62],
+    ]);
   });
 });
 
@@ -197,5 +238,5 @@ test('T44 T48: The text of a payload stays text on the ledger, and does nothing'
   const labels = Object.fromEntries(hostile.map((text, n) => [`l${n}`, text]));
   assert.equal((await tell(url, { name: hostile[0], labels, annotations: labels })).status, 202);
   const [row] = await site.events();
-  assert.deepEqual([row?.name, row?.outcome, row?.labels, row?.annotations], [hostile[0], 'ignored', { ...labels, ...INGRESS }, labels]);
+  assert.deepEqual([row?.name, row?.outcome, row?.labels, row?.annotations], [hostile[0], 'ignored', { ...labels, ...INGRESS }, { ...labels, webhook: 'generic' }]);
 });

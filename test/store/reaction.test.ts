@@ -206,9 +206,10 @@ for (const engine of ENGINES) {
       await addRule(deps, 'clean-up', { when: 'event.source == "generic" && event.name == "DiskFull"' });
       const events = Array.from({ length: 1_000 }, (_, n) => alert({ name: n % 10 === 0 ? 'DiskFull' : 'Noise', fingerprint: `f${n}` }));
       // What no normaliser makes: it can not even be written down.
-      events[500] = alert({ fingerprint: 'poison', labels: { size: 1n as never } });
+      events[500] = alert({ fingerprint: 'poison', labels: { size: 1n as never }, annotations: { webhook: 'am', summary: 'poison' } });
       const outcomes = await receive(deps, events, WEBHOOK);
-      assert.equal(outcomes[500]?.event.reason, 'It could not be handled: a fault of the service.');
+      const { reason, annotations } = outcomes[500]?.event ?? {};
+      assert.deepEqual([reason, annotations], ['It could not be handled: a fault of the service.', '{"webhook":"am"}']);
       assert.deepEqual(await countEvents(store.db), { ignored: 900, matched: 0, suppressed: 0, gated: 0, fired: 99, error: 1 });
       assert.equal(await jobCount(store), 99);
     });
