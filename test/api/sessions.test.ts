@@ -95,6 +95,30 @@ test('A session sees a page that there is not as 404, a bearer token as an envel
   assert.deepEqual([envelope.status, /"code":"not_found"/.test(envelope.text)], [404, true]);
 });
 
+test('A session that follows a notification is told that there is no page yet, and the command that shows it', async (t) => {
+  const program = await startProgram(t, { basePath: '/ops' });
+  const body = '01m7yd4zyke00anp2z332d2j5p';
+  const told = async (path: string) => {
+    const { status, text } = await send(program, 'session', { method: 'GET', path });
+    assert.deepEqual([status, text.includes('<a href="/ops/">Go to the dashboard</a>')], [404, true], path);
+    return /<h1>No page yet<[\s\S]*<code>(.*)<\/code>/.exec(text)?.[1] ?? null;
+  };
+  const shows: readonly (readonly [string, string])[] = [
+    [`/approvals/apr_${body}`, `svc approval get apr_${body}`],
+    [`/jobs/job_${body}`, `svc job get job_${body}`],
+    [`/events/evt_${body}?from=push`, `svc event get evt_${body}`],
+    ['/approvals', 'svc approval list'],
+    ['/jobs?state=failed', 'svc job list'],
+    ['/events', 'svc event list'],
+    ['/devices', 'svc notify endpoint list'],
+  ];
+  for (const [path, command] of shows) assert.equal(await told(path), command, path);
+  const none = [`/approvals/job_${body}`, '/approvals/apr_x', `/approvals/apr_${body}/`, `/approvals/apr_${body};ls`, `/approvals/apr_${body}%0als`, `/jobs/job_${body}<script>`, '/jobs/%3Cscript%3E', '/jobs/', '/nothing'];
+  for (const path of none) assert.equal(await told(path), null, path);
+  const envelope = await send(program, 'readonly', { method: 'GET', path: '/jobs' });
+  assert.deepEqual([envelope.status, /"message":"There is no such page\."/.test(envelope.text)], [404, true]);
+});
+
 test('T08: A form posted by another site is refused and changes nothing', async (t) => {
   const program = await startProgram(t);
   const cookie = await signIn(program, program.tokens.operator);

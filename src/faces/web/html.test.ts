@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { html } from './html.ts';
-import { dashboardPage, signInPage } from './page.ts';
+import { dashboardPage, signInPage, unmadePage } from './page.ts';
 
 test('Values are escaped, markup of ours is not', () => {
   const inner = html`<b title="${'"><script>'}">${"<i>&'"}</b>`;
@@ -11,7 +11,7 @@ test('Values are escaped, markup of ours is not', () => {
 
 test('T44: No name or message can leave its place in a page', () => {
   const evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
-  for (const page of [signInPage('', evil), dashboardPage('', evil, { name: evil, scope: evil, csrf: evil })]) {
+  for (const page of [signInPage('', evil), dashboardPage('', evil, { name: evil, scope: evil, csrf: evil }), unmadePage('', evil)]) {
     assert.doesNotMatch(page, /<img|<script/);
     assert.ok(page.includes('&lt;script&gt;'));
   }

@@ -83,3 +83,13 @@ ${signOut}`,
 export function missingPage(basePath: string): string {
   return page('Not found', html`<p>There is no such page. <a href="${basePath}/">Go to the dashboard</a>.</p>`);
 }
+
+/** For what has no page yet: `command` shows it. */
+export function unmadePage(basePath: string, command: string): string {
+  return page(
+    'No page yet',
+    html`<p>This page is not made yet. On the command line the same is shown by:</p>
+<p><code>${command}</code></p>
+<p><a href="${basePath}/">Go to the dashboard</a>.</p>`,
+  );
+}

@@ -8,8 +8,9 @@ import { readBody } from '../http/body.ts';
 import { credentialsOf } from '../http/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
-import { dashboardPage, missingPage, PAGE_HEADERS, signInPage } from './page.ts';
+import { dashboardPage, missingPage, PAGE_HEADERS, signInPage, unmadePage } from './page.ts';
 import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
+import { commandInstead } from './unmade.ts';
 
 /** A form holds a token of 75 characters and little else. */
 const FORM_MAX_BYTES = 4_096;
@@ -62,7 +63,8 @@ export class Pages {
     const caller = await this.visitor(exchange);
     if (caller === null) return;
     const { basePath, sender } = this.#parts;
-    if (caller.credential === 'session') sender.send(exchange, 404, PAGE_HEADERS, missingPage(basePath));
+    const command = commandInstead(exchange.request.url ?? '');
+    if (caller.credential === 'session') sender.send(exchange, 404, PAGE_HEADERS, command === null ? missingPage(basePath) : unmadePage(basePath, command));
     else sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
   }
 

@@ -1,0 +1,26 @@
+import { isId } from '../../lib/id.ts';
+
+/** Places that notifications lead to and whose pages are not made yet, with the verb that shows the same. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['/approvals', 'svc approval list'],
+  ['/jobs', 'svc job list'],
+  ['/events', 'svc event list'],
+  ['/devices', 'svc notify endpoint list'],
+]);
+
+const THINGS: readonly { readonly under: string; readonly prefix: string; readonly verb: string }[] = [
+  { under: '/approvals/', prefix: 'apr', verb: 'svc approval get' },
+  { under: '/jobs/', prefix: 'job', verb: 'svc job get' },
+  { under: '/events/', prefix: 'evt', verb: 'svc event get' },
+];
+
+/**
+ * The command that shows what a page at `target` (path and query, without the base path) would; null where none is to
+ * come. An id is repeated only where it has the form of ours. Whether there is such a thing is not looked at.
+ */
+export function commandInstead(target: string): string | null {
+  const [path = ''] = target.split('?', 1);
+  const thing = THINGS.find(({ under, prefix }) => path.startsWith(under) && isId(prefix, path.slice(under.length)));
+  if (thing !== undefined) return `${thing.verb} ${path.slice(thing.under.length)}`;
+  return LISTS.get(path) ?? null;
+}
