@@ -12,13 +12,15 @@ const PORT = /:\d*$/;
 
 /**
  * Reads the URL of an endpoint, once, by the parser that is used to dial it. Throws invalid_argument for everything but
- * https without credentials to a name, or to an address that is public and written in its usual form. Says nothing
- * about what a name resolves to.
+ * https, without credentials and fragment, to a name, or to an address that is public and written in its usual form.
+ * Says nothing about what a name resolves to.
  */
 export function readEndpointUrl(text: string): URL {
   if (text.length > ENDPOINT_CHARS_MAX) throw refused(`expected at most ${ENDPOINT_CHARS_MAX} characters`);
   if (!/^https:/i.test(text)) throw refused('expected an https URL');
   if (!FORM.test(text) || !URL.canParse(text)) throw refused('expected an https URL without credentials, blanks and backslashes');
+  // One and the same place would be two endpoints, each of which gets every page.
+  if (text.includes('#')) throw refused('the URL must not have a fragment, which is never sent');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refused('the URL must not carry credentials');
   if (url.port !== '' && Number(url.port) < FIRST_FREE_PORT) throw refused(`port ${url.port} is not one that pushes go to`);

@@ -55,6 +55,16 @@ export const NOTIFY_SCENARIOS: readonly Scenario[] = [
       afterwards: async (program) => assert.equal(await rows(program), 0),
     }),
   ),
+  ...[`${PUBLIC}#f`, `${PUBLIC}#`, 'https://93.184.215.14#f'].map(
+    (endpoint): Scenario => ({
+      operation: 'notify.endpoint.add',
+      rule: `refuses the fragment of ${endpoint}, with which one place would be two endpoints`,
+      as: 'operator',
+      send: { method: 'POST', path, body: { endpoint } },
+      expect: { status: 400, code: 'invalid_argument', message: /^endpoint: the URL must not have a fragment/ },
+      afterwards: async (program) => assert.equal(await rows(program), 0),
+    }),
+  ),
   {
     operation: 'notify.endpoint.add',
     rule: 'refuses keys that are none',
