@@ -30,6 +30,11 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
+/** How long ago something is, for people: the whole seconds of it, from one second on. */
+export function tellDuration(ms: number): string {
+  return formatDuration(ms < UNITS_MS.s ? ms : Math.floor(ms / UNITS_MS.s) * UNITS_MS.s);
+}
+
 /** Like `parseDuration`, with bounds; throws invalid_argument that names `field`. */
 export function requireDuration(field: string, text: string, minMs: number, maxMs: number): number {
   const ms = parseDuration(text);

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../lib/clock.ts';
-import { formatDuration } from './duration.ts';
+import { formatDuration, tellDuration } from './duration.ts';
 import { CHAIN_MAX, type EventOutcome, type TraceStep } from './event.ts';
 import type { JobState } from './job.ts';
 import type { RuleApproval } from './rule.ts';
@@ -98,18 +98,23 @@ interface Held extends Verdict {
 function undecided(facts: ReactionFacts, notifies: readonly string[], held: readonly Held[]): Verdict & { readonly rule: string | null } {
   const [told] = notifies;
   if (told !== undefined) {
-    const others = notifies.length === 1 ? '' : ` (and ${notifies.length - 1} more)`;
-    return { outcome: 'matched', reason: `Rule ${told}${others} matched and only tells people.`, rule: told };
+    return { outcome: 'matched', reason: `Rule ${told}${others(notifies)} matched and only tells people.`, rule: told };
   }
   const [first] = held;
   if (first !== undefined) return first;
-  const failed = facts.tried.find((rule) => rule.result === 'error');
+  const errors = facts.tried.filter((rule) => rule.result === 'error');
+  const [failed] = errors;
   if (failed !== undefined) {
-    return { outcome: 'error', reason: `Rule ${failed.name} could not be evaluated: ${failed.error ?? 'no reason is known'}.`, rule: failed.name };
+    return { outcome: 'error', reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? 'no reason is known'}.`, rule: failed.name };
   }
   const count = facts.tried.length;
   const reason = count === 0 ? 'No enabled rule is about such events.' : `No rule matched; ${count === 1 ? '1 was' : `${count} were`} tried.`;
   return { outcome: 'ignored', reason, rule: null };
+}
+
+/** Behind the name of the first: the steps have the others. */
+function others({ length }: readonly unknown[]): string {
+  return length === 1 ? '' : ` (and ${length - 1} more)`;
 }
 
 function tryStep(rule: TriedRule): TraceStep {
@@ -154,7 +159,7 @@ const GUARDS: readonly Guard[] = [
       // A clock that was set back must not hold a rule for as long as it was wrong.
       const sinceMs = Math.abs(now - lastFiredAt);
       if (sinceMs >= cooldownMs) return null;
-      return { reason: `Rule ${name} acted for this fingerprint ${formatDuration(sinceMs)} ago, and its cooldown is ${formatDuration(cooldownMs)}.` };
+      return { reason: `Rule ${name} acted for this fingerprint ${tellDuration(sinceMs)} ago, and its cooldown is ${formatDuration(cooldownMs)}.` };
     },
   },
   {

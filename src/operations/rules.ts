@@ -9,16 +9,18 @@ import { rfc3339 } from '../lib/clock.ts';
 import { dryRun } from '../reaction/dry-run.ts';
 import { explainTrial } from '../reaction/explain.ts';
 import { getEvent } from '../store/events.ts';
-import { deleteRule, getRule, insertRule, listRules, type NewRule, replaceRule, switchRule } from '../store/rules.ts';
-import type { RuleRow } from '../store/schema.ts';
+import { deleteRule, getRule, holdRule, insertRule, listRules, type NewRule, replaceRule, switchRule } from '../store/rules.ts';
+import type { RuleRow, SilenceRow } from '../store/schema.ts';
+import { cutSilencesOf, silencedRules } from '../store/silences.ts';
+import { isWrittenOut, requireTargets } from './action-targets.ts';
 import * as field from './fields.ts';
-import { type Operation, readOperation, writeOperation, type WriteContext } from './operation.ts';
+import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from './operation.ts';
 import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
 
-function ruleView(row: RuleRow): ViewItem<'rule.list'> {
+function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule.list'> {
   return {
     name: row.name,
     enabled: row.enabled === 1,
@@ -28,24 +30,35 @@ function ruleView(row: RuleRow): ViewItem<'rule.list'> {
     // The view has no place for the words of a command.
     action: JSON.parse(row.action) as ViewItem<'rule.list'>['action'],
     last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
+    ...(silence === undefined ? {} : { silenced_until: rfc3339(silence.expires_at), silence_id: silence.id }),
   };
 }
 
-function replyGet(row: RuleRow): Reply {
-  return reply('rule.get', {
-    ...ruleView(row),
+function getView(row: RuleRow, silence: SilenceRow | undefined) {
+  return {
+    ...ruleView(row, silence),
     approval_ttl: row.approval_ttl_ms === null ? null : formatDuration(row.approval_ttl_ms),
     added_by: row.added_by,
     created_at: rfc3339(row.created_at),
     updated_at: rfc3339(row.updated_at),
-  });
+  };
+}
+
+/** A rule after a write, with the silence that stops it: who adds or enables it is told that it does not act yet. */
+async function replyWritten({ tx }: WriteContext, row: RuleRow): Promise<Reply> {
+  const silenced = await silencedRules(tx.db, await tx.dialect.clock(tx.db, tx.now), row.name);
+  return reply('rule.get', getView(row, silenced.get(row.name)));
+}
+
+/** The rules that a silence stops now. */
+async function silencedNow({ store, services }: Context, rule?: string): Promise<ReadonlyMap<string, SilenceRow>> {
+  return silencedRules(store.db, await store.dialect.clock(store.db, services.clock.now()), rule);
 }
 
 const list = readOperation({
   id: 'rule.list',
   summary: 'List rules, in the order in which they are tried',
   effect: 'read',
-  keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/rules' },
   cli: { verb: 'rule list', examples: ['svc rule list'] },
@@ -53,7 +66,10 @@ const list = readOperation({
   input: field.NO_INPUT,
   answers: ['rule.list'],
   failures: [],
-  run: async ({ store }) => reply('rule.list', (await listRules(store.db)).map(ruleView)),
+  async run(context) {
+    const silenced = await silencedNow(context);
+    return reply('rule.list', (await listRules(context.store.db)).map((row) => ruleView(row, silenced.get(row.name))));
+  },
 });
 
 const byName = z.strictObject({ name: field.name });
@@ -69,12 +85,15 @@ const get = readOperation({
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
-  run: async ({ store }, { name }) => replyGet(await getRule(store.db, name)),
+  async run(context, { name }) {
+    const row = await getRule(context.store.db, name);
+    return reply('rule.get', getView(row, (await silencedNow(context, name)).get(name)));
+  },
 });
 
 const add = writeOperation({
   id: 'rule.add',
-  summary: 'Add a rule from a file; it is tried on events from then on',
+  summary: 'Add a rule from a file; it is tried on events from then on, or once it is enabled',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -83,7 +102,7 @@ const add = writeOperation({
     positionals: ['name'],
     // The command line reads the file and sends its text.
     omit: ['text'],
-    examples: ['svc rule add disk-full --file disk-full.yaml', 'svc rule add disk-full --file disk-full.yaml --replace'],
+    examples: ['svc rule add disk-full --file disk-full.yaml --disabled', 'svc rule add disk-full --file disk-full.yaml --replace'],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
@@ -92,22 +111,24 @@ const add = writeOperation({
       .string({ error: 'expected the text of a rule file' })
       .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, { error: `expected at most ${YAML_BYTES_MAX} bytes` }),
     replace: z.boolean().default(false).describe('Put it in the place of a rule of this name; that stays enabled or disabled'),
+    disabled: z.boolean().default(false).describe('Disabled, until svc rule enable: svc rule test can try it first'),
   }),
   answers: ['rule.get'],
-  failures: ['duplicate', 'not_implemented'],
+  failures: ['duplicate', 'not_found', 'not_implemented'],
   audit: ({ replace }, told) => {
-    const { name = null, action = null } = told.shape === 'one' ? (told.data as { name?: string; action?: Action }) : {};
-    return { target: name, detail: { action: action?.kind ?? null, replace } };
+    const { name = null, action = null, enabled = null } = told.shape === 'one' ? (told.data as { name?: string; action?: Action; enabled?: boolean }) : {};
+    return { target: name, detail: { action: action?.kind ?? null, replace, enabled } };
   },
   async prepare(_context, { name, text }) {
     const file = await readRuleFile(text);
     return { file, name: nameOf(name, file) };
   },
-  async run(context, { replace }, { file, name }) {
+  async run(context, { replace, disabled }, { file, name }) {
     const { tx, caller } = context;
-    const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name };
+    await requireTargets(tx, file.action, isWrittenOut);
+    const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name, disabled };
     forgetAfter(context);
-    return replyGet((replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule)));
+    return replyWritten(context, (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule)));
   },
 });
 
@@ -128,7 +149,7 @@ function forgetAfter({ tx, services }: WriteContext): void {
 
 const remove = writeOperation({
   id: 'rule.remove',
-  summary: 'Forget a rule and what it fired; jobs that it made stay',
+  summary: 'Forget a rule and what it fired, and end the silences for it; jobs that it made stay',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -137,10 +158,17 @@ const remove = writeOperation({
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
+  audit: ({ name }, told) => {
+    const { ended_silences: ended = [] } = told.shape === 'one' ? (told.data as { ended_silences?: readonly string[] }) : {};
+    return { target: name, detail: ended.length === 0 ? {} : { ended_silences: ended } };
+  },
   async run(context, { name }) {
+    const { tx } = context;
+    await holdRule(tx, name);
+    // What was meant for this rule would hold another one that is given its name.
+    const ended = await cutSilencesOf(tx, name, await tx.dialect.clock(tx.db, tx.now));
     forgetAfter(context);
-    return replyGet(await deleteRule(context.tx, name));
+    return reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ...(ended.length === 0 ? {} : { ended_silences: ended }) });
   },
 });
 
@@ -159,7 +187,7 @@ const enable = writeOperation({
   async run(context, { name }) {
     forgetAfter(context);
     // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).
-    return replyGet(await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner }));
+    return replyWritten(context, await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner }));
   },
 });
 
@@ -177,7 +205,7 @@ const disable = writeOperation({
   audit: ({ name }) => ({ target: name, detail: {} }),
   async run(context, { name }) {
     forgetAfter(context);
-    return replyGet(await switchRule(context.tx, name, { enabled: false }));
+    return replyWritten(context, await switchRule(context.tx, name, { enabled: false }));
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, requireInventory, requireLimit } from '../domain/command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../domain/command.ts';
 import { formatDuration, requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_MAX_MS } from '../domain/job.ts';
@@ -10,7 +10,7 @@ import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { deleteSchedule, holdSchedule, insertSchedule, listSchedules, switchSchedule } from '../store/schedules.ts';
 import type { ScheduleRow } from '../store/schema.ts';
-import { getWorkspace } from '../store/workspaces.ts';
+import { requireTargets } from './action-targets.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Operation } from './operation.ts';
 import { reply, type Reply } from './reply.ts';
@@ -88,8 +88,6 @@ function actionOf(input: AddInput): ScheduledAction {
   if (run === undefined) {
     requireCommand(command);
     if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
-    requireInventory(inventory);
-    requireLimit(inventory, limit);
     return { kind: 'command', command, inventory, limit, timeout };
   }
   if (inventory !== undefined || limit !== null) throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
@@ -137,7 +135,7 @@ const add = writeOperation({
     return { timetable: read(input.cron, input.timezone), action: actionOf(input), approvalTtlMs: approvalTtlOf(input) };
   },
   async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
-    if (action.kind !== 'command') await getWorkspace(tx.db, action.workspace);
+    await requireTargets(tx, action);
     const now = await tx.dialect.clock(tx.db, tx.now);
     const row: ScheduleRow = {
       name: input.name,

@@ -5,7 +5,7 @@ import { Failure } from '../domain/failure.ts';
 import { compileCondition } from '../domain/rule-condition.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { getRule } from '../store/rules.ts';
+import { holdRule } from '../store/rules.ts';
 import type { Db, SilenceRow } from '../store/schema.ts';
 import { cutSilence, insertSilence, listSilences, type SilenceFilter } from '../store/silences.ts';
 import * as field from './fields.ts';
@@ -91,7 +91,7 @@ const add = writeOperation({
     return spanOf(span);
   },
   async run({ tx, caller, services }, { rule, when, reason }, spanMs) {
-    if (rule !== undefined) await getRule(tx.db, rule);
+    if (rule !== undefined) await holdRule(tx, rule);
     const now = await tx.dialect.clock(tx.db, tx.now);
     const row = await insertSilence(tx, { rule: rule ?? null, when_text: when ?? null, reason, created_by: caller.owner, created_at: now, expires_at: now + spanMs });
     tx.afterCommit(() => services.reaction.rules.forget());

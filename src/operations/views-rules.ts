@@ -19,6 +19,9 @@ const rule = {
   approval: z.enum(RULE_APPROVALS),
   action,
   last_fired_at: time.nullable(),
+  /** While a silence stops it, whatever the event is: until when, and which one; of several, the one that lasts longest. */
+  silenced_until: time.optional(),
+  silence_id: z.string().optional(),
 };
 
 const silence = z.object({
@@ -32,7 +35,15 @@ const silence = z.object({
 
 export const RULE_VIEWS = {
   'rule.list': z.array(z.object(rule)),
-  'rule.get': z.object({ ...rule, approval_ttl: z.string().nullable(), added_by: z.string(), created_at: time, updated_at: time }),
+  'rule.get': z.object({
+    ...rule,
+    approval_ttl: z.string().nullable(),
+    added_by: z.string(),
+    created_at: time,
+    updated_at: time,
+    /** Where it was removed: the silences for it that ended with it. */
+    ended_silences: z.array(z.string()).optional(),
+  }),
   'rule.test': z.object({
     rule: z.string(),
     event_id: z.string(),

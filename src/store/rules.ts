@@ -21,6 +21,12 @@ export async function getRule(db: Db, name: string): Promise<RuleRow> {
   return row;
 }
 
+/** Reads it; until this write ends nobody else changes or removes it, or makes a silence for it. Throws not_found. */
+export async function holdRule(tx: Tx, name: string): Promise<RuleRow> {
+  await tx.dialect.lockKey(tx.db, `rule:${name}`);
+  return getRule(tx.db, name);
+}
+
 function unknown(name: string): Failure {
   return new Failure('not_found', `There is no rule ${name}.`);
 }
@@ -42,13 +48,15 @@ export function ruleOf(row: RuleRow): Rule {
 /** What a rule is told when it is added; the rest of its row is kept by the store. */
 export interface NewRule extends Omit<Rule, 'enabled'> {
   readonly addedBy: string;
+  /** Not tried on any event until somebody enables it. */
+  readonly disabled?: boolean;
 }
 
-/** Adds an enabled rule. Throws duplicate for a name that is taken. */
+/** Adds a rule, enabled unless it says otherwise. Throws duplicate for a name that is taken. */
 export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
   const row: RuleRow = {
     name: rule.name,
-    enabled: 1,
+    enabled: rule.disabled === true ? 0 : 1,
     ...columnsOf(rule),
     version: 1,
     created_at: tx.now,
@@ -64,16 +72,16 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
 
 /**
  * Puts another rule in the place of one of the same name: who adds it stands behind it from now on. It stays enabled
- * or disabled, and what it fired before still counts for its cooldown. Undefined where there is none of that name.
+ * or disabled unless it is to be disabled, and what it fired before still counts for its cooldown. Undefined where
+ * there is none of that name.
  */
 export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined> {
-  return change(tx, rule.name, columnsOf(rule));
+  return change(tx, rule.name, { ...columnsOf(rule), ...(rule.disabled === true ? { enabled: 0 } : {}) });
 }
 
 /** `owner` stands behind it too from now on. Throws not_found. */
 export async function switchRule(tx: Tx, name: string, { enabled, owner }: { readonly enabled: boolean; readonly owner?: string }): Promise<RuleRow> {
-  await tx.dialect.lockKey(tx.db, `rule:${name}`);
-  const { owners } = await getRule(tx.db, name);
+  const { owners } = await holdRule(tx, name);
   const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
   const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
   if (row === undefined) throw unknown(name);

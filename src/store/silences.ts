@@ -25,6 +25,31 @@ export function openSilences(db: Db): Promise<SilenceRow[]> {
   return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).orderBy('id').execute();
 }
 
+/**
+ * By the name of a rule, the silence that stops it whatever the event is, of those that are open at `now`: the one that
+ * lasts longest. One that has an expression too is not among them: what it stops is known with the event.
+ */
+export async function silencedRules(db: Db, now: number, rule?: string): Promise<ReadonlyMap<string, SilenceRow>> {
+  let query = db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '>', now).where('when_text', 'is', null);
+  query = rule === undefined ? query.where('rule', 'is not', null) : query.where('rule', '=', rule);
+  const rows = await query.orderBy('expires_at').orderBy('id').execute();
+  return new Map(rows.map((row) => [row.rule ?? '', row]));
+}
+
+/** Lets all open silences that name a rule end at `now`, with an expression or without; answers their ids, oldest first. */
+export async function cutSilencesOf(tx: Tx, rule: string, now: number): Promise<string[]> {
+  const rows = await tx.db
+    .updateTable('silences')
+    .set({ expires_at: now })
+    .where('rule', '=', rule)
+    .where('expires_at', '>', now)
+    .where('ended_at', 'is', null)
+    .returning('id')
+    .execute();
+  if (rows.length > 0) tx.announce();
+  return rows.map(({ id }) => id).toSorted();
+}
+
 /** Times are by the store's clock. */
 export type NewSilence = Omit<SilenceRow, 'id' | 'ended_at'>;
 

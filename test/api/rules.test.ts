@@ -19,6 +19,7 @@ const WHEN = 'when: event.source == "generic" && event.labels.instance == "db1"\
 const COMMAND = 'action:\n  command: ["true", "${event.labels.instance}"]\n  inventory: localhost\n';
 const FILE = `name: disk\n${WHEN}cooldown: 10m\n${COMMAND}`;
 
+const rule = (action: string): string => `name: x\n${WHEN}action: {${action}}\n`;
 const call = <T = Rule>(program: Program, operation: string, raw: object): Promise<T> => callLocally<T>(program, operation, raw);
 const add = (program: Program, text: string, some: object = {}): Promise<Rule> => call(program, 'rule.add', { text, ...some });
 
@@ -54,7 +55,7 @@ describe('Adding a rule', () => {
       updated_at: '',
     });
     assert.deepEqual(await call(program, 'rule.get', { name: 'disk' }), added);
-    assert.deepEqual(await audited(program), { operation: 'rule.add', target: 'disk', detail: { action: 'command', replace: false } });
+    assert.deepEqual(await audited(program), { operation: 'rule.add', target: 'disk', detail: { action: 'command', replace: false, enabled: true } });
     const { owners } = await program.store.db.selectFrom('rules').select('owners').executeTakeFirstOrThrow();
     assert.deepEqual(JSON.parse(owners), ['local:tester']);
   });
@@ -74,6 +75,29 @@ describe('Adding a rule', () => {
     await assert.rejects(add(program, `name: x\n${WHEN}action: {playbook: a.yml}\n`), refusal('not_implemented', /^action\.playbook \(line 3\)/));
     await assert.rejects(add(program, 'x'.repeat(70_000)), refusal('invalid_argument', /^text: expected at most 65536 bytes/));
     assert.deepEqual(await program.store.db.selectFrom('rules').selectAll().execute(), []);
+  });
+
+  test('refuses a workspace, an inventory and a host that there is not, unless the event names them', async (t) => {
+    const program = await startProgram(t);
+    await assert.rejects(add(program, rule('apply: nosuch')), refusal('not_found', /^There is no workspace nosuch\.$/));
+    await assert.rejects(add(program, rule('command: ["df"], inventory: nosuch')), refusal('not_found', /^There is no inventory nosuch\.$/));
+    await assert.rejects(add(program, rule('command: ["df"], inventory: localhost, limit: web1')), refusal('invalid_argument', /^limit: no host of the inventory localhost/));
+    assert.deepEqual(await program.store.db.selectFrom('rules').selectAll().execute(), []);
+    for (const action of ['apply: "${event.labels.w}"', 'command: ["df"], inventory: "${event.labels.i}", limit: web1', 'command: ["df"], inventory: localhost, limit: "${event.labels.h}"']) {
+      await add(program, rule(action), { replace: true });
+    }
+  });
+
+  test('may leave it disabled: no event is tried on it, and a trial shows what it would do', async (t) => {
+    const program = await startProgram(t);
+    assert.equal((await add(program, FILE, { disabled: true })).enabled, false);
+    assert.deepEqual(await audited(program), { operation: 'rule.add', target: 'disk', detail: { action: 'command', replace: false, enabled: false } });
+    const event = await heard(program);
+    const { outcome } = await program.store.db.selectFrom('events').select('outcome').where('id', '=', event).executeTakeFirstOrThrow();
+    assert.equal(outcome, 'ignored');
+    assert.equal((await tried(program, event)).fires, true);
+    await call(program, 'rule.enable', { name: 'disk' });
+    assert.equal((await add(program, FILE, { replace: true, disabled: true })).enabled, false);
   });
 
   test('refuses a name that is taken, unless it is to be replaced', async (t) => {

@@ -97,6 +97,7 @@ describe('Adding a schedule', () => {
       [{ ...CRON, command: ['uptime'] }, 'invalid_argument', /^inventory: /],
       [{ ...COMMAND, inventory: 'prod' }, 'not_found', /prod/],
       [{ ...COMMAND, limit: 'web1' }, 'invalid_argument', /^limit: /],
+      [{ ...COMMAND, limit: '${event.labels.h}' }, 'invalid_argument', /^limit: /],
       [{ ...COMMAND, command: [''] }, 'invalid_argument', /^command: /],
       [{ ...COMMAND, timeout: '8d' }, 'invalid_argument', /^timeout: /],
       [{ ...COMMAND, approval: 'maybe' }, 'invalid_argument', /^approval: /],

@@ -78,6 +78,17 @@ for (const engine of ENGINES) {
       assert.notEqual((await getRule(its.store.db, 'disk')).last_fired_at, null);
     });
 
+    test('are enabled when they are added, or not; in the place of another one they stay as that was unless they are to be disabled', async () => {
+      const enabled = async (name: string): Promise<number> => (await getRule(its.store.db, name)).enabled;
+      await add(its.store, 'disk');
+      await add(its.store, 'held', { disabled: true });
+      assert.deepEqual([await enabled('disk'), await enabled('held')], [1, 0]);
+      for (const name of ['disk', 'held']) await its.store.write((tx) => replaceRule(tx, rule(name)));
+      assert.deepEqual([await enabled('disk'), await enabled('held')], [1, 0]);
+      await its.store.write((tx) => replaceRule(tx, rule('disk', { disabled: true })));
+      assert.equal(await enabled('disk'), 0);
+    });
+
     test('note no fire of a version that is not any more, of a disabled one, or of one that is gone', async () => {
       await add(its.store, 'disk');
       assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version: 2 })), false);

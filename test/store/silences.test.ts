@@ -5,7 +5,7 @@ import type { NormalEvent } from '../../src/domain/event.ts';
 import { endSilences } from '../../src/reaction/silence-endings.ts';
 import { receive } from '../../src/reaction/receive.ts';
 import type { EventRow, SilenceRow } from '../../src/store/schema.ts';
-import { cutSilence, dueSilences, insertSilence, listSilences, type NewSilence, noteSilenceEnd, silencesMark } from '../../src/store/silences.ts';
+import { cutSilence, cutSilencesOf, dueSilences, insertSilence, listSilences, type NewSilence, noteSilenceEnd, silencedRules, silencesMark } from '../../src/store/silences.ts';
 import type { Store } from '../../src/store/store.ts';
 import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
 import { refusal } from '../support/refusal.ts';
@@ -67,6 +67,27 @@ for (const engine of ENGINES) {
       assert.notEqual(await silencesMark(store.db), before);
       await assert.rejects(store.write((tx) => cutSilence(tx, id, Date.now())), refusal('conflict', /has ended already/));
       await assert.rejects(store.write((tx) => cutSilence(tx, UNKNOWN, Date.now())), refusal('not_found'));
+    });
+
+    test('are told of a rule by the one that lasts longest, while it is open and has no expression', async () => {
+      const now = Date.now();
+      const long = await put(store, { expires_at: now + 2_000 });
+      await put(store, { expires_at: now + 1_000 });
+      await put(store, { rule: 'cpu', when_text: 'true' });
+      await put(store, { rule: null, when_text: 'true' });
+      await put(store, { rule: 'net', expires_at: now });
+      const told = async (rule?: string): Promise<unknown> => [...(await silencedRules(store.db, now, rule))].map(([name, { id }]) => [name, id]);
+      assert.deepEqual([await told(), await told('disk'), await told('net')], [[['disk', long.id]], [['disk', long.id]], []]);
+    });
+
+    test('of one rule end together, with an expression or without, and no others', async () => {
+      const now = Date.now();
+      const [first, second] = [await put(store), await put(store, { when_text: 'true' })];
+      await put(store, { expires_at: now - 1 });
+      const others = [await put(store, { rule: 'cpu' }), await put(store, { rule: null, when_text: 'true' })];
+      const cut = (): Promise<string[]> => store.write((tx) => cutSilencesOf(tx, 'disk', now));
+      assert.deepEqual([await cut(), await cut()], [[first.id, second.id], []]);
+      assert.deepEqual(ids(await listSilences(store.db, { openAt: now }, 10)).toSorted(), others.map(({ id }) => id));
     });
 
     test('make one event when they end while what they stopped still fires, however many look for it at once', async () => {

@@ -29,11 +29,16 @@ async function fieldsOf(session: Session, { operation }: OperationCall): Promise
   return input === undefined ? session.fields : withValue(session, input);
 }
 
-/** The steps that led there, for people who sit at the machine: a server is not asked for them. */
+/** The steps that led there, for people who sit at the machine: a server has no route for them, and says so. */
 async function showTrace(session: Session): Promise<void> {
   const { client, fields, options, terminal } = session;
-  if (options.output !== 'text' || options.remote !== null) return;
-  const traced = await client.call(operationVerb(TREE, 'event trace').call, fields);
+  if (options.output !== 'text') return;
+  const { call } = operationVerb(TREE, 'event trace');
+  if (options.remote !== null) {
+    if ('none' in call.http) terminal.stderr.write(`\n${call.http.none}\n`);
+    return;
+  }
+  const traced = await client.call(call, fields);
   terminal.stdout.write('\n');
   await show(session, traced);
 }

@@ -29,12 +29,26 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const { render, secretOf } = await import('./text/render.ts');
   const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
-  const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session) };
+  const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session), noMatch: noMatch(session) };
   const secret = secretOf(kind, data);
   // What is shown stands there no more, though it looks as if it did.
   const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
   await write(secret === null ? stdout : stderr, removed + render(kind, data, page));
   if (secret !== null) await write(stdout, secret);
+}
+
+/** Flags of lists that leave nothing out, or only what is older. */
+const NO_FILTERS = new Set(['all', 'limit']);
+
+/** What is said of an empty list where flags left things out of it: there may be others. */
+function noMatch({ verb, fields }: Session): string | undefined {
+  if (!verb.path.endsWith(' list')) return undefined;
+  const given = verb.flags.flatMap(({ name, field }) => {
+    const value = field === undefined || NO_FILTERS.has(name) ? undefined : fields[field];
+    return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${quoted(`${value}`)}`] : [];
+  });
+  if (given.length === 0) return undefined;
+  return `No ${verb.path.slice(0, -' list'.length)} matches ${given.join(' ')}.`;
 }
 
 /** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */

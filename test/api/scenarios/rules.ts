@@ -86,6 +86,26 @@ const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
   },
   {
     operation: 'rule.list',
+    rule: 'tells of a rule that a silence stops until when and which one, behind the other fields',
+    async given(program) {
+      await three(program);
+      const id = await silence(program, 'by rule', { rule: 'a-command' });
+      await silence(program, 'by expression', { rule: 'b-apply', when_text: 'true' });
+      return { id };
+    },
+    as: 'readonly',
+    send: { method: 'GET', path: RULES },
+    expect: { status: 200, kind: 'rule.list', data: [{ name: 'a-command' }, { name: 'b-apply' }, { name: 'c-tell' }] },
+    async afterwards(_program, { id }, body) {
+      const [first, ...others] = (body as { data: { silence_id?: string; silenced_until?: string }[] }).data;
+      assert.deepEqual(Object.keys(first ?? {}), [...RULE_FIELDS, 'silenced_until', 'silence_id']);
+      assert.equal(first?.silence_id, id);
+      assert.match(first?.silenced_until ?? '', /^\d{4}-.*Z$/);
+      for (const each of others) assert.deepEqual(Object.keys(each), RULE_FIELDS);
+    },
+  },
+  {
+    operation: 'rule.list',
     rule: 'is not for a host token: what fires is no business of a host',
     given: three,
     as: 'host',

@@ -9,6 +9,8 @@ export interface Page {
   readonly width: number | null;
   /** The flags that lead to the same place, for the commands that are proposed: ` --remote URL`. */
   readonly place?: string;
+  /** What to say of a list that is empty because of what was asked for: `No event matches --source grafana.` */
+  readonly noMatch?: string | undefined;
 }
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';

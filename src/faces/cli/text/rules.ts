@@ -21,13 +21,17 @@ function does({ action }: Pick<Listed, 'action'>): string {
   }
 }
 
+function state({ enabled, silenced_until: until }: Listed, page: Page): string {
+  return `${enabled ? 'enabled' : 'disabled'}${until === undefined ? '' : `, silenced (ends ${relative(until, page.nowMs)})`}`;
+}
+
 export function rules(data: Projected<'rule.list'>, page: Page): string {
   return table(
     page,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
-      { title: 'STATE', cell: (each) => (each.enabled ? 'enabled' : 'disabled'), paint: (each) => (each.enabled ? undefined : 'dim') },
+      { title: 'STATE', cell: (each) => state(each, page), paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow') },
       { title: 'DOES', cell: does, mayCut: true },
       { title: 'APPROVAL', cell: (each) => each.approval },
       { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
@@ -40,9 +44,12 @@ export function rules(data: Projected<'rule.list'>, page: Page): string {
 
 export function rule(data: Projected<'rule.get'>, page: Page): string {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
+  const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended = [] } = data;
   return sheet(page, [
     ['Rule', data.name],
     ['State', data.enabled ? 'enabled' : 'disabled'],
+    ...(until === undefined ? [] : ([['Silenced', `until ${absolute(until, page.nowMs)}, by ${silencedBy}`]] as const)),
+    ...(ended.length === 0 ? [] : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
     ['When', data.when],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],

@@ -13,9 +13,9 @@ const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
 const CUT_MIN = 12;
 
-/** Rows under a header, aligned; `empty` where there is none. */
+/** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
 export function table<T>(page: Page, rows: readonly T[], columns: readonly Column<T>[], empty: string): string {
-  if (rows.length === 0) return `${empty}\n`;
+  if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
   const cells = rows.map((row) => columns.map((column) => inline(column.cell(row))));
   const natural = columns.map((column, at) => cells.reduce((max, row) => Math.max(max, widthOf(row[at] ?? '')), column.title.length));
   const widths = fit(natural, columns, page.width);
@@ -33,8 +33,10 @@ export function table<T>(page: Page, rows: readonly T[], columns: readonly Colum
 
 /** One thing: its names and values below one another. */
 export function sheet(page: Page, entries: readonly (readonly [name: string, value: string])[]): string {
-  const width = entries.reduce((max, [name]) => Math.max(max, name.length), 0);
-  return entries.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
+  // A name may be the sender's own, such as that of a label.
+  const shown = entries.map(([name, value]) => [inline(name), value] as const);
+  const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
+  return shown.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
 }
 
 /** Takes from the columns that may be cut what the terminal lacks, from the widest first. */

@@ -98,8 +98,8 @@ function hostileRules(text: string) {
   const silence = { id: text, rule: text, when: text, reason: text, created_at: text, expires_at: text };
   const others = [{ kind: 'apply', workspace: text, timeout: text }, { kind: 'notify' }].map((each) => ({ ...whole, enabled: false, cooldown: null, action: each }));
   return {
-    'rule.list': [{ ...whole, action }, ...others],
-    'rule.get': { ...whole, approval: 'required', action, approval_ttl: text, added_by: text, created_at: text, updated_at: text },
+    'rule.list': [{ ...whole, action, silenced_until: text, silence_id: text }, ...others],
+    'rule.get': { ...whole, approval: 'required', action, approval_ttl: text, added_by: text, created_at: text, updated_at: text, silenced_until: text, silence_id: text, ended_silences: [text, text] },
     'rule.test': { rule: text, event_id: text, fires: true, outcome: text, reason: text, trace: [{ step: 'rule', rule: text, result: 'passed', why: text }] },
     'silence.list': [silence, { ...silence, rule: null }],
     'silence.get': silence,
@@ -206,6 +206,11 @@ test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   const row = text.split('\n')[1] ?? '';
   assert.equal(row.length, 60);
   assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
+});
+
+test('a name of a sheet is one line too: a label may be called anything', () => {
+  const data = { id: 'e', source: 's', outcome: 'ignored', reason: 'r', severity: null, fingerprint: 'f', labels: { 'a\tb\nc': '1', '漢字': '2' }, rule: null, job_id: null, approval_id: null, received_at: AT };
+  assert.match(render('event.get', data, PAGE), /\n {2}a\\tb\\nc {4}1\n {2}漢字 {7}2\n$/);
 });
 
 test('colour stands only where it was asked for, and the words are the same with it', () => {
