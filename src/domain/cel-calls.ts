@@ -38,6 +38,8 @@ const ORDER = new Set(['_<_', '_<=_', '_>_', '_>=_']);
 const TO_BOOL = new Set(['contains', 'startsWith', 'endsWith', 'bool']);
 const TO_NUMBER = new Set(['size', 'int', 'uint', 'double']);
 const TO_TIME = new Set(['timestamp', 'duration']);
+/** What a duration has; a time has these and more. */
+const DURATION_PARTS = new Set(['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds']);
 /** Its results are types, which have no names here to compare them with. */
 const UNUSABLE = new Set(['type']);
 
@@ -59,22 +61,24 @@ export function callShape(site: CallSite): CelShape {
   if (call.function === '@in') return contained(site, first, second);
   if (call.function === '_==_' || call.function === '_!=_' || ORDER.has(call.function)) return compared(site, first, second);
   if (call.function === '_+_' || call.function === APPEND_FUNCTION) return added(site, first, second);
+  if (call.function === '_-_' && (isTime(first) || isTime(second))) return subtracted(site, first, second);
+  if (call.function.startsWith('get')) return partOfTime(site, first);
   site.charge(shapes.reduce((sum, shape) => sum + (shape.kind === 'text' ? weight(shape) : 0), 0));
   return yielded(call.function, first);
 }
 
 function ownSteps(call: Call, shapes: readonly CelShape[]): number {
   if (call.function.startsWith('get') && call.args.length > 0) return ZONE_STEPS;
-  if (TO_TIME.has(call.function) || shapes.some(({ kind }) => kind === 'time')) return TIME_STEPS;
+  if (TO_TIME.has(call.function) || shapes.some(isTime)) return TIME_STEPS;
   return CONVERSIONS.has(call.function) ? CONVERSION_STEPS : 0;
 }
 
 function yielded(name: string, first: CelShape): CelShape {
   if (TO_BOOL.has(name)) return BOOL;
-  if (TO_NUMBER.has(name) || name.startsWith('get')) return NUMBER;
-  if (TO_TIME.has(name)) return { kind: 'time' };
+  if (TO_NUMBER.has(name)) return NUMBER;
+  if (TO_TIME.has(name)) return { kind: name === 'duration' ? 'duration' : 'time' };
   if (name === 'string') return first.kind === 'text' ? first : { kind: 'text', length: TEXT_LENGTH };
-  // Arithmetic: of numbers a number, of times one or the other.
+  // Arithmetic: of numbers a number.
   return first.kind === 'number' ? first : { kind: 'unknown', weight: weight(first) };
 }
 
@@ -90,6 +94,8 @@ function countHint(shape: CelShape): string {
 }
 
 function indexed(site: CallSite, container: CelShape, index: CelShape): CelShape {
+  if (container.kind === 'text') site.refuse('a text can not be indexed; ask with startsWith, contains or matches what is in it');
+  if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'null' || isTime(container)) site.refuse(`${word(container)} can not be indexed`);
   if (container.kind === 'list') {
     if (index.kind !== 'number' && index.kind !== 'unknown') site.refuse(`an entry of a list is named by a number, and this is ${word(index)}`);
     return container.of;
@@ -110,7 +116,7 @@ function compared(site: CallSite, left: CelShape, right: CelShape): CelShape {
 function contained(site: CallSite, element: CelShape, container: CelShape): CelShape {
   site.charge(container.kind === 'map' || container.kind === 'record' ? 1 : weight(container));
   if (container.kind === 'text') return site.refuse('"in" looks into a list; for a text write text.contains(part)');
-  if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'time') return site.refuse(`"in" looks into a list, and this is ${word(container)}`);
+  if (container.kind === 'bool' || container.kind === 'number' || isTime(container)) return site.refuse(`"in" looks into a list, and this is ${word(container)}`);
   if (container.kind === 'list' && !mayEqual(element, container.of)) {
     return site.refuse(`${word(element)} is looked for in a list whose entries are each ${word(container.of)}, which can never be right`);
   }
@@ -125,10 +131,31 @@ function added(site: CallSite, left: CelShape, right: CelShape): CelShape {
   }
   if (left.kind === 'list' && right.kind === 'list') return { kind: 'list', count: left.count + right.count, of: join(left.of, right.of) };
   if (left.kind === 'number' && right.kind === 'number') return NUMBER;
-  if (left.kind === 'unknown' || right.kind === 'unknown' || (left.kind === 'time' && right.kind === 'time')) {
-    return { kind: 'unknown', weight: weight(left) + weight(right) };
-  }
+  if (left.kind === 'unknown' || right.kind === 'unknown') return { kind: 'unknown', weight: weight(left) + weight(right) };
+  if (left.kind === 'duration' && isTime(right)) return right;
+  if (left.kind === 'time' && right.kind === 'duration') return left;
   return site.refuse(`${word(left)} can not be added to ${word(right)}`);
+}
+
+function isTime({ kind }: CelShape): boolean {
+  return kind === 'time' || kind === 'duration';
+}
+
+function subtracted(site: CallSite, left: CelShape, right: CelShape): CelShape {
+  if (left.kind === 'unknown' || right.kind === 'unknown') return { kind: 'unknown', weight: 1 };
+  if (left.kind === 'time' && right.kind === 'time') return { kind: 'duration' };
+  if (isTime(left) && right.kind === 'duration') return left;
+  return site.refuse(`${word(right)} can not be subtracted from ${word(left)}`);
+}
+
+/** What `getHours` and its like yield. */
+function partOfTime(site: CallSite, of: CelShape): CelShape {
+  const { call } = site;
+  if (of.kind === 'duration' && (call.args.length > 0 || !DURATION_PARTS.has(call.function))) {
+    site.refuse(`a duration has ${[...DURATION_PARTS].map((name) => `${name}()`).join(', ')}, and no time zone`);
+  }
+  if (!isTime(of) && of.kind !== 'unknown') site.refuse(`${call.function} is asked of a time, and this is ${word(of)}`);
+  return NUMBER;
 }
 
 function matched(site: CallSite, text: CelShape): CelShape {

@@ -177,6 +177,7 @@ function elements(shape: CelShape): { readonly count: number; readonly of: CelSh
     case 'number':
     case 'text':
     case 'time':
+    case 'duration':
     case 'null':
       return null;
   }

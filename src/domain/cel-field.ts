@@ -19,6 +19,7 @@ export function fieldOf(shape: CelShape, name: string, refuse: (what: string) =>
     case 'number':
     case 'text':
     case 'time':
+    case 'duration':
     case 'null':
       return refuse(`${word(shape)} has no field "${name}"`);
   }

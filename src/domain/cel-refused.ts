@@ -2,10 +2,24 @@ import { editDistance } from '../lib/edit-distance.ts';
 
 /** An expression that is not accepted. The message names the place, what is wrong and, where one is known, the cure. */
 export class CelRefused extends Error {
-  constructor(message: string) {
-    super(message);
+  /** The message without the place. */
+  readonly what: string;
+  /** Where in the expression, in characters from its beginning; null where the message names no place. */
+  readonly offset: number | null;
+
+  constructor(what: string, place?: { readonly text: string; readonly offset: number }) {
+    super(place === undefined ? what : `${placeAt(place.text, place.offset)}: ${what}`);
     this.name = 'CelRefused';
+    this.what = what;
+    this.offset = place?.offset ?? null;
   }
+}
+
+/** A place in a text as people count it: `character 3`, or `line 2, character 3`. */
+export function placeAt(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n');
+  const character = (lines.at(-1)?.length ?? 0) + 1;
+  return `${lines.length > 1 ? `line ${lines.length}, ` : ''}character ${character}`;
 }
 
 /** Longer names than this are not compared: nobody mistypes one into the other. */

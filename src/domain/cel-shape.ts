@@ -3,7 +3,7 @@
  * are checked by it, and what an evaluation costs is reckoned with it.
  */
 export type CelShape =
-  | { readonly kind: 'bool' | 'number' | 'time' | 'null' }
+  | { readonly kind: 'bool' | 'number' | 'time' | 'duration' | 'null' }
   | { readonly kind: 'text'; /** Characters to reckon with. */ readonly length: number }
   | { readonly kind: 'list'; /** Elements to reckon with. */ readonly count: number; readonly of: CelShape }
   /** Exactly these names, each always there. `what` is its word in messages, such as "an entry". */
@@ -35,10 +35,14 @@ export function weight(shape: CelShape): number {
     case 'bool':
     case 'number':
     case 'time':
+    case 'duration':
     case 'null':
       return 1;
   }
 }
+
+/** Kinds whose values are all of one shape. */
+const PLAIN: ReadonlySet<CelShape['kind']> = new Set(['bool', 'number', 'time', 'duration', 'null'] as const);
 
 /** The shape of what is one or the other. */
 export function join(a: CelShape, b: CelShape): CelShape {
@@ -46,7 +50,7 @@ export function join(a: CelShape, b: CelShape): CelShape {
   if (isNothing(a)) return b;
   if (a.kind === 'text' && b.kind === 'text') return { kind: 'text', length: Math.max(a.length, b.length) };
   if (a.kind === 'list' && b.kind === 'list') return { kind: 'list', count: Math.max(a.count, b.count), of: join(a.of, b.of) };
-  if (a.kind === b.kind && (a.kind === 'bool' || a.kind === 'number' || a.kind === 'time' || a.kind === 'null')) return a;
+  if (a.kind === b.kind && PLAIN.has(a.kind)) return a;
   return { kind: 'unknown', weight: Math.max(weight(a), weight(b)) };
 }
 
@@ -54,7 +58,7 @@ function isNothing(shape: CelShape): boolean {
   return shape.kind === 'unknown' && shape.weight === 0;
 }
 
-const WORDS = { bool: 'a condition', number: 'a number', time: 'a time', null: 'null', text: 'a text', list: 'a list', map: 'a map', unknown: 'a value' };
+const WORDS = { bool: 'a condition', number: 'a number', time: 'a time', duration: 'a duration', null: 'null', text: 'a text', list: 'a list', map: 'a map', unknown: 'a value' };
 
 /** The shape in a word, with its article. */
 export function word(shape: CelShape): string {

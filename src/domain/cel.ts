@@ -1,7 +1,9 @@
 import type * as Cel from '@bufbuild/cel';
 import { checkExpression } from './cel-check.ts';
+import { tryConstants } from './cel-constants.ts';
 import { type CelEnvironment, celEnvironment, type Expr } from './cel-env.ts';
-import { CelRefused } from './cel-refused.ts';
+import { faultOf } from './cel-fault.ts';
+import { CelRefused, placeAt } from './cel-refused.ts';
 import type { CelShape } from './cel-shape.ts';
 import { celInput } from './cel-value.ts';
 
@@ -63,23 +65,30 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
 }
 
 /**
- * Reads an expression and checks its names, its operands and what it costs, at most `stepsMax` steps. Throws CelRefused.
+ * Reads an expression and checks its names, its operands, what it costs (at most `stepsMax` steps), and what it does
+ * with constants alone. Throws CelRefused.
  */
 export async function checkCel(text: string, { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number }): Promise<CheckedCel> {
   if (text.trim() === '') throw new CelRefused('the expression is empty');
   if (text.length > CEL_LENGTH_MAX) throw new CelRefused(`the expression is longer than ${CEL_LENGTH_MAX} characters`);
   const environment = await celEnvironment();
   const parsed = read(environment, text);
-  const place = (id: bigint | undefined): string => placeOf(parsed, id);
+  const place = (id: bigint | undefined): string => {
+    const offset = offsetOf(parsed, id);
+    return offset === undefined ? 'in the expression' : placeAt(text, offset);
+  };
+  const refuse = (expr: Expr, what: string): never => {
+    const offset = offsetOf(parsed, expr.id);
+    throw offset === undefined ? new CelRefused(`in the expression: ${what}`) : new CelRefused(what, { text, offset });
+  };
   const shape = checkExpression(parsed.expr, {
     environment,
     roots,
-    refuse: (expr: Expr, what: string): never => {
-      throw new CelRefused(`${place(expr.id)}: ${what}`);
-    },
+    refuse,
     macro: (expr) => macroOf(parsed, expr),
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
+  tryConstants(parsed.expr, { environment, refuse, text });
   const run = environment.cel.plan(environment.env, parsed.expr);
   return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
 }
@@ -90,7 +99,7 @@ function read(environment: CelEnvironment, text: string): Parsed {
   } catch (thrown) {
     // The parser calls itself for each parenthesis: 2,000 of them overflow the stack.
     if (thrown instanceof RangeError) throw new CelRefused('the expression is nested too deeply');
-    throw new CelRefused(syntax(thrown instanceof Error ? thrown.message : '', text));
+    throw syntaxRefused(thrown instanceof Error ? thrown.message : '', text);
   }
 }
 
@@ -103,20 +112,21 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/^`/, 'names are written without back quotes'],
 ];
 
-function syntax(message: string, text: string): string {
+function syntaxRefused(message: string, text: string): CelRefused {
   const found = /^<input>:(\d+):(\d+): /.exec(message);
-  if (found === null) return 'the expression can not be read';
+  if (found === null) return new CelRefused('the expression can not be read');
   const line = Number(found[1]);
   const column = Number(found[2]);
-  const rest = (text.split('\n')[line - 1] ?? '').slice(column - 1).trimStart();
+  const lines = text.split('\n');
+  const rest = (lines[line - 1] ?? '').slice(column - 1).trimStart();
   const hint = SPELLINGS.find(([pattern]) => pattern.test(rest))?.[1];
   const what = rest === '' ? 'something is missing at the end' : `it can not be read on from ${JSON.stringify(rest.slice(0, 12))}`;
-  return `${line > 1 ? `line ${line}, ` : ''}character ${column}: ${what}${hint === undefined ? '' : `; ${hint}`}`;
+  const offset = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, column - 1);
+  return new CelRefused(`${what}${hint === undefined ? '' : `; ${hint}`}`, { text, offset });
 }
 
-function placeOf(parsed: Parsed, id: bigint | undefined): string {
-  const offset = id === undefined ? undefined : parsed.sourceInfo?.positions[id.toString()];
-  return offset === undefined ? 'in the expression' : `character ${offset + 1}`;
+function offsetOf(parsed: Parsed, id: bigint | undefined): number | undefined {
+  return id === undefined ? undefined : parsed.sourceInfo?.positions[id.toString()];
 }
 
 function macroOf(parsed: Parsed, expr: Expr): string {
@@ -144,30 +154,11 @@ function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text:
     const result = run(context);
     if (typeof result !== 'object') return { value: result };
     if (!cel.isCelError(result)) return { error: 'it yields no text, no number and no condition' };
-    const { error, missing } = reason(result.message, text);
+    const { error, missing } = faultOf(result.message, text);
     return { error: `${place(result.exprId)}: ${error}`, ...(missing === undefined ? {} : { missing }) };
   } catch (thrown) {
     return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
-}
-
-/**
- * The library's message in words that hold no value of the input: a name is told only where the expression itself
- * spells it. What is not known here is not passed on.
- */
-function reason(message: string, text: string): { readonly error: string; readonly missing?: string } {
-  const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
-  if (field !== undefined) return field !== '' && text.includes(field) ? { error: `there is no field ${JSON.stringify(field)}`, missing: field } : { error: 'a field is missing' };
-  return { error: fault(message) };
-}
-
-function fault(message: string): string {
-  if (/^index .* out of bounds/.test(message)) return 'an index is beyond the end of a list';
-  if (/divide by zero|modulus by zero|modulo/.test(message)) return 'a division by zero';
-  if (/overflow/.test(message)) return 'a number is too large';
-  if (/^found no matching overload|^type mismatch/.test(message)) return 'an operand is of the wrong type';
-  if (/^(?:Cannot|Unable|Failed) /.test(message)) return 'a value can not be converted';
-  return 'it can not be evaluated';
 }

@@ -1,0 +1,38 @@
+/**
+ * The library's message in words that hold no value of the input: a name is told only where the expression itself
+ * spells it, as `missing`. What is not known here is not passed on.
+ */
+export function faultOf(message: string, text: string): { readonly error: string; readonly missing?: string } {
+  const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
+  if (field !== undefined) return field !== '' && text.includes(field) ? { error: `there is no field ${JSON.stringify(field)}`, missing: field } : { error: 'a field is missing' };
+  return { error: FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated' };
+}
+
+/** Whether a text could not be made into what a function such as `int` or `duration` yields. */
+export function isConversionFault(message: string): boolean {
+  return CONVERSION.test(message);
+}
+
+/** Whether a time was asked for its parts in a time zone that there is not. */
+export function isZoneFault(message: string): boolean {
+  return ZONE.test(message);
+}
+
+const CONVERSION = /^(?:Cannot|Unable|Failed) /;
+const ZONE = /^Invalid time zone/;
+
+/** How the messages of the library begin, the more exact first. */
+const FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/^index .* out of bounds/s, 'an index is beyond the end of a list'],
+  [/divide by zero|modulus by zero|modulo/, 'a division by zero'],
+  [/overflow/, 'a number is too large or too small'],
+  [/^(?:duration|timestamp) out of range$/, 'a time or a duration is out of range'],
+  [/^found no matching overload|^type mismatch/, 'an operand is of the wrong type'],
+  [/^map key conflict/, 'two entries of a map have the same name'],
+  [/^unsupported key type/, 'the name of an entry of a map is of the wrong type'],
+  [ZONE, 'the time zone is not known'],
+  [/^Failed to parse timestamp/, 'a value can not be converted to a time'],
+  [/^Failed to parse duration/, 'a value can not be converted to a duration'],
+  [CONVERSION, 'a value can not be converted'],
+  [/call stack/, 'the input is too large for it'],
+];
