@@ -70,6 +70,8 @@ describe('A rule file', () => {
       [`${WHEN}cooldown:\n${NOTIFY}`, /^cooldown \(line 2\): expected a value/],
       [`${WHEN}approval: yes\n${COMMAND}`, /^approval \(line 2\): expected none or required\.$/],
       [`${WHEN}approval: required\n${NOTIFY}`, /^approval \(line 2\): a rule that only notifies makes no job/],
+      [`${WHEN}approval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 2\): it goes with approval: required\.$/],
+      [`${WHEN}approval: none\napproval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 3\): it goes with approval: required\.$/],
       [`${WHEN}approval_ttl: 8d\n${COMMAND}`, /^approval_ttl \(line 2\): expected at least 1s and at most 7d\.$/],
     ];
     for (const [text, message] of cases) await refused(text, message);
@@ -83,7 +85,7 @@ describe('A rule file', () => {
       ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*, and there are plan and apply\.$/],
       ['apply: net\n  limit: x', /^action\."limit" \(line 4\): no such field here; there are apply, timeout\.$/],
       ['apply: Net', /^action\.apply \(line 3\): expected 1 to 63/],
-      ['apply: net\n  timeout: 8d', /^action\.timeout \(line 3\): expected at least 1s and at most 7d\.$/],
+      ['apply: net\n  timeout: 8d', /^action\.timeout \(line 4\): expected at least 1s and at most 7d\.$/],
       ['command: uptime\n  inventory: localhost', /^action\.command \(line 3\): expected a list of words/],
       ['command: []\n  inventory: localhost', /^action\.command \(line 3\): expected at least one word/],
       ['command: [""]\n  inventory: localhost', /^action\.command \(line 3\): the first word must name a program/],
@@ -100,6 +102,38 @@ describe('A rule file', () => {
       ['notify: 5', /^action\.notify \(line 3\): expected true/],
     ];
     for (const [action, message] of cases) await refused(`${WHEN}action:\n  ${action}\n`, message);
+  });
+
+  test('is refused by the line of the field within its action, and of the word within its command', async () => {
+    const words = 'command:\n    - df\n    - "${event.name}"\n  inventory: localhost\n';
+    const cases: readonly (readonly [string, RegExp])[] = [
+      [`${words}  timeout: 9x`, /^action\.timeout \(line 7\): expected a duration such as/],
+      [`${words}  limit: "\${event.label.x}"`, /^action\.limit \(line 7\): character 6: event has no field "label"/],
+      [`${words}  limit: web1\n  timeout: "\${int('x')}"`, /^action\.timeout \(line 8\): character 1: "x" is no whole number\.$/],
+      [words.replace('event.name', 'event.nam'), /^action\.command \(line 5\): character 6: event has no field "nam"/],
+      [words.replace('localhost', '"${event.nam}"'), /^action\.inventory \(line 6\): character 6: event has no field "nam"/],
+      [words.replace('df', '"${event.name}"'), /^action\.command \(line 4\): the first word names the program/],
+      ['timeout: 5m\n  apply: Net', /^action\.apply \(line 4\): expected 1 to 63/],
+    ];
+    for (const [action, message] of cases) await refused(`${WHEN}action:\n  ${action}\n`, message);
+  });
+
+  test('is refused by the line that the fault of an expression over several lines is on', async () => {
+    const [first, second] = ['event.name == "x" &&', 'event.nam == "y"'];
+    const cases: readonly (readonly [string, RegExp])[] = [
+      [`when: |\n  ${first}\n  ${second}\n`, /^when \(line 3\): character 6: event has no field "nam"/],
+      [`when: |-\n\n  ${first}\n\n    ${second}\n`, /^when \(line 5\): character 6: event has no field "nam"/],
+      [`when: >\n  ${first}\n  ${second}\n`, /^when \(line 3\): character 6: event has no field "nam"/],
+      [`when: ${first}\n  ${second}\n`, /^when \(line 2\): character 6: event has no field "nam"/],
+      [`when:\n  ${first}\n  ${second}\n`, /^when \(line 3\): character 6: event has no field "nam"/],
+      [`when: '${first}\n  ${second}'\n`, /^when \(line 2\): character 6: event has no field "nam"/],
+      [`when: |\n  ${first}\n  ${second.replace('==', '=')}\n`, /^when \(line 3\): character 11: it can not be read on from .*write == to compare\.$/],
+      [`when: |\n  ${first}\n  1/0 == 1\n`, /^when \(line 3\): character 2: a division by zero\.$/],
+      // Escapes: the place within the expression is told.
+      [`when: ${JSON.stringify(`${first}\n${second}`)}\n`, /^when \(line 1\): line 2, character 6: event has no field "nam"/],
+      [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: it can not be read on from "&&"\.$/],
+    ];
+    for (const [when, message] of cases) await refused(`${when}${NOTIFY}`, message);
   });
 
   test('may name an action of later jobs, and is told that they are not there yet', async () => {

@@ -4,6 +4,7 @@ import { parseDuration, formatDuration } from './duration.ts';
 import { Failure } from './failure.ts';
 import { NAME } from './name.ts';
 import { compileCondition } from './rule-condition.ts';
+import { actionRefused, conditionRefused, lineOf, refused } from './rule-file-place.ts';
 import { ActionRefused, compileAction } from './rule-fill.ts';
 import { ACTION_KINDS, type Action, type ActionKind, LATER_ACTION_KINDS, RULE_APPROVALS, type Rule, type RuleApproval } from './rule.ts';
 import { readYaml, type YamlMap, type YamlValue } from './yaml-file.ts';
@@ -34,23 +35,28 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
  * line, and not_implemented for an action whose jobs there are not yet.
  */
 export async function readRuleFile(text: string): Promise<RuleFile> {
-  const { rule, lines } = await parse(text);
-  await checked(`when${lines.when}`, () => compileCondition(rule.when));
-  await checked(`action${lines.action}`, () => compileAction(rule.action));
+  const { rule, when, action } = await parse(text);
+  try {
+    await compileCondition(rule.when);
+  } catch (thrown) {
+    throw thrown instanceof CelRefused ? conditionRefused(when, thrown) : thrown;
+  }
+  try {
+    await compileAction(rule.action);
+  } catch (thrown) {
+    throw thrown instanceof ActionRefused ? await actionRefused(action, thrown) : thrown;
+  }
   return rule;
 }
 
-async function checked(place: string, check: () => Promise<unknown>): Promise<void> {
-  try {
-    await check();
-  } catch (thrown) {
-    if (thrown instanceof ActionRefused) throw new Failure('invalid_argument', `${place.replace(/^action/, () => `action.${thrown.field}`)}: ${thrown.what}.`);
-    if (thrown instanceof CelRefused) throw new Failure('invalid_argument', `${place}: ${thrown.message}.`);
-    throw thrown;
-  }
+interface Parsed {
+  readonly rule: RuleFile;
+  /** The fields whose expressions are checked after the file was read. */
+  readonly when: YamlValue;
+  readonly action: YamlValue;
 }
 
-async function parse(text: string): Promise<{ readonly rule: RuleFile; readonly lines: { readonly when: string; readonly action: string } }> {
+async function parse(text: string): Promise<Parsed> {
   const file = await readYaml(text);
   if (file.kind !== 'map') throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
   refuseOthers(file, RULE_FIELDS, '');
@@ -66,7 +72,9 @@ async function parse(text: string): Promise<{ readonly rule: RuleFile; readonly 
   if (rule.action.kind === 'notify' && rule.approval === 'required') {
     throw refused('approval', need(file, 'approval', ''), 'a rule that only notifies makes no job that could wait for one');
   }
-  return { rule, lines: { when: lineOf(when), action: lineOf(action) } };
+  const ttl = file.fields.get('approval_ttl');
+  if (ttl !== undefined && rule.approval !== 'required') throw refused('approval_ttl', ttl, 'it goes with approval: required');
+  return { rule, when, action };
 }
 
 function nameOf(file: YamlMap): string | null {
@@ -165,12 +173,4 @@ function refuseOthers(map: YamlMap, known: readonly string[], prefix: string): v
     const hint = didYouMean(name, known) || `; there are ${known.join(', ')}`;
     throw new Failure('invalid_argument', `${prefix}${shown}${lineOf(value)}: no such field here${hint}.`);
   }
-}
-
-function refused(field: string, { line }: YamlValue, what: string): Failure {
-  return new Failure('invalid_argument', `${field}${lineOf({ line })}: ${what}.`);
-}
-
-function lineOf({ line }: Pick<YamlValue, 'line'>): string {
-  return ` (line ${line})`;
 }

@@ -42,6 +42,7 @@ describe('A YAML file', () => {
   test('is refused with its line where it can not be read', async () => {
     await refused('a: [echo, ${event.name}]', /^file, line 1: .*needs quotes around it\.$/);
     await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*needs quotes around it\.$/);
+    for (const text of ['a: "x" in y', "a: 'x' == y", 'a: ["x"].size() > 1', 'a: [1][0] == 1', 'a: {b: 1}.b == 1', 'a: !has(x.y)']) await refused(text, /^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* needs quotes around all of it: when: '"a" in event\.labels'\.$/);
     await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
     await refused('\ta: 1', /Tabs/);
     await refused('a: "x', /line 1: .*Missing closing/);

@@ -1,5 +1,6 @@
 import type * as Yaml from 'yaml';
 import { Failure } from './failure.ts';
+import { type LineStart, lineStarts } from './yaml-lines.ts';
 
 /** Bytes of a file: rules of a page have 1 KiB. */
 export const YAML_BYTES_MAX = 65_536;
@@ -20,6 +21,8 @@ export interface YamlText {
   readonly text: string;
   /** `other` where the text stands for a number, a boolean or nothing, as it was not quoted. */
   readonly type: 'string' | 'boolean' | 'other' | 'null';
+  /** Where it stands on several lines: the character of `text` that each begins with; none where escapes hide that. */
+  readonly starts?: readonly LineStart[];
 }
 
 export interface YamlList {
@@ -32,6 +35,13 @@ export interface YamlMap {
   readonly kind: 'map';
   readonly line: number;
   readonly fields: ReadonlyMap<string, YamlValue>;
+}
+
+/** The file, and what reads it. */
+interface Source {
+  readonly yaml: typeof Yaml;
+  readonly text: string;
+  readonly lines: Yaml.LineCounter;
 }
 
 /**
@@ -47,7 +57,7 @@ export async function readYaml(text: string): Promise<YamlValue> {
   const fault = [...document.errors, ...document.warnings][0];
   if (fault !== undefined) throw refused(wordsOf(fault), lines.linePos(fault.pos[0]).line);
   if (document.contents === null) throw refused('it is empty');
-  return valueOf(yaml, document.contents, lines, 0);
+  return valueOf({ yaml, text, lines }, document.contents, 0);
 }
 
 function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
@@ -60,35 +70,44 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
   }
 }
 
+/** What is said of values that YAML reads otherwise than they are meant, by the parser's message. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/at node end|Unresolved tag/i, '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of it: when: \'"a" in event.labels\''],
+  [/flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i, '; a value that holds ${…}, ": " or " #" needs quotes around it'],
+];
 
 function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
-  const hint = /flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i.test(fault.message) ? '; a value that holds ${…}, ": " or " #" needs quotes around it' : '';
+  const hint = HINTS.find(([pattern]) => pattern.test(fault.message))?.[1] ?? '';
   if (fault.code === 'MULTIPLE_DOCS') return 'it holds more than one document';
   if (fault.message.includes('call stack')) return TOO_DEEP;
   const first = (fault.message.split('\n')[0] ?? '').slice(0, FAULT_CHARACTERS_MAX);
   return `it can not be read (${first.replace(/[.:]$/, '')})${hint}`;
 }
 
-function valueOf(yaml: typeof Yaml, node: unknown, lines: Yaml.LineCounter, depth: number): YamlValue {
+function valueOf(source: Source, node: unknown, depth: number): YamlValue {
+  const { yaml, lines } = source;
   if (!yaml.isNode(node)) throw refused('a value is missing');
   const { line } = lines.linePos(node.range?.[0] ?? 0);
   if (depth > DEPTH_MAX) throw refused(TOO_DEEP, line);
   if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined)) throw refused('anchors and aliases are not taken here', line);
   if (node.tag !== undefined) throw refused('tags are not taken here', line);
-  if (yaml.isSeq(node)) return { kind: 'list', line, items: node.items.map((item) => valueOf(yaml, item, lines, depth + 1)) };
-  if (yaml.isMap(node)) return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(yaml, pair, lines, depth))) };
+  if (yaml.isSeq(node)) return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
+  if (yaml.isMap(node)) return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
   if (!yaml.isScalar(node)) throw refused('a value can not be read', line);
-  return textOf(node, line);
+  return textOf(source, node, line);
 }
 
-function fieldOf(yaml: typeof Yaml, { key, value }: Yaml.Pair, lines: Yaml.LineCounter, depth: number): [string, YamlValue] {
-  const named = valueOf(yaml, key, lines, depth + 1);
+function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [string, YamlValue] {
+  const named = valueOf(source, key, depth + 1);
   if (named.kind !== 'text' || named.type === 'null') throw refused('a name of a field is expected', named.line);
-  return [named.text, value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(yaml, value, lines, depth + 1)];
+  return [named.text, value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1)];
 }
 
-function textOf({ value, source }: Yaml.Scalar, line: number): YamlText {
-  if (typeof value === 'string') return { kind: 'text', line, text: value, type: 'string' };
+function textOf(file: Source, { value, source, range }: Yaml.Scalar, line: number): YamlText {
+  if (typeof value === 'string') {
+    const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, line) : null;
+    return { kind: 'text', line, text: value, type: 'string', ...(starts === null ? {} : { starts }) };
+  }
   const type = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : 'other';
   return { kind: 'text', line, text: source ?? String(value), type };
 }
