@@ -5,14 +5,35 @@ import { withStore } from './with-store.ts';
 /** Pages that were given up for so long are still news, in milliseconds: a day. */
 const RECENT_MS = 86_400_000;
 
-/** Whether pages arrive: what was given up lately, and endpoints that do not take what is sent. */
-export function examineNotifications({ openedStore, clock }: Facts): Promise<Finding> {
+/** Who is told, and whether pages arrive: what was given up lately, and endpoints that do not take what is sent. */
+export function examineNotifications(facts: Facts): Promise<Finding> {
+  const { openedStore, clock } = facts;
   return withStore(openedStore, async ({ db }) => {
     const { endpoints, failing, waiting, dead, lastFailure } = await countDeliveries(db, clock.now() - RECENT_MS, clock.now());
-    const own = endpoints === 0 ? 'No endpoint is registered' : `${endpoints} registered ${endpoints === 1 ? 'endpoint' : 'endpoints'}`;
+    const own = `${counted(endpoints, 'registered endpoint')}${targetsOf(facts)}`;
     const queue = waiting === 0 ? '' : `, ${waiting} on their way`;
     if (dead > 0) return warn(`${own}${queue}. ${dead} given up within a day; the last because: ${lastFailure ?? 'unknown'}.`);
     if (failing > 0) return warn(`${own}${queue}. ${failing} did not take the last page.`);
     return ok(`${own}${queue}; none given up within a day.`);
   });
+}
+
+/** The targets that an operator named are in the settings of the daemon that was given them, and in no store. */
+function targetsOf(facts: Facts): string {
+  // What `--notify` is in the environment of another program says nothing of the daemon's.
+  return isDaemon(facts) ? ` and ${counted(facts.settings.notify.length, 'target').toLowerCase()} of --notify` : ' (how many targets --notify has, the daemon says: svc doctor --remote URL)';
+}
+
+/** Only the program that sends pages has the listener for hooks. */
+function isDaemon({ listeners }: Facts): boolean {
+  try {
+    return listeners().some(({ name }) => name === 'ingress');
+  } catch {
+    // What is wrong with the listeners stands in their own entry.
+    return false;
+  }
+}
+
+function counted(count: number, thing: string): string {
+  return `${count === 0 ? 'No' : count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -1,12 +1,20 @@
-/** What nobody waits for, so that nobody sees it fail: schedules and dead-man watches. */
+/** What nobody waits for, so that nobody sees it fail: schedules, dead-man watches and pages. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addSchedule } from '../../test/support/schedule-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/deadmen.ts';
+import { insertEndpoint } from '../store/notify.ts';
 import { insertWebhook } from '../store/webhooks.ts';
 import { createDoctor } from './doctor.ts';
+import type { DoctorParts } from './entry.ts';
 import { install, type Installation } from './facts-for-tests.ts';
+
+/** The parts of a daemon that was given these targets. */
+const daemon = (notify: string[]) => ({
+  listeners: () => [{ name: 'ingress', url: 'http://127.0.0.1:8421' }],
+  settings: { sealKeyFile: null, toolchainManifest: null, notify },
+});
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
@@ -21,8 +29,8 @@ for (const postgres of [false, true]) {
       await database?.drop();
     });
 
-    async function demand(name: string, status: string, detail: string): Promise<void> {
-      const found = (await createDoctor(home.parts())()).find((each) => each.name === name);
+    async function demand(name: string, status: string, detail: string, otherwise: Partial<DoctorParts> = {}): Promise<void> {
+      const found = (await createDoctor(home.parts(otherwise))()).find((each) => each.name === name);
       assert.deepEqual([found?.status, found?.detail], [status, detail]);
     }
 
@@ -53,6 +61,17 @@ for (const postgres of [false, true]) {
       await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat.');
       await store.write((tx) => tripWatch(tx, dog!, tx.now));
       await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.');
+    });
+
+    test('notifications counts who is told: registered endpoints, and the targets of the daemon that was given them', async () => {
+      const notify = ['ntfy+https://:tk_s3cret@ntfy.example.com/ops', 'smtp://mail.example.com?to=ops@example.com'];
+      await demand('notifications', 'ok', 'No registered endpoints and no targets of --notify; none given up within a day.', daemon([]));
+      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', daemon(notify));
+      await home.store.write((tx) => insertEndpoint(tx, { id: 'ep_1', token_id: 'local:ana', owner: 'ana', endpoint: 'https://93.184.215.14/', label: null, p256dh: null, auth: null }));
+      await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none given up within a day.', daemon(notify.slice(1)));
+      // The command line on the data directory: what stands in its own environment is not what the daemon has.
+      const elsewhere = { ...daemon(notify), listeners: () => [] };
+      await demand('notifications', 'ok', '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.', elsewhere);
     });
   });
 }
