@@ -59,7 +59,14 @@ export function watch(data: Projected<'deadman.get'>, page: Page): string {
     ['Watch', data.name],
     ['Webhook', data.webhook],
     ['Every', data.every],
-    ['State', data.state],
+    ['State', stateOf(data)],
     ['Last heard', data.last_heard_at === null ? '-' : absolute(data.last_heard_at, page.nowMs)],
   ]);
+}
+
+/** With what it is counted from, while that is not what was heard last. */
+function stateOf({ state, last_heard_at: heardAt, created_at: addedAt }: Projected<'deadman.get'>): string {
+  if (state === 'waiting') return 'waiting: nothing heard yet; the silence counts from the adding';
+  if (state === 'heard' && Date.parse(heardAt ?? '') < Date.parse(addedAt)) return 'heard, but before this watch was added; the silence counts from the adding';
+  return state;
 }
