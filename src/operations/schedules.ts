@@ -80,7 +80,8 @@ function actionOf(input: AddInput): ScheduledAction {
   const command = [...(input.command ?? []), ...(input.words ?? [])];
   const runs = SCHEDULED_RUNS.flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
   if (runs.length + (command.length > 0 ? 1 : 0) !== 1) {
-    throw new Failure('invalid_argument', `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them.`);
+    if (runs.length === 0 && input.inventory !== undefined) throw new Failure('invalid_argument', 'command: with an inventory goes a command; its words come last, after --.');
+    throw new Failure('invalid_argument', `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, after --.`);
   }
   const { timeout = null, inventory, limit = null } = input;
   if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
