@@ -1,5 +1,5 @@
 import { FLAGS_TOPIC } from './arguments.ts';
-import { NOUN_GROUPS } from './programs.ts';
+import { GROUPS, NOUN_GROUPS } from './programs.ts';
 import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './tree.ts';
 
 /** Help for the whole, a noun, or a verb. Ends with a line end; null where there is no such topic. */
@@ -32,7 +32,7 @@ function overview(tree: Tree): string {
 }
 
 function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
-  const summary = tree.nouns.find(({ name }) => name === noun)?.summary ?? '';
+  const summary = tree.nouns.find(({ name }) => name === noun)?.summary ?? GROUPS[noun] ?? '';
   return [
     `svc ${noun}: ${summary}`,
     '',

@@ -30,6 +30,11 @@ export const NOUNS: Readonly<Record<string, string>> = {
   version: 'Show the version',
 };
 
+/** What the verbs below two words are about, where a noun has such a group. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  'notify endpoint': 'The devices that this token registered for pages',
+};
+
 /** How the first page of the help puts the nouns together: each stands in one group. */
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
   { nouns: ['serve', 'web'], about: 'Run the daemon, or API and pages without jobs' },

@@ -75,6 +75,11 @@ test('the help of svc fits on one screen of 24 lines and names every noun', () =
   for (const { name } of derived.nouns) assert.match(text, new RegExp(`^  (.*, )?${name}\\b`, 'm'));
 });
 
+test('the help of each part of a path that has several verbs has a title', () => {
+  const parts = derived.verbs.flatMap(({ path }) => path.split(' ').slice(0, -1).map((_, at, words) => words.slice(0, at + 1).join(' ')));
+  for (const part of new Set(parts)) assert.match(help(derived, part) ?? '', new RegExp(`^svc ${part}: \\S`), part);
+});
+
 test('the help of a verb begins with its examples, and names each of its flags', () => {
   for (const verb of derived.verbs) {
     const text = help(derived, verb.path) ?? '';
