@@ -21,6 +21,14 @@ test('an empty list says that none matches where flags left some out, else how o
   assert.match(await said('approval', 'list', '--all'), /^Nothing waits/);
 });
 
+test('on a terminal the long name of an event is cut, and its id is not', async (t) => {
+  const event = { id: EVENT, source: 'generic', name: 'n'.repeat(200), severity: null, fingerprint: 'f', labels: {}, outcome: 'ignored', reason: 'No rule matched; 1 was tried.', rule: null, job_id: null, approval_id: null, received_at: '2026-11-21T12:00:00.000Z' };
+  const server = await standIn(t, (_, response) => sendJson(response, 200, `${JSON.stringify({ schema_version: 1, kind: 'event.list', data: [event] })}\n`));
+  const { stdout } = await svc(['event', 'list', '--no-color', '--remote', server.url], { env: TOKEN, columns: 100 });
+  const [, row = ''] = stdout.split('\n');
+  assert.ok(row.length <= 100 && row.includes(EVENT) && /n…n/.test(row), row);
+});
+
 test('event get on a server says where the steps are shown, and in JSON mode nothing', async (t) => {
   const event = { id: EVENT, source: 'generic', severity: null, fingerprint: 'f', labels: {}, outcome: 'ignored', reason: 'r', rule: null, job_id: null, approval_id: null, received_at: '2026-11-21T12:00:00.000Z' };
   const server = await standIn(t, (_, response) => sendJson(response, 200, `${JSON.stringify({ schema_version: 1, kind: 'event.get', data: event })}\n`));
