@@ -5,7 +5,7 @@
 export function faultOf(message: string, text: string): { readonly error: string; readonly missing?: string } {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
   if (field !== undefined) return field !== '' && text.includes(field) ? { error: `there is no field ${JSON.stringify(field)}`, missing: field } : { error: 'a field is missing' };
-  return { error: FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated' };
+  return { error: `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}` };
 }
 
 /** Whether a text could not be made into what a function such as `int` or `duration` yields. */
@@ -17,6 +17,15 @@ export function isConversionFault(message: string): boolean {
 export function isZoneFault(message: string): boolean {
   return ZONE.test(message);
 }
+
+/** The types that an operator or a function was given and has no form for, as ` (int, double)`; nothing else is passed on. */
+function typesOf(message: string): string {
+  const given = /^found no matching overload for '?[@\w!?:<>=+*/%&|[\]-]+'? applied to '([^']*)'$/.exec(message)?.[1];
+  const types = given?.replaceAll('google.protobuf.', '').match(/\w+/g) ?? [];
+  return types.length > 0 && types.every((type) => TYPES.has(type)) ? ` (${types.map((type) => type.toLowerCase()).join(', ')})` : '';
+}
+
+const TYPES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'Timestamp', 'Duration']);
 
 const CONVERSION = /^(?:Cannot|Unable|Failed) /;
 const ZONE = /^Invalid time zone/;
