@@ -51,7 +51,7 @@ const add = writeOperation({
   input: z.strictObject({
     name: field.name,
     webhook: field.name.describe('The webhook that is listened to'),
-    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m; at least 10s'),
+    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m; at least 10s; counted from now on at the earliest'),
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],

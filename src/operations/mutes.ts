@@ -86,8 +86,8 @@ const add = writeOperation({
       .optional()
       .describe('The name of the alert, or the host'),
     reason: z.string().max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` }).optional().describe('Why; shown with the mute'),
-    for: z.string().optional().describe('For how long, such as 2h'),
-    expires_at: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }).optional().describe('Until when'),
+    for: z.string().optional().describe('For how long, such as 2h; give exactly one: this, or the time of its end'),
+    expires_at: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }).optional().describe('Until when, in RFC 3339: 2026-11-21T12:00:00Z; give exactly one: this, or for how long'),
   }),
   answers: ['mute.get'],
   failures: [],
