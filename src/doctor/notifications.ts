@@ -12,7 +12,8 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
     const { endpoints, failing, waiting, dead, lastFailure } = await countDeliveries(db, clock.now() - RECENT_MS, clock.now());
     const own = `${counted(endpoints, 'registered endpoint')}${targetsOf(facts)}`;
     const queue = waiting === 0 ? '' : `, ${waiting} on their way`;
-    if (dead > 0) return warn(`${own}${queue}. ${dead} given up within a day; the last because: ${lastFailure ?? 'unknown'}.`);
+    // Some reasons are sentences, others are not.
+    if (dead > 0) return warn(`${own}${queue}. ${dead} given up within a day; the last because: ${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`);
     if (failing > 0) return warn(`${own}${queue}. ${failing} did not take the last page.`);
     return ok(`${own}${queue}; none given up within a day.`);
   });
