@@ -1,8 +1,7 @@
 /** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
-import { EVENT_LIMITS, type NormalEvent } from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { classify, plainAddress } from '../domain/netgroup.ts';
-import { CUT_ANNOTATION, type INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
+import type { INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
 import { NORMALISERS } from '../reaction/normalise/normalise.ts';
 import { type Normalised, type Payload, Unreadable } from '../reaction/normalise/payload.ts';
 import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts';
@@ -75,7 +74,7 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // A sender's own labels of these names go: only the socket says from where something came.
-    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: stampedAnnotations(event, row) }));
+    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...cameBy(row) } }));
     const received = await receive(reaction, stamped, sender);
     // Asked for together, so that they share a commit: a message may have a thousand alerts that nobody can read.
     const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own, cameBy(row))));
@@ -107,17 +106,4 @@ function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[nu
 
 function cameBy({ name }: WebhookRow): Readonly<Record<string, string>> {
   return { [WEBHOOK_ANNOTATION]: name };
-}
-
-/**
- * With the name of the webhook, in place of what a sender called so. Where an event has as many annotations as one may
- * have, the last of the sender's makes room for it, and the note about what was left out says so.
- */
-function stampedAnnotations({ annotations }: Pick<NormalEvent, 'annotations'>, row: WebhookRow): Readonly<Record<string, string>> {
-  const all = { ...annotations, ...cameBy(row) };
-  if (Object.keys(all).length <= EVENT_LIMITS.labels) return all;
-  const { [CUT_ANNOTATION]: note = '', ...rest } = annotations;
-  const kept = Object.fromEntries(Object.entries(rest).slice(0, EVENT_LIMITS.labels - 2));
-  const longer = `${note}; 1 annotation made room for webhook`;
-  return { ...kept, [CUT_ANNOTATION]: longer.length > EVENT_LIMITS.valueCharacters ? note : longer, ...cameBy(row) };
 }

@@ -10,8 +10,8 @@ export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
 export const CUT_ANNOTATION = 'gatehouse_cut';
 
 const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
-/** One place is kept for the note about what was left out. */
-const ANNOTATIONS_MAX = EVENT_LIMITS.labels - 1;
+/** One place is kept for the note about what was left out, and one for the name of the webhook. */
+const ANNOTATIONS_MAX = EVENT_LIMITS.labels - 2;
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;
 

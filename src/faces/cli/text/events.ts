@@ -82,7 +82,7 @@ const ANNOTATION_CHARACTERS = 300;
 
 export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, page: Page): string {
   const said = Object.entries(annotations).map(([name, value]) => [`  ${name}`, shortened(value)] as const);
-  return `${said.length === 0 ? '' : `The sender said:\n${sheet(page, said)}\n`}${steps(all, page)}`;
+  return `${said.length === 0 ? '' : `Annotations:\n${sheet(page, said)}\n`}${steps(all, page)}`;
 }
 
 function shortened(text: string): string {

@@ -223,7 +223,7 @@ test('colour stands only where it was asked for, and the words are the same with
 
 test('what the sender said of an event stands before the steps: one line each, and of a long one the beginning', () => {
   const data = { event_id: 'evt_1', outcome: 'ignored', reason: '', steps: [], annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) } };
-  assert.equal(render('event.trace', data, PAGE), `The sender said:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
+  assert.equal(render('event.trace', data, PAGE), `Annotations:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
   assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
 });
 
