@@ -24,9 +24,9 @@ export function eventList(data: Projected<'event.list'>, page: Page): string {
     [
       { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
       { title: 'ID', cell: (each) => each.id },
-      { title: 'SOURCE', cell: (each) => each.source },
+      { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
       { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
-      { title: 'STATUS', cell: (each) => each.status ?? '-' },
+      { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
       { title: 'RECEIVED', cell: (each) => relative(each.received_at, page.nowMs) },
       { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
     ],

@@ -7,17 +7,20 @@ export interface Column<T> {
   readonly paint?: (row: T) => Paint | undefined;
   /** May be cut in the middle where the terminal is too narrow. Never set for ids. */
   readonly mayCut?: true;
+  /** Left out, the last one first, where the terminal is too narrow for all of them even when cut. */
+  readonly mayDrop?: true;
 }
 
 const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
-const CUT_MIN = 12;
+const CUT_MIN = 10;
 
 /** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
-export function table<T>(page: Page, rows: readonly T[], columns: readonly Column<T>[], empty: string): string {
+export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
   if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
+  const columns = kept(rows, all, page.width);
   const cells = rows.map((row) => columns.map((column) => inline(column.cell(row))));
-  const natural = columns.map((column, at) => cells.reduce((max, row) => Math.max(max, widthOf(row[at] ?? '')), column.title.length));
+  const natural = columns.map((column) => naturalWidth(rows, column));
   const widths = fit(natural, columns, page.width);
   const header = joined(columns.map((column, at) => padded(column.title, widths[at] ?? 0, (text) => paint(page, 'bold', text))));
   const lines = cells.map((row, y) =>
@@ -37,6 +40,23 @@ export function sheet(page: Page, entries: readonly (readonly [name: string, val
   const shown = entries.map(([name, value]) => [inline(name), value] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
   return shown.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
+}
+
+function naturalWidth<T>(rows: readonly T[], { title, cell }: Column<T>): number {
+  return rows.reduce((max, row) => Math.max(max, widthOf(inline(cell(row)))), title.length);
+}
+
+function kept<T>(rows: readonly T[], columns: readonly Column<T>[], width: number | null): readonly Column<T>[] {
+  if (width === null) return columns;
+  const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, naturalWidth(rows, column)) : naturalWidth(rows, column)));
+  let excess = least.reduce((sum, each) => sum + each, GAP.length * (least.length - 1)) - width;
+  const dropped = new Set<number>();
+  for (let at = columns.length - 1; at >= 0 && excess > 0; at -= 1) {
+    if (columns[at]?.mayDrop !== true) continue;
+    dropped.add(at);
+    excess -= (least[at] ?? 0) + GAP.length;
+  }
+  return columns.filter((_, at) => !dropped.has(at));
 }
 
 /** Takes from the columns that may be cut what the terminal lacks, from the widest first. */

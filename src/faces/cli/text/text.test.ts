@@ -197,6 +197,18 @@ test('without a terminal no cell is cut, and rows are aligned under their header
   assert.deepEqual(ends, [ends[0], ends[0], ends[0]]);
 });
 
+test('on a narrow terminal a list of events leaves out what its other columns say, and fits', () => {
+  const reason = 'Rule clean could not be evaluated: the event has no "mount"; its labels are alertname, instance.';
+  const row = { id: 'evt_01m7ze6hxre008h2e35em64mcp', source: 'alertmanager', name: 'FilesystemAlmostOutOfSpace', status: 'firing', outcome: 'suppressed', reason, received_at: new Date(PAGE.nowMs).toISOString() };
+  const data = [row];
+  for (const [width, columns] of [[140, 7], [96, 6], [80, 5]] as const) {
+    const lines = render('event.list', data, { ...PAGE, width }).trimEnd().split('\n');
+    assert.equal(lines[0]?.split(/ {2,}/).length, columns, `${width} columns`);
+    for (const line of lines) assert.ok(line.length <= width, `${line.length} of ${width}: ${line}`);
+  }
+  assert.match(render('event.list', data, PAGE), /alertmanager .* firing/);
+});
+
 test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   const id = 'job_01m7yd4zyke00anp2z332d2j5p';
   const text = table({ ...PAGE, width: 60 }, [{ id, what: `begin${'x'.repeat(100)}end` }], [
