@@ -89,20 +89,21 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** In a group of its own: what a terminal sends to the whole group is for the demo, which ends the others in good order. */
 function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (held.over) throw new Error('the demo is over');
-  const child = spawn(SVC, args, options);
+  const child = spawn(SVC, args, { ...options, detached: true });
   held.running.add(child);
   child.once('exit', () => held.running.delete(child));
   return child;
 }
 
 /** Starts it; `held` has its process from then on, whether it gets ready or not. */
-async function startDaemon(held: Held, phone: Phone, keep: boolean): Promise<Ready> {
+async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
   const log = join(held.folder, 'daemon.log');
   const logFd = openSync(log, 'a', 0o600);
   const args = ['serve', '--data-dir', held.dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
-  const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], detached: keep, env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
+  const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
   return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
       const told = JSON.parse(line) as Envelope<Ready | undefined>;
@@ -220,7 +221,7 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const { folder, dataDir } = held;
   say(`1. Starting the daemon on ${dataDir} ...`);
   const phone = (held.phone = await openPhone());
-  const ready = await startDaemon(held, phone, keep);
+  const ready = await startDaemon(held, phone);
   say(`   ready on ${ready.web_url}`);
   say('2. Minting an operator token (svc token create) ...');
   const { token } = await svc<{ token: string }>(held, 'token', 'create', '--name', 'demo', '--scope', 'operator');
