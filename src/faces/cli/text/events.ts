@@ -90,10 +90,16 @@ function shortened(text: string): string {
   return letters.length <= ANNOTATION_CHARACTERS ? text : `${letters.slice(0, ANNOTATION_CHARACTERS).join('')}…`;
 }
 
+/** Of so many rules that did not match the terms are shown: of more, what acted would be lost among them. */
+const EXPLAINED_MAX = 20;
+
 /** How an event came to its outcome, or would come to it by one rule. */
 export function steps(all: readonly Step[], page: Page): string {
   if (all.length === 0) return 'No rule was tried on it.\n';
-  return all.flatMap((step) => [line(step, page), ...termLines(step, page)].map((each) => `${each}\n`)).join('');
+  const explained = new Set(all.filter(({ terms, result }) => terms !== undefined && result === 'stopped').slice(0, EXPLAINED_MAX));
+  const isExplained = (step: Step): boolean => step.result !== 'stopped' || explained.has(step);
+  const lines = all.flatMap((step) => [line(step, page), ...(isExplained(step) ? termLines(step, page) : [])]);
+  return lines.map((each) => `${each}\n`).join('');
 }
 
 /** What the step itself has said is not said again. */

@@ -257,6 +257,15 @@ test('below a rule stand its terms, each with what it read where the step does n
   ]);
 });
 
+test('of many rules that did not match the terms of the first 20 are shown, and of each that failed', () => {
+  const terms = [{ term: 'a', result: 'false', why: null }];
+  const stopped = Array.from({ length: 30 }, (_, at) => ({ step: 'rule', rule: `r${at}`, result: 'stopped', why: 'It did not match.', terms }));
+  const failed = { step: 'rule', rule: 'z', result: 'error', why: 'It could not be evaluated.', terms: [{ term: 'b', result: 'error', why: null }] };
+  const text = render('event.trace', { event_id: 'e', outcome: 'error', reason: '', steps: [...stopped, failed], annotations: {} }, PAGE);
+  assert.equal(text.split(' false  a').length - 1, 20);
+  assert.match(text, /rule z: .*\n {15}error {2}b\n$/);
+});
+
 test('of a webhook that is made the URL stands alone, and below it the secret where there is one', () => {
   const data = { name: 'alerts', source: 'generic', signed: false, url: 'http://h/hook/x', signing_secret: null };
   assert.equal(secretOf('webhook.created', data), 'http://h/hook/x\n');
