@@ -20,9 +20,15 @@ export function listSilences(db: Db, { openAt, before }: SilenceFilter, limit: n
   return query.execute();
 }
 
-/** Those that may still stop a rule, oldest first; some of them may be over. */
+/** Those that may still stop a rule, oldest first; some of them may be over. Never one that was cut with its rule. */
 export function openSilences(db: Db): Promise<SilenceRow[]> {
-  return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).orderBy('id').execute();
+  return db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .whereRef('expires_at', '>', 'created_at')
+    .orderBy('id')
+    .execute();
 }
 
 /**
@@ -36,11 +42,15 @@ export async function silencedRules(db: Db, now: number, rule?: string): Promise
   return new Map(rows.map((row) => [row.rule ?? '', row]));
 }
 
-/** Lets all open silences that name a rule end at `now`, with an expression or without; answers their ids, oldest first. */
+/**
+ * Ends all silences that name a rule and are open at `now`, with an expression or without; answers their ids, oldest
+ * first. They end when they began: another rule may get the name in this moment, and of what is over at `now` by the
+ * store's clock a process whose own clock is behind believes for a while that it lasts.
+ */
 export async function cutSilencesOf(tx: Tx, rule: string, now: number): Promise<string[]> {
   const rows = await tx.db
     .updateTable('silences')
-    .set({ expires_at: now })
+    .set((column) => ({ expires_at: column.ref('created_at') }))
     .where('rule', '=', rule)
     .where('expires_at', '>', now)
     .where('ended_at', 'is', null)

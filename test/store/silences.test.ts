@@ -90,6 +90,19 @@ for (const engine of ENGINES) {
       assert.deepEqual(ids(await listSilences(store.db, { openAt: now }, 10)).toSorted(), others.map(({ id }) => id));
     });
 
+    test('that are cut with their rule stop nothing from then on, though the clock of the store is ahead of ours', async () => {
+      const ahead = Date.now() + 30_000;
+      await put(store, { created_at: ahead - 1_000, expires_at: ahead + 600_000 });
+      await addRule(deps, 'disk');
+      assert.equal((await tell())[0]?.event.outcome, 'suppressed');
+      await store.write((tx) => cutSilencesOf(tx, 'disk', ahead));
+      deps.rules.forget();
+      const [outcome] = await tell();
+      assert.equal(outcome?.event.outcome, 'fired', outcome?.event.reason ?? '');
+      // Its end is still to be noted.
+      assert.equal((await dueSilences(store.db, ahead, 10)).length, 1);
+    });
+
     test('make one event when they end while what they stopped still fires, however many look for it at once', async () => {
       const { id } = await stoppedAndOver();
       await Promise.all([endSilences(deps), endSilences(deps), endSilences(deps)]);
