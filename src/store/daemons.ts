@@ -56,25 +56,21 @@ export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
 }
 
 /**
- * Daemons of one boot of one machine that have an ingress listener and did not stop, the newest first. Where daemons
- * have leases these are running; where they have locks, whether one lives is told by its lock.
+ * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases these are running,
+ * and only those of one boot of one machine: several share the database. Where they have locks, whether one lives is
+ * told by its lock, whatever the machine was called when it started.
  */
 export async function listIngresses(
   { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
   machine: Pick<DaemonRow, 'host' | 'boot_id'>,
 ): Promise<{ id: string; url: string }[]> {
-  const rows = await db
-    .selectFrom('daemons')
-    .select(['id', 'ingress_url', 'lease_until'])
-    .where('host', '=', machine.host)
-    .where('boot_id', '=', machine.boot_id)
-    .where('stopped_at', 'is', null)
-    .orderBy('started_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute();
-  const now = dialect.liveness === 'lease' ? await dialect.leaseClock(db) : null;
-  const lives = (until: number | null): boolean => until === null || now === null || until > now;
-  return rows.flatMap(({ id, ingress_url: url, lease_until }) => (url !== null && lives(lease_until) ? [{ id, url }] : []));
+  let query = db.selectFrom('daemons').select(['id', 'ingress_url']).where('stopped_at', 'is', null).orderBy('started_at', 'desc').orderBy('id', 'desc');
+  if (dialect.liveness === 'lease') {
+    const now = await dialect.leaseClock(db);
+    query = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);
+    query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
+  }
+  return (await query.execute()).flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
 }
 
 /** A running job whose daemon has stopped, and where that daemon ran. */
