@@ -143,8 +143,12 @@ export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
   const pid = started.child.pid ?? 0;
   const helpers: ProcessEntry[] = [];
   const kill = async (): Promise<void> => {
-    helpers.push(...(await childrenOf(pid)));
-    started.child.kill('SIGKILL');
+    const { child } = started;
+    // Once it is dead its pid, and with it what has that for a parent, may be somebody else's.
+    if (child.exitCode === null && child.signalCode === null) {
+      helpers.push(...(await childrenOf(pid)));
+      child.kill('SIGKILL');
+    }
     await started.exited;
   };
   const ready = becomeReady(started, kill);
