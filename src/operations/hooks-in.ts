@@ -1,7 +1,7 @@
 /** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
 import { Failure } from '../domain/failure.ts';
 import { classify, plainAddress } from '../domain/netgroup.ts';
-import type { INGRESS_LABELS } from '../reaction/normalise/make-event.ts';
+import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../reaction/normalise/make-event.ts';
 import { NORMALISERS } from '../reaction/normalise/normalise.ts';
 import { type Normalised, type Payload, Unreadable } from '../reaction/normalise/payload.ts';
 import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts';
@@ -15,8 +15,6 @@ import type { ViewData } from './views.ts';
 
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
-/** The annotation that says by which webhook an event came: two of one kind look alike otherwise. */
-const WEBHOOK_ANNOTATION = 'webhook';
 
 /** Where a message came in. `row` is undefined for a token of nobody: what follows then does the same work and refuses. */
 export interface Hook {
@@ -57,7 +55,7 @@ export async function readMessage(home: Home, hook: Hook, message: Message): Pro
 export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, why: string): Promise<never> {
   if (row === undefined) throw unknownHook();
   // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
-  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer), cameBy(row));
+  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer), webhookAnnotation(row));
   throw new Failure('invalid_argument', why);
 }
 
@@ -74,10 +72,10 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // A sender's own labels of these names go: only the socket says from where something came.
-    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...cameBy(row) } }));
+    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...webhookAnnotation(row) } }));
     const received = await receive(reaction, stamped, sender);
     // Asked for together, so that they share a commit: a message may have a thousand alerts that nobody can read.
-    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own, cameBy(row))));
+    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own, webhookAnnotation(row))));
     const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({ event_id: id, outcome }));
     // Only what was taken counts as heard: no repeat, and nothing that the store refused.
     noteHeard(row.hash);
@@ -104,6 +102,6 @@ function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[nu
   return { peer_ip: plainAddress(peer), peer_netgroup: netgroup, netgroup };
 }
 
-function cameBy({ name }: WebhookRow): Readonly<Record<string, string>> {
+function webhookAnnotation({ name }: WebhookRow): Readonly<Record<string, string>> {
   return { [WEBHOOK_ANNOTATION]: name };
 }

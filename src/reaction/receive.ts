@@ -5,6 +5,7 @@ import { Breather } from '../lib/turns.ts';
 import { insertEvent } from '../store/events.ts';
 import type { EventRow } from '../store/schema.ts';
 import { consider } from './consider.ts';
+import { WEBHOOK_ANNOTATION } from './normalise/make-event.ts';
 import { type Outcome, type ReactionDeps, type Sender, untilRulesRest } from './parts.ts';
 import { settle } from './settle.ts';
 
@@ -55,8 +56,9 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
 }
 
 /** Of what the event itself holds nothing is kept: something in it was the fault. Which way it came is ours. */
-function cameBy({ annotations: { webhook } }: NormalEvent, { via }: Sender): Readonly<Record<string, string>> {
-  return via !== 'webhook' || webhook === undefined ? {} : { webhook };
+function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<string, string>> {
+  const webhook = annotations[WEBHOOK_ANNOTATION];
+  return via !== 'webhook' || webhook === undefined ? {} : { [WEBHOOK_ANNOTATION]: webhook };
 }
 
 /** An event that could not be read, or not be handled: its row with the outcome `error`; `reason` is a sentence. */

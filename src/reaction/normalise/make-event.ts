@@ -8,10 +8,12 @@ import { severityOf } from './status.ts';
 export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
 /** The annotation that says what was left out. */
 export const CUT_ANNOTATION = 'gatehouse_cut';
+/** The annotation that the ingress adds, by which webhook an event came: two of one kind look alike otherwise. */
+export const WEBHOOK_ANNOTATION = 'webhook';
 
 const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
-/** One place is kept for the note about what was left out, and one for the name of the webhook. */
-const ANNOTATIONS_MAX = EVENT_LIMITS.labels - 2;
+/** Ours have places of their own: a sender can not take them. */
+const ANNOTATIONS_MAX = EVENT_LIMITS.labels - [CUT_ANNOTATION, WEBHOOK_ANNOTATION].length;
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;
 
