@@ -18,18 +18,10 @@ const CUT_MIN = 10;
 /** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
 export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
   if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
-  const columns = kept(rows, all, page.width);
-  const cells = rows.map((row) => columns.map((column) => inline(column.cell(row))));
-  const natural = columns.map((column) => naturalWidth(rows, column));
-  const widths = fit(natural, columns, page.width);
-  const header = joined(columns.map((column, at) => padded(column.title, widths[at] ?? 0, (text) => paint(page, 'bold', text))));
-  const lines = cells.map((row, y) =>
-    joined(
-      columns.map((column, at) => {
-        const format = column.paint?.(rows[y] as T);
-        return padded(cut(row[at] ?? '', widths[at] ?? 0), widths[at] ?? 0, (text) => paint(page, format, text));
-      }),
-    ),
+  const columns = fit(kept(all.map((column) => measured(rows, column)), page.width), page.width);
+  const header = joined(columns.map(({ title, width }) => padded(title, width, (text) => paint(page, 'bold', text))));
+  const lines = rows.map((row, at) =>
+    joined(columns.map(({ cells, width, ...column }) => padded(cut(cells[at] ?? '', width), width, (text) => paint(page, column.paint?.(row), text)))),
   );
   return `${[header, ...lines].join('\n')}\n`;
 }
@@ -42,14 +34,23 @@ export function sheet(page: Page, entries: readonly (readonly [name: string, val
   return shown.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
 }
 
-function naturalWidth<T>(rows: readonly T[], { title, cell }: Column<T>): number {
-  return rows.reduce((max, row) => Math.max(max, widthOf(inline(cell(row)))), title.length);
+/** A column with its cells, and the columns of the terminal that the widest of them takes. */
+type Measured<T> = Column<T> & { readonly cells: readonly string[]; readonly width: number };
+
+function measured<T>(rows: readonly T[], column: Column<T>): Measured<T> {
+  const cells = rows.map((row) => inline(column.cell(row)));
+  return { ...column, cells, width: cells.reduce((max, cell) => Math.max(max, widthOf(cell)), column.title.length) };
 }
 
-function kept<T>(rows: readonly T[], columns: readonly Column<T>[], width: number | null): readonly Column<T>[] {
+function excessOf(widths: readonly number[], width: number): number {
+  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
+}
+
+/** Without the columns that may be left out, as many as it takes for the others to fit where those are cut. */
+function kept<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
   if (width === null) return columns;
-  const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, naturalWidth(rows, column)) : naturalWidth(rows, column)));
-  let excess = least.reduce((sum, each) => sum + each, GAP.length * (least.length - 1)) - width;
+  const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, column.width) : column.width));
+  let excess = excessOf(least, width);
   const dropped = new Set<number>();
   for (let at = columns.length - 1; at >= 0 && excess > 0; at -= 1) {
     if (columns[at]?.mayDrop !== true) continue;
@@ -60,18 +61,16 @@ function kept<T>(rows: readonly T[], columns: readonly Column<T>[], width: numbe
 }
 
 /** Takes from the columns that may be cut what the terminal lacks, from the widest first. */
-function fit<T>(natural: readonly number[], columns: readonly Column<T>[], width: number | null): number[] {
-  const widths = [...natural];
-  if (width === null) return widths;
-  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
-  while (excess > 0) {
+function fit<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
+  if (width === null) return columns;
+  const widths = columns.map((column) => column.width);
+  for (let excess = excessOf(widths, width); excess > 0; excess -= 1) {
     const widest = columns.reduce((best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best), -1);
     const has = widths[widest] ?? 0;
     if (has <= CUT_MIN) break;
     widths[widest] = has - 1;
-    excess -= 1;
   }
-  return widths;
+  return columns.map((column, at) => ({ ...column, width: widths[at] ?? 0 }));
 }
 
 function cut(text: string, width: number): string {
