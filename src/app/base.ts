@@ -99,6 +99,8 @@ export interface ServiceParts {
   readonly ingressUrl: () => Promise<string>;
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
+  /** How many targets are told; only the daemon, which tells them, has it. */
+  readonly targets?: number;
 }
 
 /** What operations ask of this process. */
@@ -159,8 +161,8 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
 }
 
 /** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
-export function doctorOf(settings: Settings, parts: Omit<DoctorParts, 'settings' | 'path'>): Services['doctor'] {
-  return createDoctor({ ...parts, settings, path: processEnvironment()['PATH'] ?? '' });
+export function doctorOf(settings: Settings, parts: Omit<DoctorParts, 'settings' | 'path' | 'targets'> & { readonly targets?: number }): Services['doctor'] {
+  return createDoctor({ ...parts, targets: parts.targets ?? null, settings, path: processEnvironment()['PATH'] ?? '' });
 }
 
 export function pathsOf(settings: Settings): DataDirPaths {

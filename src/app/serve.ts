@@ -108,6 +108,7 @@ async function assembleServe(settings: Settings, teardown: Teardown): Promise<Ru
     wake: () => daemon?.wake(),
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => pool.supported(),
+    targets: settings.notify.length,
   });
   const ingress = createIngressFace({ home, log });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
@@ -167,7 +168,7 @@ async function openWeb(
   surface: Surface,
   at: ListenAddress,
   flag: string,
-  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox'>,
+  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox' | 'targets'>,
 ): Promise<{ home: Home; url: string }> {
   const { base, log } = surface;
   await refuseOpenDoor(base, at, flag);

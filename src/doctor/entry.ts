@@ -22,7 +22,7 @@ export interface Listener {
 /** What the doctor looks at. `app.ts` provides it; none of it has to be sound. */
 export interface DoctorParts {
   readonly clock: Clock;
-  readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest' | 'notify'>;
+  readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest'>;
   readonly paths: DataDirPaths;
   /** The open store of this process. Throws the reason why there is none. */
   readonly openedStore: () => Store;
@@ -30,6 +30,8 @@ export interface DoctorParts {
   readonly sandbox: () => Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** The listeners that this process should have; empty where it serves nothing. */
   readonly listeners: () => readonly Listener[];
+  /** How many targets the daemon was given by `--notify`; null in a program that sends no pages, where nobody knows. */
+  readonly targets: number | null;
   /** PATH, where the optional tools are looked for. */
   readonly path: string;
 }

@@ -39,10 +39,11 @@ export async function install(url?: string): Promise<Installation> {
   const healthy: DoctorParts = {
     clock,
     paths,
-    settings: { sealKeyFile: null, toolchainManifest: null, notify: [] },
+    settings: { sealKeyFile: null, toolchainManifest: null },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ ok: true, detail: 'Landlock 6, seccomp.' }),
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
+    targets: null,
     path: '',
   };
   let closing: Promise<void> | null = null;

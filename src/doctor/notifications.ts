@@ -10,7 +10,7 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
   const { openedStore, clock } = facts;
   return withStore(openedStore, async ({ db }) => {
     const { endpoints, failing, waiting, dead, lastFailure } = await countDeliveries(db, clock.now() - RECENT_MS, clock.now());
-    const own = `${counted(endpoints, 'registered endpoint')}${targetsOf(facts)}`;
+    const own = `${counted(endpoints, 'registered endpoint', 'No')}${targetsOf(facts)}`;
     const queue = waiting === 0 ? '' : `, ${waiting} on their way`;
     // Some reasons are sentences, others are not.
     if (dead > 0) return warn(`${own}${queue}. ${dead} given up within a day; the last because: ${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`);
@@ -20,21 +20,10 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
 }
 
 /** The targets that an operator named are in the settings of the daemon that was given them, and in no store. */
-function targetsOf(facts: Facts): string {
-  // What `--notify` is in the environment of another program says nothing of the daemon's.
-  return isDaemon(facts) ? ` and ${counted(facts.settings.notify.length, 'target').toLowerCase()} of --notify` : ' (how many targets --notify has, the daemon says: svc doctor --remote URL)';
+function targetsOf({ targets }: Facts): string {
+  return targets === null ? ' (how many targets --notify has, the daemon says: svc doctor --remote URL)' : ` and ${counted(targets, 'target', 'no')} of --notify`;
 }
 
-/** Only the program that sends pages has the listener for hooks. */
-function isDaemon({ listeners }: Facts): boolean {
-  try {
-    return listeners().some(({ name }) => name === 'ingress');
-  } catch {
-    // What is wrong with the listeners stands in their own entry.
-    return false;
-  }
-}
-
-function counted(count: number, thing: string): string {
-  return `${count === 0 ? 'No' : count} ${thing}${count === 1 ? '' : 's'}`;
+function counted(count: number, thing: string, none: 'No' | 'no'): string {
+  return `${count === 0 ? none : count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -142,7 +142,7 @@ describe('A distributor', { skip: LACKS_OPENSSL }, () => {
       const rows = await Promise.all(again.map((target) => delivery(id, target)));
       return rows.every((row) => row?.state === 'dead' && row.attempts === 5) ? true : undefined;
     });
-    const told = await examineNotifications({ openedStore: () => store, clock: systemClock, listeners: () => [] } as unknown as Facts);
+    const told = await examineNotifications({ openedStore: () => store, clock: systemClock, targets: null } as unknown as Facts);
     assert.equal(told.status, 'warn');
     assert.match(told.detail, new RegExp(`\\. ${again.length + 2} given up within a day; the last because: (answered|the connection|the host)`));
   });
