@@ -8,6 +8,7 @@ import { examineNotifications } from './notifications.ts';
 import { examineOptionalTools } from './optional-tools.ts';
 import { examinePrivilegePosture } from './privilege-posture.ts';
 import { plainReason } from './reason.ts';
+import { examineRules } from './rules.ts';
 import { examineSandbox } from './sandbox.ts';
 import { examineSchedules } from './schedules.ts';
 import { examineSchema } from './schema.ts';
@@ -19,6 +20,8 @@ import { examineWatches } from './watches.ts';
 const LIMIT_MS = 5_000;
 /** Each tool has 5 s of its own; with some more here, a tool that hangs is named and does not hide the others. */
 const TOOLS_LIMIT_MS = 8_000;
+/** Each rule takes a millisecond and more to read. */
+const RULES_LIMIT_MS = 20_000;
 /** The chains are read from their first row (measured: 230,000 rows/s). */
 const LEDGER_LIMIT_MS = 60_000;
 /** A report is read by people and sent by a face: one entry never grows beyond this. */
@@ -44,6 +47,7 @@ const CHECKS: readonly Check[] = [
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
   { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },
+  { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];

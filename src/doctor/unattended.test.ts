@@ -5,16 +5,11 @@ import { addSchedule } from '../../test/support/schedule-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/deadmen.ts';
 import { insertEndpoint } from '../store/notify.ts';
+import { insertRule, type NewRule } from '../store/rules.ts';
 import { insertWebhook } from '../store/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorParts } from './entry.ts';
 import { install, type Installation } from './facts-for-tests.ts';
-
-/** The parts of a daemon that was given these targets. */
-const daemon = (notify: string[]) => ({
-  listeners: () => [{ name: 'ingress', url: 'http://127.0.0.1:8421' }],
-  settings: { sealKeyFile: null, toolchainManifest: null, notify },
-});
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
@@ -63,15 +58,29 @@ for (const postgres of [false, true]) {
       await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.');
     });
 
+    test('rules warns of those whose text this version refuses, with the reason', async () => {
+      const { store } = home;
+      const add = (name: string, some: Partial<NewRule>): Promise<unknown> =>
+        store.write((tx) => insertRule(tx, { name, when: 'true', cooldownMs: null, approval: 'none', approvalTtlMs: null, action: { kind: 'notify', message: null }, owners: ['ana'], addedBy: 'ana', ...some }));
+      await add('fine', {});
+      await demand('rules', 'ok', 'Rules: 1, all of them can be read.');
+      await add('when', { when: 'true &&' });
+      await add('act', { action: { kind: 'apply', workspace: 'A b', timeout: null } });
+      const found = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
+      assert.equal(found?.status, 'warn');
+      assert.match(found.detail, /^Rules: 3, of which 2 can not be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/);
+      for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
+      const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
+      assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
+    });
+
     test('notifications counts who is told: registered endpoints, and the targets of the daemon that was given them', async () => {
-      const notify = ['ntfy+https://:tk_s3cret@ntfy.example.com/ops', 'smtp://mail.example.com?to=ops@example.com'];
-      await demand('notifications', 'ok', 'No registered endpoints and no targets of --notify; none given up within a day.', daemon([]));
-      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', daemon(notify));
+      await demand('notifications', 'ok', 'No registered endpoints and no targets of --notify; none given up within a day.', { targets: 0 });
+      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', { targets: 2 });
       await home.store.write((tx) => insertEndpoint(tx, { id: 'ep_1', token_id: 'local:ana', owner: 'ana', endpoint: 'https://93.184.215.14/', label: null, p256dh: null, auth: null }));
-      await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none given up within a day.', daemon(notify.slice(1)));
+      await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none given up within a day.', { targets: 1 });
       // The command line on the data directory: what stands in its own environment is not what the daemon has.
-      const elsewhere = { ...daemon(notify), listeners: () => [] };
-      await demand('notifications', 'ok', '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.', elsewhere);
+      await demand('notifications', 'ok', '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.', { targets: null });
     });
   });
 }

@@ -1,0 +1,20 @@
+import { CelRefused } from './cel-refused.ts';
+import { compileCondition } from './rule-condition.ts';
+import { ActionRefused, compileAction } from './rule-fill.ts';
+import type { Rule } from './rule.ts';
+
+/**
+ * Why this version refuses a rule that is stored, which an earlier one may have taken: the field, and what is wrong with
+ * it; null where it takes it. Such a rule is an error at each event. Takes some milliseconds.
+ */
+export async function ruleFault({ when, action }: Pick<Rule, 'when' | 'action'>): Promise<string | null> {
+  try {
+    await compileCondition(when);
+    await compileAction(action);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof CelRefused) return `when: ${thrown.message}`;
+    if (thrown instanceof ActionRefused) return `action.${thrown.message}`;
+    throw thrown;
+  }
+}
