@@ -15,6 +15,10 @@ test('a rule that a silence stops says until when and which one, in the list and
   assert.deepEqual(rows.map((row) => row.replace(/^disk +(.*?) +notify.*$/, '$1')), ['enabled', 'enabled, silenced (ends in 2 h)', 'disabled, silenced (ends in 2 h)', '']);
 });
 
+test('a rule that was removed has no state any more', () => {
+  assert.match(render('rule.get', { ...RULE, ended_silences: [] }, PAGE), /^Rule +disk\nWhen /);
+});
+
 test('a rule that was removed names the silences that ended with it', () => {
   assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1'] }, PAGE), /^Ended too +its silence sil_1\n/m);
   assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1', 'sil_2'] }, PAGE), /^Ended too +its silences sil_1, sil_2\n/m);

@@ -44,12 +44,13 @@ export function rules(data: Projected<'rule.list'>, page: Page): string {
 
 export function rule(data: Projected<'rule.get'>, page: Page): string {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
-  const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended = [] } = data;
+  const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended } = data;
   return sheet(page, [
     ['Rule', data.name],
-    ['State', data.enabled ? 'enabled' : 'disabled'],
+    // One that was removed has none, and whatever stood here would look as if it had.
+    ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
     ...(until === undefined ? [] : ([['Silenced', `until ${absolute(until, page.nowMs)}, by ${silencedBy}`]] as const)),
-    ...(ended.length === 0 ? [] : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
+    ...(ended === undefined || ended.length === 0 ? [] : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
     ['When', data.when],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
