@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { readRuleFile, type RuleFile } from '../domain/rule-file.ts';
+import { ruleFault } from '../domain/rule-fault.ts';
 import type { Action } from '../domain/rule.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { YAML_BYTES_MAX } from '../domain/yaml-file.ts';
@@ -9,7 +10,7 @@ import { rfc3339 } from '../lib/clock.ts';
 import { dryRun } from '../reaction/dry-run.ts';
 import { explainTrial } from '../reaction/explain.ts';
 import { getEvent } from '../store/events.ts';
-import { deleteRule, getRule, holdRule, insertRule, listRules, type NewRule, replaceRule, switchRule } from '../store/rules.ts';
+import { deleteRule, getRule, holdRule, insertRule, listRules, type NewRule, replaceRule, ruleOf, switchRule } from '../store/rules.ts';
 import type { RuleRow, SilenceRow } from '../store/schema.ts';
 import { cutSilencesOf, silencedRules } from '../store/silences.ts';
 import { isWrittenOut, requireTargets } from './action-targets.ts';
@@ -168,7 +169,7 @@ const remove = writeOperation({
     // What was meant for this rule would hold another one that is given its name.
     const ended = await cutSilencesOf(tx, name, await tx.dialect.clock(tx.db, tx.now));
     forgetAfter(context);
-    return reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ...(ended.length === 0 ? {} : { ended_silences: ended }) });
+    return reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ended_silences: ended });
   },
 });
 
@@ -184,6 +185,10 @@ const enable = writeOperation({
   answers: ['rule.get'],
   failures: ['not_found'],
   audit: ({ name }) => ({ target: name, detail: {} }),
+  async prepare({ store }, { name }) {
+    const fault = await ruleFault(ruleOf(await getRule(store.db, name)));
+    if (fault !== null) throw new Failure('invalid_argument', `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} --replace --file FILE`);
+  },
   async run(context, { name }) {
     forgetAfter(context);
     // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).

@@ -130,6 +130,21 @@ test('A rule acts from the moment on in which it is added, and not after it is d
   for (const verb of ['get', 'enable', 'disable', 'remove']) await assert.rejects(call(program, `rule.${verb}`, { name: 'disk' }), refusal('not_found', /^There is no rule disk\.$/), verb);
 });
 
+test('A stored rule that this version refuses is not enabled, and who tries is told why', async (t) => {
+  const program = await startProgram(t);
+  await add(program, FILE, { disabled: true });
+  const store = (columns: object): Promise<unknown> => program.store.write((tx) => tx.db.updateTable('rules').set(columns).execute());
+  const enabled = (): Promise<Rule> => call(program, 'rule.enable', { name: 'disk' });
+  const { action } = await program.store.db.selectFrom('rules').select('action').executeTakeFirstOrThrow();
+  await store({ action: action.replace('true', '') });
+  await assert.rejects(enabled(), refusal('invalid_argument', /^The rule disk can not be read by this version: action\.command: the first word must name a program\. Add it anew: svc rule add disk --replace --file FILE$/));
+  await store({ action, when_text: 'event.name' });
+  await assert.rejects(enabled(), refusal('invalid_argument', /^The rule disk .*: when: the expression must yield true or false; it yields a text\. /));
+  assert.equal((await call(program, 'rule.get', { name: 'disk' })).enabled, false);
+  await add(program, FILE, { replace: true });
+  assert.equal((await enabled()).enabled, true);
+});
+
 describe('Testing a rule on a past event', () => {
   test('says that it would fire, with each step, and writes nothing', async (t) => {
     const program = await startProgram(t);
