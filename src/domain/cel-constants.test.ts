@@ -1,7 +1,7 @@
 import type { CelInput } from '@bufbuild/cel';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkCel } from './cel.ts';
+import { checkCel, lintConstants } from './cel.ts';
 import { tryConstants } from './cel-constants.ts';
 import { celEnvironment } from './cel-env.ts';
 import { CelRefused } from './cel-refused.ts';
@@ -16,8 +16,14 @@ const ROOTS: Record<string, CelShape> = {
   },
 };
 
+/** As an expression is checked when it is defined. */
+async function define(text: string): Promise<void> {
+  await checkCel(text, { roots: ROOTS });
+  await lintConstants(text);
+}
+
 async function refused(text: string, message: string): Promise<void> {
-  await assert.rejects(checkCel(text, { roots: ROOTS }), (thrown) => {
+  await assert.rejects(define(text), (thrown) => {
     assert.ok(thrown instanceof CelRefused, `${text} threw ${String(thrown)}`);
     assert.equal(thrown.message, message, text);
     return true;
@@ -82,7 +88,19 @@ describe('What an expression does with constants alone', () => {
       '[1, 2, 3].filter(n, n > 1).map(n, n * 2) == [4, 6] && [1, 0].exists(n, 4 / n == 4)',
       '1.0 / 0.0 > 1.0 && 1 == 1.0 && b"a" == bytes("a") && 1u + 2u == 3u',
     ];
-    for (const text of accepted) await assert.doesNotReject(checkCel(text, { roots: ROOTS }), text);
+    for (const text of accepted) await assert.doesNotReject(define(text), text);
+  });
+
+  it('is not tried where the expression is only loaded: what was accepted once yields what it yielded', async () => {
+    const cases: readonly (readonly [string, unknown])[] = [
+      ['true || 1/0 == 1', { value: true }],
+      ['event.count == 3 || int("x") == 1', { value: true }],
+      ['1/0 == 1', { error: 'in the expression: a division by zero' }],
+    ];
+    for (const [text, outcome] of cases) {
+      const checked = await checkCel(text, { roots: ROOTS });
+      assert.deepEqual(checked.run({ event: new Map([['count', 3n]]) }), outcome, text);
+    }
   });
 
   it('is worked out once, however deep in loops it stands, so that the steps that were reckoned bound the trial', async () => {

@@ -17,6 +17,8 @@ export interface ConstantsOptions {
 interface Trial extends ConstantsOptions {
   /** What was worked out, by the name that stands for it. */
   readonly values: Record<string, Cel.CelInput>;
+  /** How many of them there are. */
+  count: number;
 }
 
 /** A part of the expression, with a name in the place of each value that was worked out. */
@@ -48,7 +50,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
  * CelRefused.
  */
 export function tryConstants(expr: Expr, options: ConstantsOptions): void {
-  partOf({ ...options, values: Object.create(null) }, expr);
+  partOf({ ...options, values: Object.create(null), count: 0 }, expr);
 }
 
 function partOf(trial: Trial, expr: Expr): Part {
@@ -129,7 +131,8 @@ function union(parts: readonly Pick<Part, 'free'>[]): ReadonlySet<string> {
 /** A part of constants alone, with a name in its place that has its value. */
 function worked(trial: Trial, part: Part): Part {
   if (part.free.size > 0) return part;
-  const name = `${PREFIX}${Object.keys(trial.values).length}`;
+  const name = `${PREFIX}${trial.count}`;
+  trial.count += 1;
   trial.values[name] = evaluated(trial, part.expr, part.expr);
   return { expr: { ...part.expr, exprKind: { case: 'identExpr', value: { $typeName: 'cel.expr.Expr.Ident', name } } }, free: NONE };
 }

@@ -65,8 +65,7 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
 }
 
 /**
- * Reads an expression and checks its names, its operands, what it costs (at most `stepsMax` steps), and what it does
- * with constants alone. Throws CelRefused.
+ * Reads an expression and checks its names, its operands and what it costs (at most `stepsMax` steps). Throws CelRefused.
  */
 export async function checkCel(text: string, { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number }): Promise<CheckedCel> {
   if (text.trim() === '') throw new CelRefused('the expression is empty');
@@ -77,20 +76,37 @@ export async function checkCel(text: string, { roots, stepsMax }: { readonly roo
     const offset = offsetOf(parsed, id);
     return offset === undefined ? 'in the expression' : placeAt(text, offset);
   };
-  const refuse = (expr: Expr, what: string): never => {
-    const offset = offsetOf(parsed, expr.id);
-    throw offset === undefined ? new CelRefused(`in the expression: ${what}`) : new CelRefused(what, { text, offset });
-  };
   const shape = checkExpression(parsed.expr, {
     environment,
     roots,
-    refuse,
+    refuse: refuserOf(parsed, text),
     macro: (expr) => macroOf(parsed, expr),
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
-  tryConstants(parsed.expr, { environment, refuse, text });
   const run = environment.cel.plan(environment.env, parsed.expr);
   return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
+}
+
+/**
+ * Refuses an expression that does with constants alone what fails. Only for one that is being defined, behind checkCel,
+ * which bounds what this takes: what is stored was accepted once and is only loaded. Throws CelRefused.
+ */
+export async function lintConstants(text: string): Promise<void> {
+  const environment = await celEnvironment();
+  const parsed = read(environment, text);
+  tryConstants(parsed.expr, { environment, refuse: refuserOf(parsed, text), text });
+}
+
+/** The tree of an expression that may be refused otherwise. Throws CelRefused where it can not be read at all. */
+export async function parseCel(text: string): Promise<Expr> {
+  return read(await celEnvironment(), text).expr;
+}
+
+function refuserOf(parsed: Parsed, text: string): (expr: Expr, what: string) => never {
+  return (expr, what) => {
+    const offset = offsetOf(parsed, expr.id);
+    throw offset === undefined ? new CelRefused(`in the expression: ${what}`) : new CelRefused(what, { text, offset });
+  };
 }
 
 function read(environment: CelEnvironment, text: string): Parsed {

@@ -33,6 +33,7 @@ const TABLE: readonly Row[] = [
   { rule: 'approve_when false: clean, also for a plan that destroys', policy: { approveWhen: 'plan.destroys.size() > 5' }, planned: DESTROYS, verdict: 'clean', reason: /^approve_when is false$/ },
   { rule: 'approve_when fails: approval', policy: { approveWhen: FAILS }, planned: CREATES, verdict: 'require_approval', reason: /approve_when can not be evaluated.*beyond the end/ },
   { rule: 'approve_when is refused by now: approval', policy: { approveWhen: 'plan.nope' }, planned: CREATES, verdict: 'require_approval', reason: /approve_when can not be evaluated.*"nope"/ },
+  { rule: 'approve_when of an earlier version that hides a constant which fails: what it yields', policy: { approveWhen: 'plan.creates.size() < 0 && 1/0 == 1' }, planned: CREATES, verdict: 'clean', reason: /^approve_when is false$/ },
   { rule: 'deny_when true: deny', policy: { denyWhen: 'plan.destroys.exists(e, e.type == "aws_subnet")' }, planned: DESTROYS, verdict: 'deny', reason: /^deny_when is true$/ },
   { rule: 'deny_when true and approve_when false: deny', policy: { approveWhen: 'false', denyWhen: 'true' }, planned: CREATES, verdict: 'deny', reason: /deny_when/ },
   { rule: 'deny_when fails: deny', policy: { denyWhen: FAILS, approveWhen: 'false' }, planned: CREATES, verdict: 'deny', reason: /deny_when can not be evaluated/ },
@@ -74,6 +75,11 @@ describe('The policy of a workspace', () => {
         return true;
       });
     }
+  });
+
+  it('is refused where it does with constants alone what fails, also where that is hidden', async () => {
+    await assert.rejects(lintPolicy('deny_when', 'plan.creates.size() < 0 && 1/0 == 1'), /deny_when: character 29: a division by zero\./);
+    await assert.rejects(lintPolicy('deny_when', 'duration("5 apples") > duration("1h")'), /deny_when: character 1: "5 apples" is no duration/);
   });
 
   it('is refused where it fails for a plan that changes nothing', async () => {

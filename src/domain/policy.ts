@@ -1,4 +1,4 @@
-import { type CelAnswer, compileCel, type CelOptions } from './cel.ts';
+import { type CelAnswer, checkCel, compileCel, type CelOptions, lintConstants } from './cel.ts';
 import { CelRefused } from './cel-refused.ts';
 import type { CelShape } from './cel-shape.ts';
 import { Failure } from './failure.ts';
@@ -52,6 +52,9 @@ const OPTIONS: CelOptions = {
 /** Checks a policy expression when it is defined. Throws invalid_argument that names the field, the place and the fault. */
 export async function lintPolicy(field: PolicyField, expression: string): Promise<void> {
   try {
+    // Before the samples: it says better what is wrong with a constant.
+    await checkCel(expression, OPTIONS);
+    await lintConstants(expression);
     await compileCel(expression, OPTIONS);
   } catch (thrown) {
     if (thrown instanceof CelRefused) throw new Failure('invalid_argument', `${field}: ${thrown.message}.`);

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const SILENCE = { id: 'sil_1', reason: 'the move', expiresAt: NOW + MINUTE_MS };
 
 function rule(name: string, some: Partial<TriedRule> = {}): TriedRule {
-  return { name, notifies: false, result: 'matched', error: null, unfit: null, silence: null, cooldownMs: null, approval: 'none', ...some };
+  return { name, notifies: false, result: 'matched', error: null, unfit: null, silence: null, failedSilences: [], cooldownMs: null, approval: 'none', ...some };
 }
 
 const passedOver = (name: string): TriedRule => rule(name, { result: 'did not match' });
@@ -155,6 +155,20 @@ describe('The steps of an evaluation', () => {
     const rest = ['duplicate', 'cordon', 'loop', 'gate', 'fire'].map((step) => `a ${step}: not reached`);
     assert.deepEqual(stepsOf(facts), [...steps, ...rest]);
   });
+});
+
+function silenceStep(some: Partial<TriedRule>): unknown {
+  const { outcome, trace } = decideReaction(factsOf({ tried: [rule('a', some)] }));
+  const step = trace.find((each) => each.step === 'silence');
+  return [outcome, step?.result, step?.why];
+}
+
+test('A silence that can not be evaluated stops nothing, and its step says so, unless another one stops the rule', () => {
+  const failedSilences = [{ id: 'sil_2', error: 'the event has no "x"' }, { id: 'sil_3', error: 'character 1: why' }];
+  assert.deepEqual(silenceStep({ failedSilences }), ['fired', 'error', 'Silence sil_2 (and 1 more) could not be evaluated and stops nothing: the event has no "x".']);
+  assert.deepEqual(silenceStep({ failedSilences: failedSilences.slice(1) }), ['fired', 'error', 'Silence sil_3 could not be evaluated and stops nothing: character 1: why.']);
+  assert.deepEqual(silenceStep({ failedSilences, silence: SILENCE }), ['suppressed', 'stopped', 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move']);
+  assert.deepEqual(silenceStep({}), ['fired', 'passed', 'No open silence stops it.']);
 });
 
 test('A refusal of the job makes the outcome an error that says why, in the reason and in the last step', () => {

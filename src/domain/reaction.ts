@@ -17,6 +17,8 @@ export interface TriedRule {
   /** Why the values of its action can not be filled in; null where they can. */
   readonly unfit: string | null;
   readonly silence: { readonly id: string; readonly reason: string; readonly expiresAt: number } | null;
+  /** Open silences for it that could not be evaluated, with why as the end of a sentence: they stop nothing. */
+  readonly failedSilences: readonly { readonly id: string; readonly error: string }[];
   readonly cooldownMs: number | null;
   readonly approval: RuleApproval;
 }
@@ -139,6 +141,8 @@ interface Guard {
   readonly jobsOnly: boolean;
   readonly passed: string;
   stops(rule: TriedRule, standing: Standing, facts: ReactionFacts): Stop | null;
+  /** Of one that stops nothing: what of it could not be asked, as a sentence; null where all could. */
+  fails?(rule: TriedRule): string | null;
 }
 
 /** In the order in which they are asked. */
@@ -149,6 +153,10 @@ const GUARDS: readonly Guard[] = [
     passed: 'No open silence stops it.',
     stops: ({ name, silence }) =>
       silence === null ? null : { reason: `Silence ${silence.id} stops rule ${name} until ${rfc3339(silence.expiresAt)}: ${silence.reason}` },
+    fails({ failedSilences }) {
+      const [first] = failedSilences;
+      return first === undefined ? null : `Silence ${first.id}${others(failedSilences)} could not be evaluated and stops nothing: ${first.error}.`;
+    },
   },
   {
     step: 'cooldown',
@@ -204,8 +212,10 @@ function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdi
       continue;
     }
     stopped = each.stops(rule, standing, facts);
-    if (stopped === null) add(each.step, 'passed', each.passed);
-    else add(each.step, 'stopped', stopped.why ?? stopped.reason);
+    const failure = stopped === null ? (each.fails?.(rule) ?? null) : null;
+    if (stopped !== null) add(each.step, 'stopped', stopped.why ?? stopped.reason);
+    else if (failure !== null) add(each.step, 'error', failure);
+    else add(each.step, 'passed', each.passed);
   }
   if (stopped !== null) {
     if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);

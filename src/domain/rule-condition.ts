@@ -1,11 +1,11 @@
-import type { CheckedCel } from './cel.ts';
+import { CEL_LENGTH_MAX, type CheckedCel, lintConstants, parseCel } from './cel.ts';
 import type { Expr } from './cel-env.ts';
 import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
 import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from './event.ts';
 import { checkRuleCel, eventContext, missingLabel } from './rule-facts.ts';
 import { quickOf } from './rule-quick.ts';
-import { isEvent, selection, textOf, textRead } from './rule-reads.ts';
+import { isEvent, selection, textOf } from './rule-reads.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
 export interface Condition {
@@ -17,6 +17,42 @@ export interface Condition {
 }
 
 export type ConditionAnswer = { readonly value: boolean } | { readonly error: string };
+
+/** Of a condition that is stored: what trying it on an event takes. */
+export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
+
+/**
+ * Reads and checks one that is being defined, with what it does with constants alone. Throws CelRefused, whose message
+ * names the place and what is wrong.
+ */
+export async function lintCondition(expression: string): Promise<Condition> {
+  const condition = await compileCondition(expression);
+  await lintConstants(expression);
+  return condition;
+}
+
+/**
+ * Reads one that was accepted once, perhaps by an earlier version. What this one refuses is an error at each event of
+ * its sources, and false for others. Never throws: one that can not be read must not keep the others from an event.
+ */
+export async function storedCondition(expression: string): Promise<StoredCondition> {
+  try {
+    return await compileCondition(expression);
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown.message : 'it can not be read';
+    const sources = await sourcesIn(expression);
+    return { sources, evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }) };
+  }
+}
+
+/** Null also where the text can not be read. */
+async function sourcesIn(expression: string): Promise<readonly string[] | null> {
+  try {
+    return expression.length > CEL_LENGTH_MAX ? null : sourcesOf(await parseCel(expression));
+  } catch {
+    return null;
+  }
+}
 
 /** Reads and checks it. Throws CelRefused, whose message names the place and what is wrong. */
 export async function compileCondition(expression: string): Promise<Condition> {
@@ -43,7 +79,7 @@ function statusesOf(expr: Expr): readonly string[] {
   if (exprKind.case !== 'callExpr') return [];
   const { function: name, args } = exprKind.value;
   if (name === '_&&_') return args.flatMap(statusesOf);
-  if (name !== '_==_' || !args.some((each) => textRead(each)?.path === 'event.status')) return [];
+  if (name !== '_==_' || !args.some((each) => isField(each, 'status'))) return [];
   return args.map(textOf).filter((text) => text !== null);
 }
 
@@ -70,7 +106,7 @@ function sourcesOf(expr: Expr): readonly string[] | null {
   if (left === undefined || right === undefined) return null;
   if (name === '_&&_') return sourcesOf(left) ?? sourcesOf(right);
   if (name === '_==_') return one(left, right) ?? one(right, left);
-  if (name === '@in' && isSource(left) && right.exprKind.case === 'listExpr') {
+  if (name === '@in' && isField(left, 'source') && right.exprKind.case === 'listExpr') {
     const texts = right.exprKind.value.elements.map(textOf);
     return texts.every((each) => each !== null) ? texts : null;
   }
@@ -79,10 +115,10 @@ function sourcesOf(expr: Expr): readonly string[] | null {
 
 function one(field: Expr, constant: Expr): readonly string[] | null {
   const text = textOf(constant);
-  return isSource(field) && text !== null ? [text] : null;
+  return isField(field, 'source') && text !== null ? [text] : null;
 }
 
-function isSource(expr: Expr): boolean {
+function isField(expr: Expr, field: 'source' | 'status'): boolean {
   const selected = selection(expr);
-  return selected?.field === 'source' && isEvent(selected.of);
+  return selected?.field === field && isEvent(selected.of);
 }

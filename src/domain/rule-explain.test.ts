@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { EventFacts } from './event.ts';
 import { explainTerms } from './rule-explain.ts';
 
@@ -35,7 +35,34 @@ for (const [when, terms] of ROWS) {
   });
 }
 
-test('Of more than 20 terms the first 20 are told', async () => {
-  const when = Array.from({ length: 25 }, (_, i) => `event.name != "${i}"`).join(' && ');
-  assert.equal((await explainTerms(when, FACTS)).length, 20);
+/** 30 terms, of which `some` are others than true, by their index. */
+function joined(some: Readonly<Record<number, string>>): string {
+  return Array.from({ length: 30 }, (_, i) => some[i] ?? `event.name != "${i}"`).join(' && ');
+}
+
+/** What is told behind the first 20. */
+async function told(some: Readonly<Record<number, string>>): Promise<string[]> {
+  return (await explainTerms(joined(some), FACTS)).slice(20).map(({ term, result }) => `${result} ${term}`);
+}
+
+describe('Of more than 20 terms', () => {
+  test('the first 20 are told', async () => {
+    assert.equal((await explainTerms(joined({}), FACTS)).length, 20);
+    assert.deepEqual(await told({ 3: 'event.name == "x"', 25: 'event.name == "y"' }), []);
+  });
+
+  test('the first that is false is told too, else the first that has an error', async () => {
+    assert.deepEqual(await told({ 25: 'event.name == "x"', 27: 'event.name == "y"' }), ['false event.name == "x"']);
+    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 25: 'event.name == "x"' }), ['false event.name == "x"']);
+    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 24: 'event.labels.job == "x"' }), ['error event.labels.mount == "/"']);
+  });
+});
+
+test('A term that is refused is told with the reason, beside the others', async () => {
+  const terms = await explainTerms('event.name == "DiskFull" && event.received_at > duration("5m") && event.name == "x"', FACTS);
+  assert.deepEqual(terms.map(({ result, why }) => [result, why]), [
+    ['true', null],
+    ['error', 'character 19: a time is compared with a duration, which can never be right'],
+    ['false', 'event.name is "DiskFull"'],
+  ]);
 });

@@ -1,7 +1,6 @@
-import { CelRefused } from './cel-refused.ts';
+import type { CelRefused } from './cel-refused.ts';
 import { Failure } from './failure.ts';
 import type { ActionRefused } from './rule-fill.ts';
-import { compileTemplate } from './rule-template.ts';
 import type { YamlValue } from './yaml-file.ts';
 
 /** The refusal of a field of a rule file, with its line. */
@@ -23,21 +22,8 @@ export function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
 }
 
 /** The refusal of a field of an action, with the line of that field; of a command with that of the word, where it is one word's. */
-export async function actionRefused(action: YamlValue, { field, what }: ActionRefused): Promise<Failure> {
+export function actionRefused(action: YamlValue, { field, what, word }: ActionRefused): Failure {
   const value = (action.kind === 'map' ? action.fields.get(field) : undefined) ?? action;
-  const word = value.kind === 'list' ? await faultyWord(value.items) : undefined;
-  return refused(`action.${field}`, word ?? value, what);
-}
-
-/** The first word whose expressions are not accepted: those are checked before anything else of a command. */
-async function faultyWord(words: readonly YamlValue[]): Promise<YamlValue | undefined> {
-  for (const word of words) {
-    try {
-      if (word.kind === 'text') await compileTemplate(word.text);
-    } catch (thrown) {
-      if (thrown instanceof CelRefused) return word;
-      throw thrown;
-    }
-  }
-  return undefined;
+  const faulty = value.kind === 'list' && word !== null ? value.items[word] : undefined;
+  return refused(`action.${field}`, faulty ?? value, what);
 }

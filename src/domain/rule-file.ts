@@ -3,9 +3,9 @@ import { CelRefused, didYouMean } from './cel-refused.ts';
 import { parseDuration, formatDuration } from './duration.ts';
 import { Failure } from './failure.ts';
 import { NAME } from './name.ts';
-import { compileCondition } from './rule-condition.ts';
+import { lintCondition } from './rule-condition.ts';
 import { actionRefused, conditionRefused, lineOf, refused } from './rule-file-place.ts';
-import { ActionRefused, compileAction } from './rule-fill.ts';
+import { ActionRefused, compileAction, lintAction } from './rule-fill.ts';
 import { ACTION_KINDS, type Action, type ActionKind, LATER_ACTION_KINDS, RULE_APPROVALS, type Rule, type RuleApproval } from './rule.ts';
 import { readYaml, type YamlMap, type YamlValue } from './yaml-file.ts';
 
@@ -37,14 +37,15 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
 export async function readRuleFile(text: string): Promise<RuleFile> {
   const { rule, when, action } = await parse(text);
   try {
-    await compileCondition(rule.when);
+    await lintCondition(rule.when);
   } catch (thrown) {
     throw thrown instanceof CelRefused ? conditionRefused(when, thrown) : thrown;
   }
   try {
     await compileAction(rule.action);
+    await lintAction(rule.action);
   } catch (thrown) {
-    throw thrown instanceof ActionRefused ? await actionRefused(action, thrown) : thrown;
+    throw thrown instanceof ActionRefused ? actionRefused(action, thrown) : thrown;
   }
   return rule;
 }

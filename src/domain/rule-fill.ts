@@ -7,7 +7,7 @@ import { JOB_TIMEOUT_MAX_MS } from './job.ts';
 import { NAME } from './name.ts';
 import type { Action } from './rule.ts';
 import { refuseScript } from './rule-script.ts';
-import { compileTemplate, type Template } from './rule-template.ts';
+import { compileTemplate, lintTemplate, type Template } from './rule-template.ts';
 
 /** An action whose expressions are checked. */
 export interface CompiledAction {
@@ -19,12 +19,15 @@ export interface CompiledAction {
 export class ActionRefused extends Error {
   readonly field: string;
   readonly what: string;
+  /** Which word of a command has the expression that is not accepted, from 0; null where it is not one word's. */
+  readonly word: number | null;
 
-  constructor(field: string, what: string) {
+  constructor(field: string, what: string, word: number | null = null) {
     super(`${field}: ${what}`);
     this.name = 'ActionRefused';
     this.field = field;
     this.what = what;
+    this.word = word;
   }
 }
 
@@ -99,6 +102,29 @@ export async function compileAction(action: Action): Promise<CompiledAction> {
   }
 }
 
+/** Refuses what the expressions of an action do with constants alone; for one that is being defined, behind compileAction. Throws ActionRefused. */
+export async function lintAction(action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'command':
+      for (const [index, each] of action.command.entries()) await lint('command', each, index);
+      await lint('inventory', action.inventory);
+      await lint('limit', action.limit);
+      return lint('timeout', action.timeout);
+    case 'plan':
+    case 'drift':
+    case 'apply':
+    case 'destroy':
+      await lint(action.kind, action.workspace);
+      return lint('timeout', action.timeout);
+    case 'notify':
+      return lint('notify', action.message);
+  }
+}
+
+async function lint(named: string, source: string | null, wordIndex: number | null = null): Promise<void> {
+  if (source !== null) await refusing(named, wordIndex, () => lintTemplate(source));
+}
+
 /** Ends a fill from within: what it carries is the error. */
 class Unfilled extends Error {}
 
@@ -126,7 +152,7 @@ function optional(named: string, source: string | null, check: Check, fixed: Che
 
 /** A field of the action: what stands fixed is checked now, what an expression yields when it does. */
 async function field(named: string, source: string, check: Check, fixed: Check = check): Promise<Field> {
-  const template = await compiled(named, source);
+  const template = await refusing(named, null, () => compileTemplate(source));
   if (template.fixed !== null) {
     const checked = fixed(template.fixed);
     if ('fault' in checked) throw new ActionRefused(named, checked.fault);
@@ -140,11 +166,12 @@ async function field(named: string, source: string, check: Check, fixed: Check =
   };
 }
 
-async function compiled(named: string, source: string): Promise<Template> {
+/** What is said of an expression is said of the field, and of the word, that it stands in. */
+async function refusing<T>(named: string, wordIndex: number | null, read: () => Promise<T>): Promise<T> {
   try {
-    return await compileTemplate(source);
+    return await read();
   } catch (thrown) {
-    if (thrown instanceof CelRefused) throw new ActionRefused(named, thrown.message);
+    if (thrown instanceof CelRefused) throw new ActionRefused(named, thrown.message, wordIndex);
     throw thrown;
   }
 }
@@ -153,7 +180,7 @@ async function commandWords(words: readonly string[]): Promise<Field[]> {
   if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
   if (words.length > COMMAND_WORDS_MAX) throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
   const templates: Template[] = [];
-  for (const each of words) templates.push(await compiled('command', each));
+  for (const [index, each] of words.entries()) templates.push(await refusing('command', index, () => compileTemplate(each)));
   const first = templates[0]?.fixed ?? null;
   if (first === null) throw new ActionRefused('command', 'the first word names the program and must not come from the event');
   if (first === '') throw new ActionRefused('command', 'the first word must name a program');

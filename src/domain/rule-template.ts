@@ -1,3 +1,4 @@
+import { lintConstants } from './cel.ts';
 import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
 import type { EventFacts } from './event.ts';
@@ -40,6 +41,11 @@ export async function compileTemplate(source: string): Promise<Template> {
       return { text };
     },
   };
+}
+
+/** Refuses what its expressions do with constants alone; for one that is being defined, behind compileTemplate. Throws CelRefused. */
+export async function lintTemplate(source: string): Promise<void> {
+  for (const part of partsOf(source)) if ('expression' in part) await lintConstants(part.expression);
 }
 
 async function compileExpression(expression: string): Promise<(facts: EventFacts) => { text: string } | { error: string }> {

@@ -117,9 +117,9 @@ const trace = readOperation({
   input: z.strictObject({ id: field.id('evt') }),
   answers: ['event.trace'],
   failures: ['not_found'],
-  async run({ store, services }, { id }) {
+  async run({ store }, { id }) {
     const row = await getEvent(store.db, id);
-    const steps = [...(await explainSteps(store.db, services.clock, row))];
+    const steps = [...(await explainSteps(store.db, row))];
     return reply('event.trace', { event_id: id, outcome: row.outcome, reason: row.reason, steps, annotations: JSON.parse(row.annotations) as Record<string, string> });
   },
 });

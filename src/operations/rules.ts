@@ -232,7 +232,7 @@ const test = readOperation({
     const rule = await services.reaction.rules.rule(name);
     if (rule === undefined) throw field.notFound(`rule ${name}`);
     const { fires, outcome, reason, trace } = await dryRun(services.reaction, rule, row);
-    const steps = await explainTrial(services.clock, trace, rule, row);
+    const steps = await explainTrial(trace, rule, row, services.clock.now());
     return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...steps] });
   },
 });

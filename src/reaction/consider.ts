@@ -46,14 +46,26 @@ function tryRule(rule: BookRule, facts: EventFacts, silences: readonly BookSilen
 }
 
 function unmatched(rule: BookRule, result: TriedRule['result'], error: string | null): Attempt {
-  return { rule, action: null, tried: { ...common(rule), result, error, unfit: null, silence: null } };
+  return { rule, action: null, tried: { ...common(rule), result, error, unfit: null, silence: null, failedSilences: [] } };
 }
 
 function matched(rule: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Attempt {
-  const silence = silences.find((each) => each.expiresAt > facts.receivedAt && each.stops(rule.name, facts)) ?? null;
+  const { silence, failedSilences } = silencing(rule, facts, silences);
   const filled: { readonly action: Action } | { readonly error: string } = rule.fill(facts);
   const unfit = 'error' in filled ? filled.error : null;
-  return { rule, action: 'error' in filled ? null : filled.action, tried: { ...common(rule), result: 'matched', error: null, unfit, silence } };
+  return { rule, action: 'error' in filled ? null : filled.action, tried: { ...common(rule), result: 'matched', error: null, unfit, silence, failedSilences } };
+}
+
+/** The first silence that stops the rule, and those before it that could not say whether they do. */
+function silencing({ name }: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Pick<TriedRule, 'silence' | 'failedSilences'> {
+  const failedSilences: { id: string; error: string }[] = [];
+  for (const silence of silences) {
+    if (silence.expiresAt <= facts.receivedAt) continue;
+    const answer = silence.stops(name, facts);
+    if ('error' in answer) failedSilences.push({ id: silence.id, error: answer.error });
+    else if (answer.value) return { silence, failedSilences };
+  }
+  return { silence: null, failedSilences };
 }
 
 function common({ name, action, cooldownMs, approval }: BookRule) {

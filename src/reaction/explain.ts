@@ -2,8 +2,6 @@ import type { EventFacts, TraceStep } from '../domain/event.ts';
 import { NOT_MATCHED } from '../domain/reaction.ts';
 import { explainTerms } from '../domain/rule-explain.ts';
 import type { Rule } from '../domain/rule.ts';
-import { Breather } from '../lib/turns.ts';
-import type { Clock } from '../lib/clock.ts';
 import { findRule } from '../store/rules.ts';
 import type { Db, EventRow } from '../store/schema.ts';
 import { eventOf } from './dry-run.ts';
@@ -13,23 +11,20 @@ import { decodeTrace } from './trace.ts';
  * The steps of an event's evaluation. Of a rule that did not match or could not be evaluated, and that is still what it
  * was then, the terms are told: to store them with each event would cost more than all else of it.
  */
-export async function explainSteps(db: Db, clock: Clock, row: EventRow): Promise<readonly TraceStep[]> {
+export async function explainSteps(db: Db, row: EventRow): Promise<readonly TraceStep[]> {
   const facts = factsOf(row, row.received_at);
-  return explained(clock, decodeTrace(row.trace), async (step) => explainThen(db, step, facts));
+  return explained(decodeTrace(row.trace), (step) => explainThen(db, step, facts));
 }
 
-/** The steps of a trial of one rule now, in the same words. */
-export async function explainTrial(clock: Clock, trace: readonly TraceStep[], { when }: Pick<Rule, 'when'>, row: EventRow): Promise<readonly TraceStep[]> {
-  const facts = factsOf(row, clock.now());
-  return explained(clock, trace, (step) => withTerms(step, when, facts));
+/** The steps of a trial of one rule at `now`, in milliseconds since the epoch; in the same words. */
+export async function explainTrial(trace: readonly TraceStep[], { when }: Pick<Rule, 'when'>, row: EventRow, now: number): Promise<readonly TraceStep[]> {
+  const facts = factsOf(row, now);
+  return explained(trace, (step) => withTerms(step, when, facts));
 }
 
-/** A term is read and tried in about half a millisecond, and there may be hundreds of rules: others have their turn in between. */
-async function explained(clock: Clock, trace: readonly TraceStep[], explain: (step: TraceStep) => Promise<TraceStep>): Promise<readonly TraceStep[]> {
+async function explained(trace: readonly TraceStep[], explain: (step: TraceStep) => Promise<TraceStep>): Promise<readonly TraceStep[]> {
   const steps: TraceStep[] = [];
-  const breather = new Breather(clock);
   for (const step of trace) {
-    if (breather.isDue) await breather.breathe();
     const isOpen = step.step === 'rule' && (step.why === NOT_MATCHED || step.result === 'error');
     steps.push(isOpen ? await explain(step) : step);
   }

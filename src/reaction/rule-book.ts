@@ -1,5 +1,5 @@
 import { compileAction, type CompiledAction } from '../domain/rule-fill.ts';
-import { compileCondition, type Condition } from '../domain/rule-condition.ts';
+import { type StoredCondition, storedCondition } from '../domain/rule-condition.ts';
 import type { EventFacts } from '../domain/event.ts';
 import type { Action, Rule } from '../domain/rule.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -24,7 +24,8 @@ export interface BookSilence {
   readonly reason: string;
   /** In milliseconds since the epoch. */
   readonly expiresAt: number;
-  stops(rule: string, facts: EventFacts): boolean;
+  /** Whether it stops the rule for this event. One that can not be evaluated stops none: who asks tells so. */
+  stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
 }
 
 /** The rules and silences as they stood at one moment. */
@@ -58,7 +59,7 @@ export class RuleBook {
   #refreshing: Promise<Pages> | null = null;
   #next: Promise<Pages> | null = null;
   /** By their text: what has the same text was compiled already. */
-  #conditions = new Map<string, Promise<Condition | string>>();
+  #conditions = new Map<string, Promise<StoredCondition>>();
   #actions = new Map<string, Promise<CompiledAction | string>>();
 
   constructor(store: Store, clock: Clock) {
@@ -144,24 +145,24 @@ export class RuleBook {
     return {
       ...rule,
       version: row.version,
-      sources: typeof condition === 'string' ? null : condition.sources,
-      evaluate: (facts) => (typeof condition === 'string' ? { error: condition } : condition.evaluate(facts)),
+      sources: condition.sources,
+      evaluate: condition.evaluate,
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
     };
   }
 
   async #bookSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<BookSilence> {
     const condition = when_text === null ? null : await this.#condition(when_text);
-    return { id, reason, expiresAt: expires_at, stops: (name, facts) => (rule === null || rule === name) && isTrue(condition, facts) };
+    return { id, reason, expiresAt: expires_at, stops: (name, facts) => (rule !== null && rule !== name ? { value: false } : (condition?.evaluate(facts) ?? ALL)) };
+  }
+
+  #condition(text: string): Promise<StoredCondition> {
+    return kept(this.#conditions, text, () => storedCondition(text));
   }
 
   /** The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event then. */
-  #condition(text: string): Promise<Condition | string> {
-    return kept(this.#conditions, text, () => compileCondition(text));
-  }
-
   #action(text: string, action: Action): Promise<CompiledAction | string> {
-    return kept(this.#actions, text, () => compileAction(action));
+    return kept(this.#actions, text, () => compileAction(action).catch(reasonOf));
   }
 
   #dropOthers(rules: readonly RuleRow[], silences: readonly SilenceRow[]): void {
@@ -186,17 +187,17 @@ async function othersFirst<T>(make: () => Promise<T>): Promise<T> {
   return make();
 }
 
-/** A silence without an expression stops all events of its rule; one that can not be evaluated stops none. */
-function isTrue(condition: Condition | string | null, facts: EventFacts): boolean {
-  if (condition === null) return true;
-  const answer = typeof condition === 'string' ? { error: condition } : condition.evaluate(facts);
-  return 'value' in answer && answer.value;
-}
+/** A silence without an expression stops all events of its rule. */
+const ALL = { value: true };
 
-function kept<T>(map: Map<string, Promise<T | string>>, text: string, make: () => Promise<T>): Promise<T | string> {
+function kept<T>(map: Map<string, Promise<T>>, text: string, make: () => Promise<T>): Promise<T> {
   const known = map.get(text);
   if (known !== undefined) return known;
-  const made = make().catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : 'it can not be read'));
+  const made = make();
   map.set(text, made);
   return made;
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : 'it can not be read';
 }

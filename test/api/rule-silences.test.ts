@@ -6,6 +6,7 @@ import type { Projected } from '../../src/operations/views.ts';
 import { receive } from '../../src/reaction/receive.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { alert, WEBHOOK } from '../support/reaction-maker.ts';
+import { refusal } from '../support/refusal.ts';
 import { send } from '../support/scenario.ts';
 import { audited, callLocally } from '../support/workspace-maker.ts';
 
@@ -75,4 +76,9 @@ describe('A rule', () => {
     await program.store.write((tx) => tx.db.deleteFrom('rules').execute());
     assert.equal((await add(program, 'a')).silence_id, id);
   });
+});
+
+test('A silence that does with constants alone what fails is refused when it is added', async (t) => {
+  const program = await startProgram(t);
+  await assert.rejects(silence(program, { when: 'true || 1/0 == 1' }), refusal('invalid_argument', /^when: character 10: a division by zero\.$/));
 });

@@ -125,6 +125,19 @@ for (const engine of ENGINES) {
       assert.equal((await one(deps, { source: 'gatus' })).event.outcome, 'ignored');
     });
 
+    test('is stopped by no silence that this version refuses, or that fails for it, and its steps say so', async () => {
+      await addRule(deps, 'clean-up');
+      const silence = { rule: 'clean-up', reason: 'the move', created_by: 'ana', created_at: Date.now(), expires_at: Date.now() + 60_000 };
+      const add = (when: string) => store.write((tx) => insertSilence(tx, { ...silence, when_text: when }));
+      await add('event.source == "alertmanager" && event.received_at > duration("5m")');
+      const { id: refused } = await add('event.name == "DiskFull" || event.received_at > duration("5m")');
+      await add('event.labels.nope == "x"');
+      const { event } = await one(deps);
+      assert.equal(event.outcome, 'fired');
+      const why = `Silence ${refused} (and 1 more) could not be evaluated and stops nothing: character 47: a time is compared with a duration, which can never be right.`;
+      assert.deepEqual(decodeTrace(event.trace).find(({ step }) => step === 'silence'), { step: 'silence', rule: 'clean-up', result: 'error', why });
+    });
+
     test('is suppressed by an open silence of its rule', async () => {
       await addRule(deps, 'clean-up');
       const silence = { rule: 'clean-up', when_text: null, reason: 'the move', created_by: 'ana', created_at: Date.now(), expires_at: Date.now() + 60_000 };

@@ -181,6 +181,16 @@ for (const engine of ENGINES) {
       assert.deepEqual(unfilled?.fill(facts()), { error: 'apply: character 6: event has no field "nmae"; perhaps "name" is meant' });
     });
 
+    test('that this version refuses are an error for events of the sources that they ask for, and work where it refuses only a new one', async () => {
+      await add(its.store, 'a-refused', { when: 'event.source == "alertmanager" && event.received_at > duration("5m")' });
+      await add(its.store, 'b-constant', { when: 'true || 1/0 == 1' });
+      const book = await new RuleBook(its.store, systemClock).current();
+      assert.deepEqual(book.rulesFor('generic').map(({ name }) => name), ['b-constant']);
+      const [refused, constant] = book.rulesFor('alertmanager');
+      assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
+      assert.deepEqual(constant?.evaluate(facts()), { value: true });
+    });
+
     test('are silent while a silence of theirs, or one for such events, is open', async () => {
       const now = Date.now();
       const silence = (some: object) =>
@@ -192,7 +202,10 @@ for (const engine of ENGINES) {
       await silence({ when_text: 'event.nmae == "x"' });
       await silence({ rule: 'cpu', expires_at: now - 1 });
       const silences = (await new RuleBook(its.store, systemClock).current()).silences;
-      const stopped = (name: string, some: Partial<EventFacts>): number[] => silences.flatMap((each, index) => (each.stops(name, facts(some)) ? [index] : []));
+      const stopped = (name: string, some: Partial<EventFacts>): number[] => silences.flatMap((each, index) => {
+          const answer = each.stops(name, facts(some));
+          return 'value' in answer && answer.value ? [index] : [];
+        });
       assert.equal(silences.length, 5);
       assert.deepEqual(stopped('disk', { labels: {} }), [0]);
       assert.deepEqual(stopped('cpu', { labels: { instance: 'db1' } }), [1]);
