@@ -152,7 +152,10 @@ function optional(named: string, source: string | null, check: Check, fixed: Che
 
 /** A field of the action: what stands fixed is checked now, what an expression yields when it does. */
 async function field(named: string, source: string, check: Check, fixed: Check = check): Promise<Field> {
-  const template = await refusing(named, null, () => compileTemplate(source));
+  return fieldOf(named, await refusing(named, null, () => compileTemplate(source)), check, fixed);
+}
+
+function fieldOf(named: string, template: Template, check: Check, fixed: Check): Field {
   if (template.fixed !== null) {
     const checked = fixed(template.fixed);
     if ('fault' in checked) throw new ActionRefused(named, checked.fault);
@@ -187,11 +190,11 @@ async function commandWords(words: readonly string[]): Promise<Field[]> {
   refuseScript(templates, (what) => {
     throw new ActionRefused('command', what);
   });
-  return Promise.all(templates.map((template, index) => commandWord(words[index] ?? '', template)));
+  return templates.map(commandWord);
 }
 
-async function commandWord(source: string, template: Template): Promise<Field> {
-  const plain = await field('command', source, word);
+function commandWord(template: Template): Field {
+  const plain = fieldOf('command', template, word, word);
   if (template.fixed !== null || template.before !== '') return plain;
   return (facts) => {
     const filled = plain(facts);
