@@ -64,6 +64,8 @@ describe('A condition over an event', () => {
   test('F23: that looks at a label which is not there is an error and no match; it names the labels and none of their values', async () => {
     assert.deepEqual(await answer('event.labels.job == "x"'), { error: 'the event has no "job"; its labels are alertname, app.kubernetes.io/name, instance' });
     assert.deepEqual(await answer('event.labels.job != "x"', event({ labels: {} })), { error: 'the event has no "job"; it has no labels' });
+    assert.deepEqual(await answer('event.annotations.job == "x"'), { error: 'the event has no annotation "job"' });
+    assert.deepEqual(await answer('event.annotations.job == event.labels.job'), await answer('event.labels.job == "x"'));
     assert.deepEqual(await answer('!(event.labels.job == "x")'), await answer('event.labels.job == "x"'));
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${String(index).padStart(2, '0')}${'n'.repeat(80)}`, 'canary']));
     const told = await answer('event.labels.job == "x"', event({ labels: many }));

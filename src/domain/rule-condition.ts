@@ -5,7 +5,7 @@ import { word } from './cel-shape.ts';
 import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from './event.ts';
 import { checkRuleCel, eventContext, missingLabel } from './rule-facts.ts';
 import { quickOf } from './rule-quick.ts';
-import { isEvent, selection, textOf } from './rule-reads.ts';
+import { isEvent, selection, textOf, textReads } from './rule-reads.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
 export interface Condition {
@@ -85,13 +85,17 @@ function statusesOf(expr: Expr): readonly string[] {
 
 function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
   const outcome = checked.run(eventContext(facts));
-  if ('error' in outcome) return { error: explain(outcome, facts) };
+  if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
   return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
 }
 
-/** The words of an error of an evaluation. */
-export function explain({ error, missing }: { readonly error: string; readonly missing?: string }, facts: EventFacts): string {
-  return missing === undefined ? error : missingLabel(missing, facts);
+/** The words of an error of an evaluation of `expr`. */
+export function explain({ error, missing }: { readonly error: string; readonly missing?: string }, facts: EventFacts, expr: Expr): string {
+  if (missing === undefined) return error;
+  const asked = textReads(expr).filter(({ pair }) => pair?.name === missing);
+  // The names of annotations stay out: a reason is shown where annotations are not.
+  const isAnnotation = asked.length > 0 && asked.every(({ pair }) => pair?.of === 'annotations');
+  return isAnnotation ? `the event has no annotation ${JSON.stringify(missing)}` : missingLabel(missing, facts);
 }
 
 /**

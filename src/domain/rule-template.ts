@@ -54,7 +54,7 @@ async function compileExpression(expression: string): Promise<(facts: EventFacts
   if (kind !== 'text' && kind !== 'number') throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
   return (facts) => {
     const outcome = checked.run(eventContext(facts));
-    if ('error' in outcome) return { error: explain(outcome, facts) };
+    if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
     const text = String(outcome.value);
     // Neither can reach another program unchanged: NUL ends an argument, half a pair has no UTF-8.
     if (text.includes('\0') || !text.isWellFormed()) return { error: 'it yields a character that no program can be given' };
