@@ -111,7 +111,7 @@ const add = writeOperation({
     text: z
       .string({ error: 'expected the text of a rule file' })
       .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, { error: `expected at most ${YAML_BYTES_MAX} bytes` }),
-    replace: z.boolean().default(false).describe('Put it in the place of a rule of this name; that stays enabled or disabled'),
+    replace: z.boolean().default(false).describe('Put it in the place of a rule of this name, which stays enabled or disabled; a new one is added'),
     disabled: z.boolean().default(false).describe('Disabled, until svc rule enable: svc rule test can try it first'),
   }),
   answers: ['rule.get'],

@@ -65,7 +65,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
   };
   const insert = tx.db.insertInto('rules').values(row).onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a rule is called ${rule.name} already.`);
+  if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a rule is called ${rule.name} already; --replace puts this one in its place.`);
   tx.announce();
   return row;
 }

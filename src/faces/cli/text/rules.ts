@@ -36,7 +36,7 @@ export function rules(data: Projected<'rule.list'>, page: Page): string {
       { title: 'APPROVAL', cell: (each) => each.approval },
       { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
       { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, page.nowMs) },
-      { title: 'WHEN', cell: (each) => each.when, mayCut: true },
+      { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true },
     ],
     'No rules. Add one with: svc rule add NAME --file rule.yaml',
   );
@@ -51,7 +51,7 @@ export function rule(data: Projected<'rule.get'>, page: Page): string {
     ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
     ...(until === undefined ? [] : ([['Silenced', `until ${absolute(until, page.nowMs)}, by ${silencedBy}`]] as const)),
     ...(ended === undefined || ended.length === 0 ? [] : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
-    ['When', data.when],
+    ['When', data.when.trim()],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
     ['Cooldown', data.cooldown ?? 'none'],
