@@ -3,26 +3,61 @@
  * read by rule-script.ts; of a program without a row nothing is known.
  */
 
-/** How an interpreter reads its options: letters whose next word is the script, or code beside it, and letters with any other value. */
+/**
+ * How an interpreter reads its words. Only what stands here is known of its options: behind any other one it can not be
+ * told which word is the script, so that no text of an event may follow.
+ */
 export interface Interpreter {
   readonly names: RegExp;
-  readonly script: string;
-  readonly code?: string;
-  readonly values: string;
-  /** Whether its script is the first word that is no option. */
-  readonly bare?: true;
-  /** Whether options may still come behind words that are none, as GNU's tools have it. */
+  /** Letters of options without a value, of which several may stand behind one dash. */
+  readonly flags: string;
+  /** Other words that are options without a value. */
+  readonly plain?: RegExp;
+  /** Letters whose next word is a value, and no script in place of the one that is looked for. */
+  readonly values?: string;
+  /** The letter whose next word is `name=value`: the value may hold an expression. */
+  readonly assigns?: string;
+  /** Letters whose next word is the script, or the name of its file. */
+  readonly script?: string;
+  /** Other words that are such an option; with `=` it holds the script itself. */
+  readonly scriptWords?: RegExp;
+  /** Letters that hand over code, for words that may be no options of it at all. */
+  readonly code: string;
+  /** The first word that is no option is the text of the script, and not the name of its file. */
+  readonly isText?: true;
+  /** No word is its script but behind an option. */
+  readonly needsOption?: true;
+  /** Behind the option of the script nothing is an option of it any more. */
+  readonly scriptEnds?: true;
+  /** Words without a dash before the script that are not its file. */
+  readonly verbs?: RegExp;
+  /** A word that begins with "+" is an option too. */
+  readonly hasPlus?: true;
+  /** Options may still come behind words that are none, as GNU's tools have it. */
   readonly goesOn?: true;
 }
 
 export const INTERPRETERS: readonly Interpreter[] = [
-  { names: /^(?:sh|bash|dash|zsh|ksh|ash|fish|csh|tcsh|pwsh)$/, script: 'c', values: 'oO' },
-  { names: /^python[\d.]*$/, script: 'cm', values: 'WX' },
-  { names: /^(?:perl[\d.]*|ruby[\d.]*|lua[\d.]*|osascript|tclsh)$/, script: 'eE', code: 'MI', values: '', goesOn: true },
-  { names: /^(?:node|nodejs|bun|deno)$/, script: 'ep', code: 'r', values: '', goesOn: true },
-  { names: /^php[\d.]*$/, script: 'rBREf', values: 'dc' },
-  { names: /^(?:awk|gawk|mawk|nawk|original-awk)$/, script: 'efE', code: 'il', values: 'vF', bare: true },
-  { names: /^g?sed$/, script: 'ef', values: 'l', bare: true, goesOn: true },
+  // Their -c takes no word: what is run is the first word that is no option, as in `sh -c -e SCRIPT`. No -r: bash reads
+  // -rcfile as a name that takes the next word.
+  { names: /^(?:sh|bash|rbash|dash|zsh|ksh|mksh|ash|csh|tcsh)$/, flags: 'abcefhilmnpstuvx', plain: /^--(?:norc|noprofile|login|posix)$/, values: 'oO', code: 'c', hasPlus: true },
+  { names: /^fish$/, flags: 'cilnNP', code: 'cC' },
+  { names: /^(?:pwsh(?:-preview)?|powershell)$/, flags: '', plain: /^-(?:nop|noprofile|nol|nologo|noni|noninteractive)$/i, scriptWords: /^-f(?:ile)?$/i, code: 'cefCEF', needsOption: true, scriptEnds: true },
+  // No -m: what a module does with its words is not known, and timeit and pdb run them.
+  { names: /^(?:python|pypy)[\d.]*$/, flags: 'bBdEiIOPqsSuvx', plain: /^-[WX][\w:=.]+$/, values: 'WX', script: 'c', code: 'cm', scriptEnds: true },
+  // No -n and -p: perl opens the files that they read in a way that starts a program where a name ends with "|".
+  { names: /^perl[\d.]*$/, flags: 'clTUwW01234567', plain: /^-[mM]-?[\w:=,]+$/, values: 'I', script: 'eE', code: 'eEIM' },
+  { names: /^ruby[\d.]*$/, flags: 'lw', plain: /^-r[\w/-]+$/, values: 'Ir', script: 'e', code: 'eIr' },
+  // Behind -e lua still takes a file: that is a value here.
+  { names: /^(?:lua[\d.]*|luajit|osascript|tclsh[\d.]*)$/, flags: '', values: 'el', code: 'el' },
+  { names: /^(?:node|nodejs|bun|deno)$/, flags: '', plain: /^--(?:no-warnings|trace-warnings|enable-source-maps)$/, script: 'ep', scriptWords: /^--(?:eval|print)(?:=|$)|^-pe$/, verbs: /^inspect$/, code: 'epr' },
+  { names: /^php[\d.]*$/, flags: 'nq', values: 'dc', script: 'fr', code: 'rBREf' },
+  { names: /^(?:awk|gawk|mawk|nawk|original-awk)$/, flags: 'bcNrsSP', plain: /^-F.+$/, values: 'F', assigns: 'v', script: 'efE', code: 'efEil', isText: true },
+  // No -i without an ending, which BSD's takes from the next word, and no -l, which has a value only in GNU's.
+  {
+    names: /^g?sed$/, flags: 'nErszu', plain: /^-[nErszu]*i\.\w+$|^--(?:in-place|quiet|silent|regexp-extended|null-data|separate|sandbox|posix|unbuffered|follow-symlinks)$/,
+    script: 'ef', scriptWords: /^--(?:expression|file)(?:=|$)/, code: 'ef', isText: true, goesOn: true,
+  }, // prettier-ignore
 ];
 
 /** Options whose value is a script or names what is run: letters, and long names without their dashes. */
@@ -37,16 +72,21 @@ const TAR_OPTIONS: ScriptOptions = {
   letters: 'IF',
   long: ['to-command', 'checkpoint-action', 'use-compress-program', 'info-script', 'new-volume-script', 'rsh-command', 'rmt-command'],
 };
+const MYSQL_OPTIONS: ScriptOptions = { letters: 'e', long: ['init-command', 'pager', 'plugin-dir', 'defaults-file', 'defaults-extra-file'] };
 const KUBECTL_OPTIONS: ScriptOptions = { letters: '', long: ['kubeconfig'] };
 
 /** Programs that have such options, wherever among their words. */
 export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
   runuser: { letters: 'c' },
   flock: { letters: 'c' },
-  git: { letters: 'cuxO', long: ['upload-pack', 'receive-pack', 'exec-path', 'config', 'config-env', 'template', 'extcmd', 'open-files-in-pager'] },
-  psql: { letters: 'cf' },
-  mysql: { letters: 'e', long: ['init-command', 'pager'] },
-  mariadb: { letters: 'e', long: ['init-command', 'pager'] },
+  git: {
+    letters: 'cuxOs',
+    long: ['upload-pack', 'receive-pack', 'exec-path', 'config', 'config-env', 'template', 'extcmd', 'open-files-in-pager', 'strategy', 'repo', 'bundle-uri'],
+  },
+  // What psql writes to goes to a shell where it begins with "|".
+  psql: { letters: 'cfo', long: ['output'] },
+  mysql: MYSQL_OPTIONS,
+  mariadb: MYSQL_OPTIONS,
   mongosh: { letters: 'ef' },
   rsync: { letters: 'eM', long: ['rsync-path', 'remote-option'] },
   ssh: SSH_OPTIONS,
@@ -58,7 +98,7 @@ export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
   bsdtar: TAR_OPTIONS,
   kubectl: KUBECTL_OPTIONS,
   oc: KUBECTL_OPTIONS,
-  'systemd-run': { letters: 'p', long: ['property', 'setenv'] },
+  'systemd-run': { letters: 'pE', long: ['property', 'setenv'] },
   strace: { letters: 'o', long: ['output'] },
   fd: { letters: 'xX', long: ['exec-batch'] },
   fdfind: { letters: 'xX', long: ['exec-batch'] },
@@ -126,6 +166,10 @@ export interface Closed {
   /** None: nowhere; `any word`: anywhere but first, and there too as the value of an option. */
   readonly behind?: readonly string[] | 'any word';
   readonly never?: RegExp;
+  /** Where that word has to come first, the options that may stand before it: of others the value could look like it. */
+  readonly flags?: RegExp;
+  /** Together with one of these words, what has to stand in each word before its expression. */
+  readonly addresses?: { readonly words: RegExp; readonly before: RegExp };
 }
 
 const CONTAINERS: Closed = {
@@ -142,8 +186,14 @@ const GIT: Closed = {
     'log', 'show', 'diff', 'status', 'describe', 'blame', 'shortlog', 'rev-parse', 'rev-list', 'ls-files', 'ls-tree', 'ls-remote', 'cat-file', 'fetch', 'pull', 'push',
     'clone', 'checkout', 'switch', 'restore', 'reset', 'revert', 'cherry-pick', 'merge', 'tag', 'branch', 'add', 'rm', 'mv', 'commit', 'stash',
   ],
-  never: /^(?:foreach|filter-branch|filter-repo|bisect|config|difftool|mergetool|rebase|submodule|for-each-repo|send-email)$|^ext::/,
+  never: /^(?:foreach|filter-branch|filter-repo|bisect|config|difftool|mergetool|rebase|submodule|for-each-repo|send-email)$/,
+  // `ext::` and other names before "::" or an unknown one before "://" start a program: which it is has to be decided before the expression.
+  addresses: {
+    words: /^(?:clone|fetch|pull|push|ls-remote|remote)$/,
+    before: /^(?:(?:https?|ssh|git|ftps?):\/\/[^/]+\/|file:\/\/\/|[A-Za-z0-9+.-]*[^A-Za-z0-9+.:-]|[A-Za-z0-9+.-]+:[^:/])/,
+  },
 }; // prettier-ignore
+const IP: Closed = { behind: ['link', 'addr', 'address', 'route', 'neigh', 'neighbour', 'rule'], flags: /^-(?:[46sdjohp]|br)$/, never: /^xdp/ };
 // Options may stand there without a dash.
 const TAR: Closed = { behind: 'any word', never: /^[A-Za-z]*[IF][A-Za-z]*$/ };
 const NOWHERE: Closed = {};
@@ -155,11 +205,13 @@ const CLOSED_ROWS: readonly (readonly [names: readonly string[], row: Closed])[]
   [['machinectl'], { behind: ['start', 'stop', 'poweroff', 'reboot', 'terminate', 'kill', 'status', 'show'], never: /^(?:shell|login|bind|copy-to|edit)$/ }],
   [['git'], GIT],
   [['tar', 'gtar', 'bsdtar'], TAR],
-  [['ip'], { behind: 'any word', never: /^(?:exec|-b|-batch)$/ }],
+  [['ip'], IP],
   // Without the option its words are those of a shell.
   [['runuser'], { behind: ['-u', '--user'] }],
   [['su', 'sg', 'script', 'expect', 'screen', 'tmux', 'parallel', 'make', 'gmake', 'at', 'batch', 'crontab', 'run-parts', 'sqlite3'], NOWHERE],
   [['ansible', 'ansible-playbook', 'ansible-console', 'ansible-pull', 'salt', 'salt-call', 'salt-ssh', 'pssh', 'parallel-ssh', 'pdsh', 'clush', 'dsh', 'rsh', 'mosh'], NOWHERE],
+  // They run a script, or a package that is fetched first.
+  [['deno', 'bun', 'bunx', 'npx', 'npm', 'pnpx', 'pnpm', 'yarn', 'uvx', 'uv', 'pipx'], NOWHERE],
   // Even a file's name is a command to them where it begins with a plus sign.
   [['vi', 'vim', 'view', 'vimdiff', 'nvim', 'ex', 'ed', 'emacs', 'emacsclient', 'less', 'more', 'most', 'man'], NOWHERE],
   [['gdb', 'lldb', 'bwrap', 'proot', 'firejail', 'systemd-nspawn'], NOWHERE],
@@ -171,3 +223,17 @@ export const CLOSED: Readonly<Record<string, Closed>> = Object.fromEntries(CLOSE
 export function rowOf<T>(table: Readonly<Record<string, T>>, program: string): T | undefined {
   return Object.hasOwn(table, program) ? table[program] : undefined;
 }
+
+/** First words in the names of variables of programs that load code, or read a configuration which names some. */
+const FAMILIES =
+  'LD|DYLD|GLIBC|GCC|OPENSSL|SSH|SUDO|GIT|HG|SVN|CVS|SYSTEMD|XDG|DOCKER|PODMAN|HELM|ANSIBLE|TF|TERRAFORM|TERRAGRUNT|VAGRANT|PIPX?|UV|VIRTUAL_ENV|CONDA|GEM|BUNDLE|' +
+  'NODE|NPM|npm_config|YARN|BUN|DENO|LUA|R|JDK|MAVEN|GRADLE|CATALINA|DOTNET|CORECLR|CMAKE|RSYNC|TAR|TMUX|GTK|QT|AWS_CONFIG|AWS_SHARED';
+/** The same where the rest of the name follows without a line between. */
+const STEMS = 'PYTHON|PERL|RUBY|_?JAVA|PHP|TCL|BASH|ZSH|LESS|KUBE|CARGO|RUST|GO|VIM|MAKE|PSQL|TERMINFO';
+/** Ends of the names of variables that name a program, its options, a library, or where these are looked for. */
+const ENDS =
+  'PATHS?|HOME|LIBS?|OPTS?|OPTIONS|FLAGS|PAGER|EDITOR|VISUAL|BROWSER|SHELL|ASKPASS|RSH|COMMAND|CMD|PROG|PROGRAM|EXEC|HOOKS?|PRELOAD|STARTUP|WRAPPER|PLUGINS?|MODULES?|ENGINES?|CONF|CONFIG|PROFILE|INIT';
+const SINGLE = 'IFS|ENV|PS[0-4]|CC|CXX|AR|FCEDIT|EXINIT|TERMCAP|ZDOTDIR|PGSYSCONFDIR|INPUTRC|WGETRC|SCREENRC|MAILRC';
+
+/** An assignment to a variable that says which program or library is run, or gives a program options or a configuration. */
+export const VARIABLES = new RegExp(`^(?:${SINGLE}|(?:${FAMILIES})(?:_\\w*)?|(?:${STEMS})\\w*|\\w*(?:${ENDS}))=`);

@@ -3,7 +3,7 @@
  * event would write what is run. The programs are those that rules are likely to call; of others nothing is known here.
  * Where it can not be told whether a word is the value of an option or the program, it is taken for the worse.
  */
-import { CLOSED, type Closed, HANDS_TO_SHELL, INTERPRETERS, type Reading, rowOf, SCRIPT_OPTIONS, type ScriptOptions, WRAPPERS } from './rule-programs.ts';
+import { CLOSED, type Closed, HANDS_TO_SHELL, type Interpreter, INTERPRETERS, type Reading, rowOf, SCRIPT_OPTIONS, type ScriptOptions, VARIABLES, WRAPPERS } from './rule-programs.ts';
 
 /** A word of a command: its text, or null where an expression is in it, and what stands before that. */
 export interface ScriptWord {
@@ -18,14 +18,11 @@ const LONG = /^--([\w-]*)/;
 const OPEN_OPTION = /^-[\w-]*$/;
 const SHORT = /^-[A-Za-z0-9]+$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
-/** Variables that say which program or library is run. */
-const RUNS_CODE =
-  /^(?:PATH|IFS|ENV|BASH_ENV|SHELL|SHELLOPTS|PROMPT_COMMAND|EDITOR|VISUAL|BROWSER|\w*PAGER|LESSOPEN|LESSCLOSE|GCONV_PATH|TAR_OPTIONS|RSYNC_RSH|RSYNC_CONNECT_PROG|SSH_ASKPASS|SUDO_ASKPASS|KUBECONFIG|MAKEFLAGS|JAVA_TOOL_OPTIONS|AWKPATH|(?:LD|DYLD|PYTHON|PERL5?|RUBY|NODE|GIT|LUA|PHP|ANSIBLE)_?[A-Z0-9_]*)=/;
 /** Before the program that find starts. */
 const FOUND = /^-(?:exec|execdir|ok|okdir)$/;
 
 const NO_WORD: ScriptWord = { fixed: '', before: '' };
-const SCRIPT = '${…} in a script would let the event write the program; hand it over as an argument, as in ["sh", "-c", "echo \\"$1\\"", "sh", "${event.name}"]';
+const SCRIPT = '${…} in a script would let the event write the program; hand it over as an argument behind a script that is written out, with only plain short options before that, as in ["sh", "-c", "echo \\"$1\\"", "sh", "${event.name}"]';
 const PROGRAM = '${…} where a program is named would let the event choose the program; behind a long option write its value with =, and -- before the program';
 
 /** Refuses a command in which `${…}` names the program, or stands in a script, as in `["sh", "-c", "echo ${event.name}"]`. */
@@ -35,7 +32,7 @@ export function refuseScript(words: readonly ScriptWord[], refuse: (what: string
     // Anywhere: a program may be handed on, as in `find … -exec sh -c`.
     if (fixed !== null && runsOpen(words, at, false)) refuse(SCRIPT);
     if (fixed !== null && FOUND.test(fixed)) programs.add(at + 1);
-    if (fixed === null && RUNS_CODE.test(before)) refuse(PROGRAM);
+    if (fixed === null && VARIABLES.test(before)) refuse(PROGRAM);
   });
   // What a program starts is added while the set is gone through.
   for (const at of programs) {
@@ -48,44 +45,102 @@ export function refuseScript(words: readonly ScriptWord[], refuse: (what: string
   }
 }
 
-function closedBy(name: string, { behind }: Closed): string {
-  const place = typeof behind === 'object' ? `; it may stand behind ${behind.join(', ')}` : '';
+function closedBy(name: string, { behind, addresses }: Closed): string {
+  const address = addresses === undefined ? '' : '; of an address write the beginning, as in https://host/${…}';
+  const place = typeof behind === 'object' ? `; it may stand behind ${behind.join(', ')}${address}` : '';
   return `\${…} there could let the event choose or write what ${name} runs${place}`;
 }
 
 /** Whether one of the words behind a program that is closed holds an expression where none may be. */
-function isRefusedBy({ behind = [], never }: Closed, words: readonly ScriptWord[]): boolean {
+function isRefusedBy({ behind = [], never, flags, addresses }: Closed, words: readonly ScriptWord[]): boolean {
   const first = words.findIndex(({ fixed }) => fixed === null);
   if (first < 0) return false;
   if (never !== undefined && words.some(({ fixed, before }) => never.test(fixed ?? before))) return true;
   if (behind === 'any word') return first === 0 && words[0]?.before.startsWith('-') !== true;
-  return !words.slice(0, first).some(({ fixed }) => behind.includes(fixed ?? ''));
+  if (addresses !== undefined && words.some(({ fixed }) => addresses.words.test(fixed ?? '')) && words.some(({ fixed, before }) => fixed === null && !addresses.before.test(before))) return true;
+  const possible = flags === undefined ? words.slice(0, first) : words.slice(0, first).filter(({ fixed }) => !flags.test(fixed ?? '')).slice(0, 1);
+  return !possible.some(({ fixed }) => behind.includes(fixed ?? ''));
 }
 
-/** Whether the interpreter at `at` gets a script that holds an expression, or with `file` the name of one. */
-function runsOpen(words: readonly ScriptWord[], at: number, file: boolean): boolean {
+/** What the words of an interpreter that were read so far say of those behind them. */
+interface Read {
+  hasScript: boolean;
+  /** Whether one of its options hands over code. */
+  hasCode: boolean;
+  /** Whether the next word may be the value of an option or not. */
+  isUnsure: boolean;
+}
+
+/**
+ * Whether the interpreter at `at` gets a script that holds an expression. With `isProgram` it is certain to be run: then
+ * neither its script's file may come from the event, nor any word behind an option that is not known of it. Else its name
+ * is an argument more often than a program.
+ */
+function runsOpen(words: readonly ScriptWord[], at: number, isProgram: boolean): boolean {
   const program = programOf(words[at]?.fixed ?? '');
-  const interpreter = INTERPRETERS.find(({ names }) => names.test(program));
-  if (interpreter === undefined) return false;
-  let hasScript = false;
+  const row = INTERPRETERS.find(({ names }) => names.test(program));
+  if (row === undefined) return false;
+  const read: Read = { hasScript: false, hasCode: false, isUnsure: false };
+  const anyOpen = (from: number): boolean => words.some((_, index) => index >= from && isOpen(words, index));
+  let isEnded = false;
   for (let index = at + 1; index < words.length; index += 1) {
     const { fixed, before } = words[index] ?? NO_WORD;
     const text = fixed ?? before;
-    if (fixed !== '-' && text.startsWith('-')) {
-      const isScript = isLong(text, LONG_NAMES) || hasLetter(text, interpreter.script);
-      const takesNext = !text.includes('=') && (isScript || hasLast(text, `${interpreter.code ?? ''}${interpreter.values}`));
-      if (fixed === null && OPEN_OPTION.test(before)) return true;
-      if ((isScript || hasLetter(text, interpreter.code ?? '')) && (fixed === null || (takesNext && isOpen(words, index + 1)))) return true;
-      hasScript ||= isScript;
-      if (takesNext) index += 1;
-    } else {
-      // Its script or its file; what is found anywhere is an argument more often than a program.
-      if (!hasScript && fixed === null) return file || interpreter.bare === true;
-      if (interpreter.goesOn === undefined) return false;
-      hasScript = true;
-    }
+    if (!isEnded && fixed === '--' && row.needsOption === undefined) {
+      isEnded = true;
+    } else if (!isEnded && (text.startsWith('-') || (row.hasPlus === true && text.startsWith('+')))) {
+      const step = optionAt(words, index, row, read);
+      if (step === 'script' || (step === 'unknown' && isProgram && anyOpen(index))) return true;
+      if (step === 'ends') return false;
+      if (step === 'two words') index += 1;
+    } else if (read.hasScript || fixed !== null) {
+      if (!read.hasScript && row.needsOption === true) return isProgram && anyOpen(index);
+      // Where the word may be the value of an option, or is a verb, the script is still to come.
+      read.hasScript ||= !read.isUnsure && row.verbs?.test(text) !== true;
+      if (read.hasScript && row.goesOn === undefined) return false;
+    } else return isProgram || row.isText === true || read.hasCode;
   }
   return false;
+}
+
+/** What one option of an interpreter does; `script`: it hands over code that holds an expression. */
+function optionAt(words: readonly ScriptWord[], index: number, row: Interpreter, read: Read): 'script' | 'unknown' | 'ends' | 'one word' | 'two words' {
+  const { fixed, before } = words[index] ?? NO_WORD;
+  const text = fixed ?? before;
+  const next = text.includes('=') ? undefined : words[index + 1];
+  const isCode = hasLetter(text, row.code) || isLong(text, LONG_NAMES);
+  const kind = fixed === null ? null : kindOf(fixed, row);
+  if (fixed === null) {
+    if (row.assigns !== undefined && text.startsWith(`-${row.assigns}`) && ASSIGNMENT.test(text.slice(2))) return 'one word';
+    if (isCode || OPEN_OPTION.test(before)) return 'script';
+  }
+  if (isCode && next?.fixed === null) return 'script';
+  read.hasCode ||= isCode;
+  if (kind === 'flag') return 'one word';
+  const isValue = next === undefined || (next.fixed === null ? kind === 'assigns' && ASSIGNMENT.test(next.before) : !/^[-+]/.test(next.fixed));
+  if (kind === null || !isValue) {
+    read.isUnsure = true;
+    return 'unknown';
+  }
+  if (kind === 'script') {
+    read.hasScript = true;
+    if (row.scriptEnds === true) return 'ends';
+  }
+  return next === undefined ? 'one word' : 'two words';
+}
+
+/** What is known of a fixed option, or null. Of a cluster all letters have to be known, and only the last takes a word. */
+function kindOf(text: string, row: Interpreter): 'flag' | 'value' | 'assigns' | 'script' | null {
+  if (row.plain?.test(text) === true) return 'flag';
+  if (row.scriptWords?.test(text) === true) return 'script';
+  if (row.needsOption === undefined && /^--[\w-]+=/.test(text)) return 'flag';
+  const cluster = Array.from(/^[-+]([A-Za-z0-9]+)$/.exec(text)?.[1] ?? '');
+  const last = cluster.pop();
+  if (last === undefined || !cluster.every((letter) => row.flags.includes(letter))) return null;
+  if (row.flags.includes(last)) return 'flag';
+  if (row.values?.includes(last) === true) return 'value';
+  if (row.script?.includes(last) === true) return 'script';
+  return row.assigns === last ? 'assigns' : null;
 }
 
 /** Whether an option is one of these, or an abbreviation, which most programs take too. */
@@ -94,14 +149,10 @@ function isLong(text: string, names: readonly string[]): boolean {
   return given !== '' && names.some((name) => name.startsWith(given));
 }
 
-/** Whether a cluster of short options has one of these letters, as `-euc`; a value may follow in the same word. */
+/** Whether a cluster of short options has one of these letters, as `-euc` or `-0777ne`; a value may follow in the same word. */
 function hasLetter(text: string, letters: string): boolean {
-  const cluster = /^-([A-Za-z]+)/.exec(text)?.[1] ?? '';
+  const cluster = /^[-+]([A-Za-z0-9]+)/.exec(text)?.[1] ?? '';
   return Array.from(cluster).some((letter) => letters.includes(letter));
-}
-
-function hasLast(text: string, letters: string): boolean {
-  return SHORT.test(text) && letters.includes(text.slice(-1));
 }
 
 /** Whether a word behind the program at `at` that holds an expression is a script to it. */
