@@ -112,7 +112,7 @@ describe('T14: What an event fills in', () => {
       'bash +e -c X', 'sh +x -c X', 'bash +O extglob -c X', 'bash +o pipefail X', 'bash --rcfile f -c X', 'bash --rcfile f X', 'bash -rcfile f X', 'bash --init-file f -c X', 'sudo bash +e -c X', 'bash -c -e X', 'sh -c -- X', 'sh - X',
       'bash - X', 'bash -o -c X', 'sh -s X', 'fish --init-command x -c X', 'fish -C x X', 'fish -p /t X', 'ksh -R /t X', 'sed --line-length 5 s/a/X/e f', "sed --line-length 5 's/a/X/e' f", 'sed -l 5 X f', 'sed -i p X', 'sed -n --zero X', 'sed p /f -e X', 'sed p -i X',
       'python3 --check-hash-based-pycs default -c X', 'python3 -m timeit X', 'python3 -W X f', 'python3 - X', 'pypy3 -c X', "gawk --assign a=1 '{print X}'", "gawk --field-separator : '{X}'", 'gawk -i lib X', 'gawk --include=lib X', 'gawk --load lib X', 'mawk -W exec X',
-      'php --define a=1 -r X', 'php -d a=1 -r X', 'php -B a X', 'pwsh -nop -ep bypass -Command X', 'pwsh -wd /x -c X', 'pwsh -nop -Command a X', 'pwsh -c a X', 'pwsh X', 'pwsh -- a X', 'pwsh -File X', 'node --require a X', 'node inspect X', 'node --import a X', 'node --input-type module -e X',
+      'php --define a=1 -r X', 'php -d a=1 -r X', 'php -B a X', 'pwsh -nop -ep bypass -Command X', 'pwsh -wd /x -c X', 'pwsh -nop -Command a X', 'pwsh -c a X', 'pwsh X', 'pwsh -- a X', 'pwsh -File X', 'node --require a X', 'node inspect X', 'node -p -e X', 'ruby -e -n X', 'node --import a X', 'node --input-type module -e X',
       'lua -e a X', 'lua -l a X', 'luajit -b a X', 'ruby -C /srv -e X', "perl -ne 'print' X", 'perl -p /f.pl X', 'tclsh -encoding utf-8 X', 'awk -F X p /f', "awk -v X '{print}'", 'awk -vX p',
     ], SCRIPT); // prettier-ignore
     await takenEach([

@@ -57,9 +57,11 @@ function isRefusedBy({ behind = [], never, flags, addresses }: Closed, words: re
   if (first < 0) return false;
   if (never !== undefined && words.some(({ fixed, before }) => never.test(fixed ?? before))) return true;
   if (behind === 'any word') return first === 0 && words[0]?.before.startsWith('-') !== true;
-  if (addresses !== undefined && words.some(({ fixed }) => addresses.words.test(fixed ?? '')) && words.some(({ fixed, before }) => fixed === null && !addresses.before.test(before))) return true;
-  const possible = flags === undefined ? words.slice(0, first) : words.slice(0, first).filter(({ fixed }) => !flags.test(fixed ?? '')).slice(0, 1);
-  return !possible.some(({ fixed }) => behind.includes(fixed ?? ''));
+  const isAddress = addresses !== undefined && words.some(({ fixed }) => addresses.words.test(fixed ?? ''));
+  if (isAddress && words.some(({ fixed, before }) => fixed === null && !addresses.before.test(before))) return true;
+  const front = words.slice(0, first).map(({ fixed }) => fixed ?? '');
+  const verbs = flags === undefined ? front : front.filter((word) => !flags.test(word)).slice(0, 1);
+  return !verbs.some((verb) => behind.includes(verb));
 }
 
 /** What the words of an interpreter that were read so far say of those behind them. */
