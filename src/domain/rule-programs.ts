@@ -1,6 +1,6 @@
 /**
  * What is known of programs that rules are likely to call: which start another one, and which take a script. Each row is
- * read by rule-script.ts; of a program without a row nothing is known.
+ * read by rule-script.ts; those that are closed but for some words are in rule-closed.ts; of a program without a row nothing is known.
  */
 
 /**
@@ -64,16 +64,18 @@ export const INTERPRETERS: readonly Interpreter[] = [
 export interface ScriptOptions {
   readonly letters: string;
   readonly long?: readonly string[];
+  /** Long options that are a script's with other programs, such as `--file`, are none of it. */
+  readonly onlyThese?: true;
 }
 
 const SSH_OPTIONS: ScriptOptions = { letters: 'oFI' };
 const COPY_OPTIONS: ScriptOptions = { letters: 'oFSD' };
 const TAR_OPTIONS: ScriptOptions = {
   letters: 'IF',
+  onlyThese: true,
   long: ['to-command', 'checkpoint-action', 'use-compress-program', 'info-script', 'new-volume-script', 'rsh-command', 'rmt-command'],
 };
 const MYSQL_OPTIONS: ScriptOptions = { letters: 'e', long: ['init-command', 'pager', 'plugin-dir', 'defaults-file', 'defaults-extra-file'] };
-const KUBECTL_OPTIONS: ScriptOptions = { letters: '', long: ['kubeconfig'] };
 
 /** Programs that have such options, wherever among their words. */
 export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
@@ -96,9 +98,31 @@ export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
   tar: TAR_OPTIONS,
   gtar: TAR_OPTIONS,
   bsdtar: TAR_OPTIONS,
-  kubectl: KUBECTL_OPTIONS,
-  oc: KUBECTL_OPTIONS,
   'systemd-run': { letters: 'pE', long: ['property', 'setenv'] },
+  certbot: {
+    letters: 'c',
+    long: [
+      'deploy-hook', 'renew-hook', 'pre-hook', 'post-hook', 'manual-auth-hook', 'manual-cleanup-hook', 'config', 'config-dir', 'nginx-ctl', 'nginx-server-root', 'apache-ctl', 'apache-server-root',
+    ],
+  }, // prettier-ignore
+  helm: {
+    letters: '',
+    long: [
+      'post-renderer', 'post-renderer-args', 'kubeconfig', 'kube-apiserver', 'kube-token', 'kube-context', 'kube-as-user', 'kube-as-group', 'kube-ca-file', 'kube-tls-server-name',
+      'kube-insecure-skip-tls-verify', 'repository-config', 'registry-config',
+    ],
+  }, // prettier-ignore
+  borg: { letters: '', long: ['remote-path', 'tar-filter'] },
+  // The name of a repository may hold a command, as in `rclone::sftp,ssh=…`.
+  restic: { letters: 'or', long: ['option', 'password-command', 'from-password-command', 'repo', 'from-repo', 'repository-file', 'from-repository-file'] },
+  curl: { letters: 'K', long: ['config', 'engine'], onlyThese: true },
+  wget: { letters: 'e', long: ['use-askpass', 'config'] },
+  split: { letters: '', long: ['filter'], onlyThese: true },
+  sort: { letters: '', long: ['compress-program'], onlyThese: true },
+  rg: { letters: '', long: ['pre', 'hostname-bin'], onlyThese: true },
+  ag: { letters: '', long: ['pager'], onlyThese: true },
+  // Its options have one dash, and what stands behind them is read by rule-script.ts.
+  find: { letters: '' },
   strace: { letters: 'o', long: ['output'] },
   fd: { letters: 'xX', long: ['exec-batch'] },
   fdfind: { letters: 'xX', long: ['exec-batch'] },
@@ -111,6 +135,10 @@ export interface Reading {
   readonly operands: number;
   /** Whether what stands before the program says in which file system it is looked for. */
   readonly choosesRoot?: true;
+  /** The options whose value says so, or in which directory or by which configuration it is started. */
+  readonly places?: ScriptOptions;
+  /** It starts a program only where this is its first word. */
+  readonly verb?: string;
 }
 
 /** What stands behind them is given to a shell; of ssh, behind the host, to the one on the other machine. */
@@ -123,9 +151,9 @@ export const HANDS_TO_SHELL: Readonly<Record<string, Reading>> = {
 
 /** Programs that start another one. */
 export const WRAPPERS: Readonly<Record<string, Reading>> = {
-  env: { values: 'uCa', operands: 0 },
-  sudo: { values: 'ugpCrtThUDR', operands: 0 },
-  doas: { values: 'uCa', operands: 0 },
+  env: { values: 'uCa', operands: 0, places: { letters: 'C', long: ['chdir'] } },
+  sudo: { values: 'ugpCrtThUDR', operands: 0, places: { letters: 'RD', long: ['chroot', 'chdir'] } },
+  doas: { values: 'uCa', operands: 0, places: { letters: 'C' } },
   runuser: { values: 'ugGsw', operands: 0 },
   gosu: { values: '', operands: 1 },
   'su-exec': { values: '', operands: 1 },
@@ -150,74 +178,24 @@ export const WRAPPERS: Readonly<Record<string, Reading>> = {
   xargs: { values: 'adEILnPs', operands: 0 },
   unshare: { values: 'RwSG', operands: 0, choosesRoot: true },
   nsenter: { values: 'tSGW', operands: 0, choosesRoot: true },
-  'systemd-run': { values: 'pEHMtu', operands: 0 },
+  'systemd-run': { values: 'pEHMtu', operands: 0, places: { letters: 'HM', long: ['working-directory', 'root-directory', 'root-image', 'host', 'machine'] } },
   busybox: { values: '', operands: 0 },
   toybox: { values: '', operands: 0 },
   k3s: { values: '', operands: 0 },
   strace: { values: 'oepsPuEIabSXUO', operands: 0 },
   ltrace: { values: 'aADeFlnopsuwx', operands: 0 },
+  tini: { values: 'pe', operands: 0 },
+  'dumb-init': { values: 'r', operands: 0 },
+  unbuffer: { values: '', operands: 0 },
+  proxychains: { values: 'f', operands: 0, places: { letters: 'f' } },
+  proxychains4: { values: 'f', operands: 0, places: { letters: 'f' } },
+  torsocks: { values: 'upaP', operands: 0 },
+  // The tool is a program too, and looked for in a directory.
+  valgrind: { values: '', operands: 0, places: { letters: '', long: ['tool', 'db-command'] } },
+  'xvfb-run': { values: 'efnpsw', operands: 0, places: { letters: 's', long: ['server-args'] } },
+  // The verb, and the number of the container.
+  pct: { values: '', operands: 2, choosesRoot: true, verb: 'exec' },
 };
-
-/**
- * A program that runs what it is told in more ways than are read here: an expression may only stand behind one of these
- * words of it, and nowhere at all together with one of those that run something.
- */
-export interface Closed {
-  /** None: nowhere; `any word`: anywhere but first, and there too as the value of an option. */
-  readonly behind?: readonly string[] | 'any word';
-  readonly never?: RegExp;
-  /** Where that word has to come first, the options that may stand before it: of others the value could look like it. */
-  readonly flags?: RegExp;
-  /** Together with one of these words, what has to stand in each word before its expression. */
-  readonly addresses?: { readonly words: RegExp; readonly before: RegExp };
-}
-
-const CONTAINERS: Closed = {
-  behind: ['restart', 'stop', 'start', 'kill', 'pause', 'unpause', 'rm', 'logs', 'inspect', 'stats', 'top', 'port', 'wait', 'ps', 'events'],
-  never: /^(?:exec|run|create|build|buildx|bake|up)$/,
-};
-const CLUSTER: Closed = {
-  behind: ['rollout', 'delete', 'get', 'describe', 'logs', 'scale', 'cordon', 'uncordon', 'drain', 'top', 'wait', 'label', 'taint', 'events'],
-  never: /^(?:exec|run|rsh|debug|attach|create|apply|replace|patch|edit|set)$/,
-};
-const SYSTEM_CONTAINERS: Closed = { behind: ['restart', 'stop', 'start', 'pause', 'delete', 'info', 'list'], never: /^(?:exec|shell|console|config|profile|launch|init)$/ };
-const GIT: Closed = {
-  behind: [
-    'log', 'show', 'diff', 'status', 'describe', 'blame', 'shortlog', 'rev-parse', 'rev-list', 'ls-files', 'ls-tree', 'ls-remote', 'cat-file', 'fetch', 'pull', 'push',
-    'clone', 'checkout', 'switch', 'restore', 'reset', 'revert', 'cherry-pick', 'merge', 'tag', 'branch', 'add', 'rm', 'mv', 'commit', 'stash',
-  ],
-  never: /^(?:foreach|filter-branch|filter-repo|bisect|config|difftool|mergetool|rebase|submodule|for-each-repo|send-email)$/,
-  // `ext::` and other names before "::" or an unknown one before "://" start a program: which it is has to be decided before the expression.
-  addresses: {
-    words: /^(?:clone|fetch|pull|push|ls-remote|remote)$/,
-    before: /^(?:(?:https?|ssh|git|ftps?):\/\/[^/]+\/|file:\/\/\/|[A-Za-z0-9+.-]*[^A-Za-z0-9+.:-]|[A-Za-z0-9+.-]+:[^:/])/,
-  },
-}; // prettier-ignore
-const IP: Closed = { behind: ['link', 'addr', 'address', 'route', 'neigh', 'neighbour', 'rule'], flags: /^-(?:[46sdjohp]|br)$/, never: /^xdp/ };
-// Options may stand there without a dash.
-const TAR: Closed = { behind: 'any word', never: /^[A-Za-z]*[IF][A-Za-z]*$/ };
-const NOWHERE: Closed = {};
-
-const CLOSED_ROWS: readonly (readonly [names: readonly string[], row: Closed])[] = [
-  [['docker', 'docker-compose', 'podman', 'podman-compose', 'nerdctl'], CONTAINERS],
-  [['kubectl', 'oc'], CLUSTER],
-  [['lxc', 'incus'], SYSTEM_CONTAINERS],
-  [['machinectl'], { behind: ['start', 'stop', 'poweroff', 'reboot', 'terminate', 'kill', 'status', 'show'], never: /^(?:shell|login|bind|copy-to|edit)$/ }],
-  [['git'], GIT],
-  [['tar', 'gtar', 'bsdtar'], TAR],
-  [['ip'], IP],
-  // Without the option its words are those of a shell.
-  [['runuser'], { behind: ['-u', '--user'] }],
-  [['su', 'sg', 'script', 'expect', 'screen', 'tmux', 'parallel', 'make', 'gmake', 'at', 'batch', 'crontab', 'run-parts', 'sqlite3'], NOWHERE],
-  [['ansible', 'ansible-playbook', 'ansible-console', 'ansible-pull', 'salt', 'salt-call', 'salt-ssh', 'pssh', 'parallel-ssh', 'pdsh', 'clush', 'dsh', 'rsh', 'mosh'], NOWHERE],
-  // They run a script, or a package that is fetched first.
-  [['deno', 'bun', 'bunx', 'npx', 'npm', 'pnpx', 'pnpm', 'yarn', 'uvx', 'uv', 'pipx'], NOWHERE],
-  // Even a file's name is a command to them where it begins with a plus sign.
-  [['vi', 'vim', 'view', 'vimdiff', 'nvim', 'ex', 'ed', 'emacs', 'emacsclient', 'less', 'more', 'most', 'man'], NOWHERE],
-  [['gdb', 'lldb', 'bwrap', 'proot', 'firejail', 'systemd-nspawn'], NOWHERE],
-];
-
-export const CLOSED: Readonly<Record<string, Closed>> = Object.fromEntries(CLOSED_ROWS.flatMap(([names, row]) => names.map((name) => [name, row])));
 
 /** The row of a program in one of the tables. */
 export function rowOf<T>(table: Readonly<Record<string, T>>, program: string): T | undefined {

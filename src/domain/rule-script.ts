@@ -3,7 +3,8 @@
  * event would write what is run. The programs are those that rules are likely to call; of others nothing is known here.
  * Where it can not be told whether a word is the value of an option or the program, it is taken for the worse.
  */
-import { CLOSED, type Closed, HANDS_TO_SHELL, type Interpreter, INTERPRETERS, type Reading, rowOf, SCRIPT_OPTIONS, type ScriptOptions, VARIABLES, WRAPPERS } from './rule-programs.ts';
+import { CLOSED, type Closed, type VerbOptions } from './rule-closed.ts';
+import { HANDS_TO_SHELL, type Interpreter, INTERPRETERS, type Reading, rowOf, SCRIPT_OPTIONS, type ScriptOptions, VARIABLES, WRAPPERS } from './rule-programs.ts';
 
 /** A word of a command: its text, or null where an expression is in it, and what stands before that. */
 export interface ScriptWord {
@@ -16,6 +17,8 @@ const LONG_NAMES = ['eval', 'exec', 'execute', 'command', 'expression', 'print',
 const LONG = /^--([\w-]*)/;
 /** What an expression stands behind where it could write more letters of options, or the name of one. */
 const OPEN_OPTION = /^-[\w-]*$/;
+/** What it stands behind where it writes the name of an option with any program. */
+const OPTION_NAME = /^-(?:-[\w-]*)?$/;
 const SHORT = /^-[A-Za-z0-9]+$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** Before the program that find starts. */
@@ -24,6 +27,7 @@ const FOUND = /^-(?:exec|execdir|ok|okdir)$/;
 const NO_WORD: ScriptWord = { fixed: '', before: '' };
 const SCRIPT = '${…} in a script would let the event write the program; hand it over as an argument behind a script that is written out, with only plain short options before that, as in ["sh", "-c", "echo \\"$1\\"", "sh", "${event.name}"]';
 const PROGRAM = '${…} where a program is named would let the event choose the program; behind a long option write its value with =, and -- before the program';
+const OPTION = '${…} there would let the event write the name of an option; write its value with =, or as a word of its own';
 
 /** Refuses a command in which `${…}` names the program, or stands in a script, as in `["sh", "-c", "echo ${event.name}"]`. */
 export function refuseScript(words: readonly ScriptWord[], refuse: (what: string) => never): void {
@@ -43,25 +47,41 @@ export function refuseScript(words: readonly ScriptWord[], refuse: (what: string
     if (closed !== undefined && isRefusedBy(closed, words.slice(at + 1))) refuse(closedBy(name, closed));
     for (const next of programsAfter(words, at)) programs.add(next);
   }
+  if (words.some(({ fixed, before }) => fixed === null && OPTION_NAME.test(before))) refuse(OPTION);
 }
 
-function closedBy(name: string, { behind, addresses }: Closed): string {
+function closedBy(name: string, { behind, addresses, servers }: Closed): string {
   const address = addresses === undefined ? '' : '; of an address write the beginning, as in https://host/${…}';
   const place = typeof behind === 'object' ? `; it may stand behind ${behind.join(', ')}${address}` : '';
-  return `\${…} there could let the event choose or write what ${name} runs${place}`;
+  return `\${…} there could let the event choose or write what ${name} runs${servers === undefined ? '' : ', or on which server'}${place}`;
 }
 
 /** Whether one of the words behind a program that is closed holds an expression where none may be. */
-function isRefusedBy({ behind = [], never, flags, addresses }: Closed, words: readonly ScriptWord[]): boolean {
+function isRefusedBy({ behind = [], never, options, servers, addresses }: Closed, words: readonly ScriptWord[]): boolean {
   const first = words.findIndex(({ fixed }) => fixed === null);
   if (first < 0) return false;
   if (never !== undefined && words.some(({ fixed, before }) => never.test(fixed ?? before))) return true;
+  if (servers !== undefined && openValues(words, 0, words.length, servers).length > 0) return true;
   if (behind === 'any word') return first === 0 && words[0]?.before.startsWith('-') !== true;
   const isAddress = addresses !== undefined && words.some(({ fixed }) => addresses.words.test(fixed ?? ''));
   if (isAddress && words.some(({ fixed, before }) => fixed === null && !addresses.before.test(before))) return true;
   const front = words.slice(0, first).map(({ fixed }) => fixed ?? '');
-  const verbs = flags === undefined ? front : front.filter((word) => !flags.test(word)).slice(0, 1);
+  const verbs = options === undefined ? front : verbOf(front, options);
   return !verbs.some((verb) => behind.includes(verb));
+}
+
+/** The verb in words before the first expression: what is no option, no value of one and no group. None where an option is not known. */
+function verbOf(front: readonly string[], { flags, values, groups = [] }: VerbOptions): string[] {
+  let isGrouped = false;
+  for (let index = 0; index < front.length; index += 1) {
+    const word = front[index] ?? '';
+    if (values?.test(word) === true) index += 1;
+    else if (word.startsWith('-')) {
+      if (!flags.test(word) && !/^--[\w-]+=/.test(word)) return [];
+    } else if (isGrouped || !groups.includes(word)) return [word];
+    else isGrouped = true;
+  }
+  return [];
 }
 
 /** What the words of an interpreter that were read so far say of those behind them. */
@@ -161,16 +181,24 @@ function hasLetter(text: string, letters: string): boolean {
 function takesScript(words: readonly ScriptWord[], at: number): boolean {
   const program = programOf(words[at]?.fixed ?? '');
   const options = rowOf(SCRIPT_OPTIONS, program);
-  const takesNext = ({ fixed }: ScriptWord, index: number): boolean => fixed?.includes('=') === false && isOpen(words, index + 1);
-  if (options !== undefined && words.some((word, index) => index > at && isScriptOption(word, options) && (word.fixed === null || takesNext(word, index)))) return true;
+  if (options !== undefined && openValues(words, at + 1, words.length, options).length > 0) return true;
   const reading = rowOf(HANDS_TO_SHELL, program);
   return reading !== undefined && operandsAfter(words, at, reading).found.slice(reading.operands).some((index) => isOpen(words, index));
 }
 
-function isScriptOption({ fixed, before }: ScriptWord, { letters, long = [] }: ScriptOptions): boolean {
+/** Which words from one to another hold an expression in the value of such an option; the value may be the next word. */
+function openValues(words: readonly ScriptWord[], from: number, to: number, options: ScriptOptions): number[] {
+  return words.slice(from, to).flatMap((word, offset) => {
+    if (!isScriptOption(word, options)) return [];
+    const value = word.fixed === null ? from + offset : from + offset + 1;
+    return isOpen(words, value) && word.fixed?.includes('=') !== true ? [value] : [];
+  });
+}
+
+function isScriptOption({ fixed, before }: ScriptWord, { letters, long = [], onlyThese }: ScriptOptions): boolean {
   const text = fixed ?? before;
   if (fixed === null && OPEN_OPTION.test(before)) return true;
-  if (LONG.test(text)) return isLong(text, [...LONG_NAMES, ...long]);
+  if (LONG.test(text)) return isLong(text, onlyThese === true ? long : [...LONG_NAMES, ...long]);
   const cluster = /^-([A-Za-z0-9]+)/.exec(text)?.[1] ?? '';
   return Array.from(fixed === null ? cluster : cluster.slice(-1)).some((letter) => letters.includes(letter));
 }
@@ -179,14 +207,16 @@ function isScriptOption({ fixed, before }: ScriptWord, { letters, long = [] }: S
 function programsAfter(words: readonly ScriptWord[], at: number): number[] {
   const name = programOf(words[at]?.fixed ?? '');
   const reading = rowOf(WRAPPERS, name);
-  if (reading === undefined) return [];
+  if (reading === undefined || (reading.verb !== undefined && words[at + 1]?.fixed !== reading.verb)) return [];
   const splits = ({ fixed, before }: ScriptWord): boolean => /^(?:-[A-Za-z0]*S|--split-string)/.test(fixed ?? before);
   const split = name === 'env' ? words.findIndex((word, index) => index > at && splits(word)) : -1;
   const firstOpen = (from: number, to = words.length): number[] => words.flatMap((_, index) => (index >= from && index < to && isOpen(words, index) ? [index] : [])).slice(0, 1);
   // What it splits may be a program and a script's option: no word behind that is certain to be an argument only.
   if (split >= 0) return firstOpen(split);
   const { found, passed } = operandsAfter(words, at, reading);
-  const root = reading.choosesRoot === true ? firstOpen(at + 1, found[reading.operands]) : [];
+  const end = found[reading.operands];
+  const root = reading.choosesRoot === true ? firstOpen(at + 1, end) : [];
+  if (reading.places !== undefined) root.push(...openValues(words, at + 1, end ?? words.length, reading.places));
   // Where a word may be the value of a long option or not, the program stands at one of several places.
   return [...root, ...passed, ...found.slice(passed.length === 0 ? reading.operands : 0, reading.operands + 1)];
 }
