@@ -1,6 +1,7 @@
 /** Clients that do not read, and load from all sides: the daemon's memory and its loop stay within bounds. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -95,6 +96,7 @@ describe('streams and load', () => {
     const daemon = await site.start({ nodeArgs: ['--import', LAG_RECORDER], env: { GATEHOUSE_LAG_FILE: files[0] }, args: ['--max-jobs', '1'] });
     const machine = fork(LAG_RECORDER, { execArgv: [], env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') } });
     t.after(() => machine.disconnect());
+    await once(machine, 'message');
     const pids = [daemon.pid, machine.pid ?? 0];
     const api = daemon.api(site.token);
     const measure = async (): Promise<Overrun> => {

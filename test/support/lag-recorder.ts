@@ -38,3 +38,5 @@ process.on('SIGUSR2', () => {
   writeFileSync(`${file}.new`, JSON.stringify(figures));
   renameSync(`${file}.new`, file);
 });
+// Before this the signal would end it: whoever forked it waits for this.
+process.send?.('ready');
