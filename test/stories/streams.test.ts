@@ -28,15 +28,17 @@ interface Lag {
 
 const LAG_RECORDER = join(import.meta.dirname, '..', 'support', 'lag-recorder.ts');
 
-/** Asks for a stream and never reads a byte of the answer. */
+/** Asks for a stream and stops to read once its answer has begun: from then on it has its place. */
 async function stoppedStream(t: TestContext, daemon: RunningDaemon, token: string, jobId: string): Promise<Socket> {
   const { port, host } = new URL(daemon.ready.web_url);
   const socket = connect({ port: Number(port), host: '127.0.0.1' });
-  socket.pause();
   socket.on('error', () => undefined);
   t.after(() => void socket.destroy());
   await new Promise<void>((resolve) => socket.once('connect', resolve));
   socket.write(`GET /api/v1/jobs/${jobId}/stream HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  const [head] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  assert.match(head.toString('latin1'), /^HTTP\/1\.1 200 /);
   return socket;
 }
 
