@@ -70,6 +70,7 @@ export async function runJob(
       runDir,
       searchPath: kit.path,
       clock: kit.clock,
+      signal,
       say: (text) => recorder.system(text),
       keepState: (state) => keep(state, false),
       setStateAside: (state) => keep(state, true),

@@ -57,6 +57,8 @@ export interface RunTools {
   /** Folders in which programs are looked for, as PATH has them. */
   readonly searchPath: string;
   readonly clock: Clock;
+  /** Aborted to stop the run: what takes long between two programs rejects with its reason. */
+  readonly signal: AbortSignal;
   /** Runs a program to its end, in the sandbox unless the job is privileged; its output goes to the job's events. */
   exec(order: ProgramOrder): Promise<ProgramEnd>;
   /** Adds a line of our own to the job's output. */

@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { errorCode } from '../../lib/error-code.ts';
-import { type TreeEntry, whereLinkLeads } from './link.ts';
+import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
 
 // What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
 // listing a folder, which may have millions of names. The rest is done at once: ten files of 2 KiB in two folders took
@@ -52,6 +52,7 @@ const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 interface Copy {
   readonly to: string;
   readonly limits: CopyLimits;
+  readonly signal: AbortSignal | undefined;
   readonly entries: Map<string, TreeEntry>;
   seen: number;
   bytes: number;
@@ -66,15 +67,15 @@ interface Place {
 /**
  * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone. `to`
  * is an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
- * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit; `to` then
- * holds a part.
+ * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit, and with the
+ * reason of `signal` soon after that is aborted; `to` then holds a part.
  */
-export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS): Promise<CopiedTree> {
-  const copy: Copy = { to, limits, entries: new Map(), seen: 0, bytes: 0 };
+export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS, signal?: AbortSignal): Promise<CopiedTree> {
+  const copy: Copy = { to, limits, signal, entries: new Map(), seen: 0, bytes: 0 };
   const before = await reading('', () => stat(from));
   await copyFolder(copy, { at: from, path: '' }, 0);
   await refuseReplaced(from, before);
-  makeLinks(copy);
+  await makeLinks(copy);
   const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
   return { digest: digestOf(copy.entries), files, bytes: copy.bytes };
 }
@@ -101,6 +102,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
       const name = nameOf(entry.name, path);
       if (LEFT_OUT.has(name)) continue;
       const place = { at: `${here}/${name}`, path: path === '' ? name : `${path}/${name}` };
+      copy.signal?.throwIfAborted();
       copy.seen += 1;
       if (copy.seen > copy.limits.files) throw new Error(`There are more than ${copy.limits.files} files in it.`);
       if (entry.isFile()) files.push(place);
@@ -125,6 +127,7 @@ function nameOf(bytes: Buffer, folder: string): string {
 }
 
 async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
+  copy.signal?.throwIfAborted();
   // Not blocking: a pipe that took the place of the file would else hold this thread for ever.
   const source = await reading(path, () => open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   try {
@@ -149,6 +152,7 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
 async function pour(copy: Copy, path: string, source: number, target: number, block: Buffer): Promise<string> {
   const digest = createHash('sha256');
   for (;;) {
+    copy.signal?.throwIfAborted();
     const count = await reading(path, () => fs.readSync(source, block, 0, block.length, null));
     if (count === 0) return digest.digest('hex');
     copy.bytes += count;
@@ -167,15 +171,21 @@ function writeAll(target: number, bytes: Buffer): void {
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
   // Terraform would write through it, and what it wrote would not be found where states are looked for.
   if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state has to be a file.`);
-  copy.entries.set(path, { kind: 'link', target: await reading(path, () => readlink(at)) });
+  const target = await reading(path, () => readlink(at, 'buffer'));
+  if (!isUtf8(target)) throw new Error(`${shown(path)} is a symbolic link whose target is not UTF-8.`);
+  copy.entries.set(path, { kind: 'link', target: target.toString('utf8') });
 }
 
 /** After everything else, when it is known what a link can lead to. */
-function makeLinks(copy: Copy): void {
+async function makeLinks(copy: Copy): Promise<void> {
+  const follower = new LinkFollower(copy.entries);
+  let made = 0;
   for (const [path, entry] of copy.entries) {
     if (entry.kind !== 'link') continue;
-    const leads = whereLinkLeads(copy.entries, path);
-    if (leads !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${leads === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
+    if ((made += 1) % LINKS_PER_TURN === 0) await setImmediate();
+    copy.signal?.throwIfAborted();
+    const end = follower.endOf(path);
+    if (end !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
     fs.symlinkSync(entry.target, `${copy.to}/${path}`);
   }
 }

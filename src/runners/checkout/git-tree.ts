@@ -6,7 +6,7 @@ import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import type { CopyLimits } from './copy-tree.ts';
 import { type Git, runGit } from './git-process.ts';
-import { type TreeEntry, whereLinkLeads } from './link.ts';
+import { LinkFollower, type TreeEntry } from './link.ts';
 import { readTreePath } from './tree-names.ts';
 
 /** A file or link of a commit. */
@@ -128,8 +128,9 @@ async function makeLinks(
   const all = new Map<string, TreeEntry>(folders);
   for (const { path, kind } of entries) all.set(path, { kind: 'file', executable: kind === 'program', digest: '' });
   for (const [path, target] of links) all.set(path, { kind: 'link', target });
+  const follower = new LinkFollower(all);
   for (const [path, target] of links) {
-    const leads = whereLinkLeads(all, path);
+    const leads = follower.endOf(path);
     if (leads === 'outside') throw new Error(`The link ${JSON.stringify(path)} of the repository leads out of it.`);
     if (leads === 'nowhere') throw new Error(`The link ${JSON.stringify(path)} of the repository leads nowhere in it.`);
     await symlink(target, join(tree, path));

@@ -20,10 +20,10 @@ export interface Root {
 }
 
 /** Takes the copy and puts the state that the service keeps into it. Rejects with an Error whose message says why not. */
-export async function makeRoot(runDir: string, materials: WorkspaceMaterials): Promise<Root> {
+export async function makeRoot(runDir: string, materials: WorkspaceMaterials, signal: AbortSignal): Promise<Root> {
   const tree = join(runDir, TREE);
   await mkdir(tree, { mode: 0o700 });
-  const { digest } = await copyTree(materials.tree, tree, COPY_LIMITS);
+  const { digest } = await copyTree(materials.tree, tree, COPY_LIMITS, signal);
   await refuseHooks(tree, materials);
   const folder = materials.root === '' ? TREE : `${TREE}/${materials.root}`;
   const path = join(runDir, folder);

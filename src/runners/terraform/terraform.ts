@@ -48,6 +48,7 @@ export const terraformRunner: Runner = {
       return await step(await begin(job, tools));
     } catch (error) {
       if (error instanceof Ended && error.end !== null) return outcomeOf(error.end);
+      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
       tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
       return { state: 'failed', exitCode: null };
     }
@@ -64,7 +65,7 @@ async function begin(job: RunJob, tools: RunTools): Promise<Run> {
       `A state of an earlier run is set aside (version ${materials.aside}), and terraform does not know of what stands in it: see "svc workspace state", and "svc workspace export" to bring it where it belongs.`,
     );
   }
-  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials) };
+  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials, tools.signal) };
 }
 
 function step(run: Run): Promise<RunOutcome> {
