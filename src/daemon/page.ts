@@ -156,8 +156,9 @@ export class Pager {
       .linkOrigin()
       .then((origin) => store.write((tx) => mintLinks(tx, origin, approvalId, recipient, 'gatehouse')))
       .catch((error: unknown) => {
-        if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
+        // A recipient who may not decide now may at the next page.
         this.#links.delete(key);
+        if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
         throw error;
       });
     this.#links.set(key, minted);

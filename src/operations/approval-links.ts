@@ -8,6 +8,7 @@ import { insertLinks } from '../store/decision-links.ts';
 import type { Tx } from '../store/gate.ts';
 import type { ApprovalRow } from '../store/schema.ts';
 import * as field from './fields.ts';
+import { holdStanding } from './link-standing.ts';
 import { writeOperation, type Operation } from './operation.ts';
 import { reply } from './reply.ts';
 
@@ -22,8 +23,8 @@ export interface MintedLinks {
 
 /**
  * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws not_found, conflict
- * where nothing is left to decide, and forbidden where the recipient, or who makes the links (an owner), asked for
- * what is decided: the link would be a way around the second person.
+ * where nothing is left to decide, and forbidden where the recipient may not decide, or asked for what is decided, or
+ * where who makes the links (an owner) asked for it: the link would be a way around the second person.
  */
 export async function mintLinks(
   tx: Tx,
@@ -34,12 +35,16 @@ export async function mintLinks(
 ): Promise<MintedLinks> {
   const approval = await getApproval(tx.db, approvalId);
   if (approval.state !== 'pending') throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
-  if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) {
+  const now = await tx.dialect.clock(tx.db, tx.now);
+  if (approval.expires_at <= now) {
     throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
   }
   const asking = [recipient, madeBy].find((owner) => isAsking(approval, owner));
   if (asking !== undefined) {
     throw new Failure('forbidden', `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`);
+  }
+  if ((await holdStanding(tx, { recipient }, now)) !== null) {
+    throw new Failure('forbidden', `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`);
   }
   const tokens = await insertLinks(tx, { approvalId, recipient, madeBy });
   return {

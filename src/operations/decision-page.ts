@@ -9,10 +9,12 @@ import { staleOf } from '../reaction/stale.ts';
 import { getApproval } from '../store/approvals.ts';
 import type { ArtifactFacts } from '../store/artifacts.ts';
 import { findLink, linkHash } from '../store/decision-links.ts';
+import type { Tx } from '../store/gate.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../store/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Home } from './invoke.ts';
+import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
 import { parseInput } from './parse.ts';
 import { planViewJson } from './plan-view.ts';
 
@@ -73,7 +75,9 @@ export type DecisionPage =
   /** `serial` is where the state is now; null where it can't be told. */
   | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
   /** The recipient is one of those who asked. */
-  | { readonly show: 'own'; readonly asked: Asked };
+  | { readonly show: 'own'; readonly asked: Asked }
+  /** The recipient may not decide any more. */
+  | { readonly show: 'lapsed'; readonly asked: Asked; readonly why: NonNullable<Lapse>; readonly recipient: string };
 
 /** The fields of the page's form. Browsers send the line ends of a text area as CRLF and count each as one. */
 const FORM = z.strictObject({
@@ -104,6 +108,8 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
   const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
   try {
     await home.store.write(async (tx) => {
+      // In the transaction of the decision: a token that was revoked before it decides nothing.
+      await refuseLapsed(tx, link);
       await decide(home, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
       const { name: principal, owner, via } = decider;
       tx.record({ principal, owner, via, operation: 'approval.decision', target: link.approval_id, detail: { decision: link.decision } });
@@ -113,10 +119,15 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
     const page = await pageOf(home, link, false);
     // Refused for a reason that the page would not tell.
     if (page.show === 'question') throw error;
-    if (page.show === 'own') await recordRefusal(home.store, decider, link.approval_id, link.decision);
+    if (page.show === 'own' || page.show === 'lapsed') await recordRefusal(home.store, decider, link.approval_id, link.decision);
     return page;
   }
   return pageOf(home, link, true);
+}
+
+async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
+  const lapse = await holdStanding(tx, link, await tx.dialect.clock(tx.db, tx.now));
+  if (lapse !== null) throw new Failure('forbidden', `${link.recipient} may not decide any more. Nothing was decided.`);
 }
 
 /**
@@ -143,6 +154,8 @@ async function pageOf(home: Home, link: DecisionLinkRow, fresh: boolean): Promis
   }
   if (state === 'expired' || approval.expires_at <= now) return { show: 'expired', asked };
   if (isAsking(approval, link.recipient)) return { show: 'own', asked };
+  const why = await lapseOf(home.store, link, now);
+  if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
   const plan = await staleOf(db, approval);
   if (plan.is !== 'good') return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
   return { show: 'question', asked, plan: plan.artifact === null ? null : await planOf(home, plan.artifact) };

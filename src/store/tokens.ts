@@ -1,4 +1,5 @@
 import { Failure } from '../domain/failure.ts';
+import type { Scope } from '../domain/scope.ts';
 import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
 import type { Db, SessionRow, TokenRow } from './schema.ts';
@@ -50,6 +51,28 @@ export async function countActiveTokens(db: Db, now: number): Promise<number> {
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .executeTakeFirstOrThrow();
   return row.count;
+}
+
+function activeTokens(db: Db, owner: string, scopes: readonly Scope[], now: number) {
+  return db
+    .selectFrom('tokens')
+    .select('id')
+    .where('owner', '=', owner)
+    .where('scope', 'in', scopes)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .orderBy('id');
+}
+
+/** Whether an owner has a token of one of the scopes that would let them in at `now`. */
+export async function hasActiveToken(db: Db, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
+  return (await activeTokens(db, owner, scopes, now).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** As `hasActiveToken`; the tokens that were found cannot be revoked before the transaction ends. */
+export async function holdActiveToken(tx: Tx, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
+  // All of them: of a single one that is revoked in this moment the answer would be that there is none.
+  return (await tx.dialect.holdRows(activeTokens(tx.db, owner, scopes, now)).execute()).length > 0;
 }
 
 /** Revokes by id, else by the name of the active token, and ends its sessions. Throws not_found. */

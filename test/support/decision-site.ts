@@ -20,6 +20,8 @@ export const WORKSPACE = 'net';
 /** Stands as a value of an attribute in every plan made here: no page may show it. */
 export const VALUE = 'a-value-of-an-attribute';
 const SERIAL = 42;
+/** People with a token of the scope `approve`: links are made for them only. */
+const APPROVERS = ['ana', 'bo'];
 
 export interface GateOptions {
   readonly destroys?: readonly string[];
@@ -64,6 +66,7 @@ export async function openDecisionSite(ending: Ending, options: ProgramOptions =
   const logged: { fields: object; message: string }[] = [];
   const ingress = createIngressFace({ home, log: { error: (fields, message) => void logged.push({ fields, message }) } });
   ending.after(() => ingress.close(0));
+  for (const owner of APPROVERS) await program.token('approve', { owner });
   const listening = await ingress.listen({ host: '127.0.0.1', port: 0 });
   url = listening.url;
   const { db } = program.store;

@@ -91,8 +91,15 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
         html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
+    case 'lapsed':
+      return whole('This link does not act any more', html`<p>${LAPSED[page.why](shown(page.recipient, NAME_MAX))} Nothing was decided.</p>`, onHost(host, page.asked));
   }
 }
+
+/** Why a link decides nothing, in words for whoever opened it. */
+const LAPSED = {
+  owner: (recipient) => `${recipient} has no active token that may approve.`,
+} as const satisfies Record<Extract<DecisionPage, { show: 'lapsed' }>['why'], (recipient: string) => string>;
 
 /** For a request that was refused or failed; `message` is for people and holds no secret. */
 export function failureHtml(message: string): string {

@@ -65,7 +65,7 @@ function visitOf({ url = '' }: IncomingMessage): LinkVisit | null {
 
 function statusOf(page: DecisionPage, isPost: boolean): number {
   if (page.show === 'unknown') return 404;
-  if (page.show === 'own') return 403;
+  if (page.show === 'own' || page.show === 'lapsed') return 403;
   return isPost && !(page.show === 'outcome' && page.fresh) ? 409 : 200;
 }
 
