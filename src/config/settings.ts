@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { allowsAddress } from '../domain/address.ts';
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
@@ -56,9 +57,7 @@ function address(flag: string, text: string): ListenAddress {
 
 /** Addresses that only this machine reaches. A name other than localhost counts as reachable from outside. */
 export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true;
-  if (isIP(host) === 4) return host.startsWith('127.');
-  return host === '::1' || /^::ffff:127\./i.test(host);
+  return host === 'localhost' || allowsAddress('loopback', host);
 }
 
 function basePath(text: string | undefined): string {

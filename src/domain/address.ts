@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /** Kinds of addresses. Only `public` is one that anybody on the internet may have. */
 export type AddressClass =
@@ -10,78 +10,104 @@ export type AddressClass =
   | 'multicast'
   | 'unspecified'
   | 'broadcast'
+  | 'shared'
+  | 'documentation'
+  | 'benchmarking'
   | 'reserved';
 
-type Row = readonly [prefix: string, bits: number, is: AddressClass];
+type Row = readonly [is: AddressClass, prefixes: readonly string[]];
 
-/** The first row that matches decides. */
+/** The first row that covers an address decides. An IPv4 address that no row covers is public. */
 const V4: readonly Row[] = [
-  ['0.0.0.0', 32, 'unspecified'],
-  ['255.255.255.255', 32, 'broadcast'],
-  // Where clouds answer questions of a machine about itself, credentials among them.
-  ['169.254.169.254', 32, 'metadata'],
-  ['169.254.170.2', 32, 'metadata'],
-  ['168.63.129.16', 32, 'metadata'],
-  ['100.100.100.200', 32, 'metadata'],
-  ['192.0.0.192', 32, 'metadata'],
-  ['0.0.0.0', 8, 'reserved'],
-  ['10.0.0.0', 8, 'private'],
-  ['100.64.0.0', 10, 'reserved'], // Shared by the customers of a provider.
-  ['127.0.0.0', 8, 'loopback'],
-  ['169.254.0.0', 16, 'link-local'],
-  ['172.16.0.0', 12, 'private'],
-  ['192.0.0.0', 24, 'reserved'],
-  ['192.0.2.0', 24, 'reserved'], // Documentation, as the next three of /24 are, or benchmarks.
-  ['192.88.99.0', 24, 'reserved'],
-  ['192.168.0.0', 16, 'private'],
-  ['198.18.0.0', 15, 'reserved'],
-  ['198.51.100.0', 24, 'reserved'],
-  ['203.0.113.0', 24, 'reserved'],
-  ['224.0.0.0', 4, 'multicast'],
-  ['240.0.0.0', 4, 'reserved'],
+  ['unspecified', ['0.0.0.0/32']],
+  ['broadcast', ['255.255.255.255/32']],
+  // Clouds answer a machine's questions about itself here, with credentials among the answers.
+  ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32']],
+  ['loopback', ['127.0.0.0/8']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']],
+  ['link-local', ['169.254.0.0/16']],
+  ['shared', ['100.64.0.0/10']],
+  ['documentation', ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24']],
+  ['benchmarking', ['198.18.0.0/15']],
+  ['multicast', ['224.0.0.0/4']],
+  ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4']],
 ];
 
+/** An IPv6 address that no row covers is reserved, so that a form nobody thought of is refused. */
 const V6: readonly Row[] = [
-  ['::', 128, 'unspecified'],
-  ['::1', 128, 'loopback'],
-  ['fd00:ec2::254', 128, 'metadata'],
-  ['fd20:ce::254', 128, 'metadata'],
-  ['fc00::', 7, 'private'],
-  ['fe80::', 10, 'link-local'],
-  ['fec0::', 10, 'private'],
-  ['ff00::', 8, 'multicast'],
-  ['2001:db8::', 32, 'reserved'],
-  ['2001::', 23, 'reserved'],
-  ['3fff::', 20, 'reserved'],
-  ['2000::', 3, 'public'],
+  ['unspecified', ['::/128']],
+  ['loopback', ['::1/128']],
+  ['metadata', ['fd00:ec2::254/128', 'fd20:ce::254/128']],
+  ['private', ['fc00::/7', 'fec0::/10']],
+  ['link-local', ['fe80::/10']],
+  ['multicast', ['ff00::/8']],
+  ['documentation', ['2001:db8::/32', '3fff::/20']],
+  ['benchmarking', ['2001:2::/48']],
+  ['reserved', ['2001::/23']],
+  ['public', ['2000::/3']],
 ];
 
-const V4_ROWS = V4.map(([prefix, bits, is]) => ({ prefix: bytesOf(prefix), bits, is }));
-const V6_ROWS = V6.map(([prefix, bits, is]) => ({ prefix: bytesOf(prefix), bits, is }));
+const IPV4_BITS = 32;
+const IPV6_BITS = 128;
+/** `::ffff:` and two words: an IPv4 address as a socket of both families shows it. The text is in canonical form. */
+const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
-/** Forms of IPv6 that carry an IPv4 address, and where it stands: packets to them reach that one. */
-const CARRIERS: readonly { readonly prefix: Uint8Array; readonly bits: number; readonly carried: (bytes: Uint8Array) => readonly Uint8Array[] }[] = [
-  { prefix: bytesOf('::ffff:0:0'), bits: 96, carried: (bytes) => [bytes.subarray(12)] }, // IPv4-mapped
-  { prefix: bytesOf('::ffff:0:0:0'), bits: 96, carried: (bytes) => [bytes.subarray(12)] }, // IPv4-translated
-  { prefix: bytesOf('64:ff9b::'), bits: 96, carried: (bytes) => [bytes.subarray(12)] }, // NAT64
-  { prefix: bytesOf('2002::'), bits: 16, carried: (bytes) => [bytes.subarray(2, 6)] }, // 6to4
-  // Teredo: its server, and the client with each bit turned round.
-  { prefix: bytesOf('2001::'), bits: 32, carried: (bytes) => [bytes.subarray(4, 8), bytes.subarray(12).map((byte) => byte ^ 0xff)] },
+const V4_CLASSES = compiled(V4);
+const V6_CLASSES = compiled(V6);
+
+/** Forms of IPv6 that carry an IPv4 address, and which bytes carry it: packets to them reach that address. */
+const CARRIERS: readonly { readonly prefix: BlockList; readonly carried: (bytes: Uint8Array) => readonly Uint8Array[] }[] = [
+  { prefix: blockListOf(['::ffff:0:0:0/96']), carried: (bytes) => [bytes.subarray(12)] }, // IPv4-translated
+  { prefix: blockListOf(['64:ff9b::/96']), carried: (bytes) => [bytes.subarray(12)] }, // NAT64
+  { prefix: blockListOf(['2002::/16']), carried: (bytes) => [bytes.subarray(2, 6)] }, // 6to4
+  // Teredo: its server, and the client with each bit inverted.
+  { prefix: blockListOf(['2001::/32']), carried: (bytes) => [bytes.subarray(4, 8), bytes.subarray(12).map((byte) => 255 - byte)] },
 ];
 
 /**
- * What kind of address an IP literal is; null for text that is none. Looks through the forms of IPv6 that carry an
- * IPv4 address: these are public only where all that they carry is. What no row names is `reserved`, so that a form
- * nobody thought of is refused.
+ * What each part of the program accepts as an address. `destination` sees through the forms of IPv6 that carry an IPv4
+ * address, because a packet to them arrives there. `own` does not: a listener or a peer that has such an address is not
+ * the machine that the carried address names.
  */
-export function classifyAddress(text: string): AddressClass | null {
-  if (isIPv4(text)) return classOf(bytesOf(text), V4_ROWS) ?? 'public';
-  // A zone says through which interface: it never stands in an address that others may dial.
+const POLICIES = {
+  /** Registered push endpoints: anybody with a token names them. */
+  push: { as: 'destination', allows: ['public'] },
+  /** Git sources are added on the machine. A git server on the same machine or network is usual. */
+  git: { as: 'destination', allows: ['public', 'loopback', 'private', 'shared', 'documentation', 'benchmarking'] },
+  /** Listeners that only this machine may reach, and peers whose connections are not counted by address. */
+  loopback: { as: 'own', allows: ['loopback'] },
+  /** A proxy has an address of one machine. */
+  trustedProxy: { as: 'own', allows: ['public', 'loopback', 'private', 'link-local', 'shared', 'documentation', 'benchmarking'] },
+} as const satisfies Record<string, { readonly as: 'destination' | 'own'; readonly allows: readonly AddressClass[] }>;
+
+export type AddressUse = keyof typeof POLICIES;
+
+/** Whether this use allows an IP literal. False for text that is no address. */
+export function allowsAddress(use: AddressUse, text: string): boolean {
+  const { as, allows } = POLICIES[use];
+  const kind = as === 'own' ? classifyOwn(text) : classifyAddress(text);
+  return kind !== null && (allows as readonly AddressClass[]).includes(kind);
+}
+
+/**
+ * The one spelling of an IP literal: lower case, IPv6 shortened as RFC 5952 has it, an IPv4-mapped address as IPv4.
+ * Null for text that is no address, and for one with a zone: a zone names an interface, and only this machine knows it.
+ */
+export function canonicalAddress(text: string): string | null {
+  if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes('%')) return null;
-  const bytes = bytesOf(text);
-  const carrier = CARRIERS.find(({ prefix, bits }) => startsWith(bytes, prefix, bits));
-  if (carrier === undefined) return classOf(bytes, V6_ROWS) ?? 'reserved';
-  const classes = carrier.carried(bytes).map((four) => classOf(four, V4_ROWS) ?? 'public');
+  const shortened = new URL(`http://[${text}]`).hostname.slice(1, -1);
+  const [, high, low] = MAPPED.exec(shortened) ?? [];
+  return high === undefined || low === undefined ? shortened : dotted(Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex'));
+}
+
+/** The class of the place that packets to an IP literal reach; null for text that is none. A carrier is public only where all that it carries is. */
+export function classifyAddress(text: string): AddressClass | null {
+  const address = canonicalAddress(text);
+  if (address === null || isIPv4(address)) return address === null ? null : classOf(address);
+  const carrier = CARRIERS.find(({ prefix }) => prefix.check(address, 'ipv6'));
+  if (carrier === undefined) return classOf(address);
+  const classes = carrier.carried(bytesOf(address)).map((four) => classOf(dotted(four)));
   return classes.find((each) => each !== 'public') ?? 'public';
 }
 
@@ -91,32 +117,70 @@ export function addressWords(kind: AddressClass | null): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word} address`;
 }
 
-function classOf(bytes: Uint8Array, rows: readonly { prefix: Uint8Array; bits: number; is: AddressClass }[]): AddressClass | undefined {
-  return rows.find(({ prefix, bits }) => startsWith(bytes, prefix, bits))?.is;
+/** The part of an address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. The text is in canonical form. */
+export function customerPrefix(address: string): string {
+  return isIPv4(address) ? address : `${bytesOf(address).toString('hex', 0, 8)}::/64`;
 }
 
-function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
-  const whole = bits >> 3;
-  for (let i = 0; i < whole; i += 1) if (bytes[i] !== prefix[i]) return false;
-  const mask = 0xff00 >> (bits & 7);
-  return (bits & 7) === 0 || ((bytes[whole] ?? 0) & mask & 0xff) === ((prefix[whole] ?? 0) & mask & 0xff);
+/** A set of prefixes. Asks with a canonical address. */
+export interface AddressSet {
+  includes(address: string): boolean;
 }
 
-/** The 4 or 16 bytes of a valid literal. */
-function bytesOf(text: string): Uint8Array {
-  if (!text.includes(':')) return Uint8Array.from(text.split('.'), Number);
-  const [head = '', tail] = text.split('::');
-  const front = wordsOf(head);
-  const back = tail === undefined ? [] : wordsOf(tail);
-  const gap = Array.from({ length: 8 - front.length - back.length }, () => 0);
-  return Uint8Array.from([...front, ...gap, ...back].flatMap((word) => [word >> 8, word & 0xff]));
+/** Null where one of the texts is no prefix (`10.0.0.0/8`, `fd00::/8`) and no address, which counts as a prefix of one. */
+export function addressSet(prefixes: readonly string[]): AddressSet | null {
+  const parsed = prefixes.map(parsePrefix);
+  if (!parsed.every((each) => each !== null)) return null;
+  const list = new BlockList();
+  for (const { address, bits, family } of parsed) list.addSubnet(address, bits, family);
+  return { includes: (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') };
 }
 
-function wordsOf(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((part) => {
-    if (!part.includes('.')) return [Number.parseInt(part, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
-    return [(a << 8) | b, (c << 8) | d];
-  });
+export interface Prefix {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+/** Null for text that is none. IPv4-mapped IPv6 is none: canonical addresses never have that form, so it would cover nothing. */
+export function parsePrefix(text: string): Prefix | null {
+  const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const max = isIPv4(address) ? IPV4_BITS : IPV6_BITS;
+  const bits = length === undefined ? max : Number(length);
+  const plain = canonicalAddress(address);
+  if (plain === null || bits > max || (max === IPV6_BITS && isIPv4(plain))) return null;
+  return { address: plain, bits, family: max === IPV4_BITS ? 'ipv4' : 'ipv6' };
+}
+
+function classifyOwn(text: string): AddressClass | null {
+  const address = canonicalAddress(text);
+  return address === null ? null : classOf(address);
+}
+
+function classOf(address: string): AddressClass {
+  if (isIPv4(address)) return V4_CLASSES.find(({ prefixes }) => prefixes.check(address, 'ipv4'))?.is ?? 'public';
+  return V6_CLASSES.find(({ prefixes }) => prefixes.check(address, 'ipv6'))?.is ?? 'reserved';
+}
+
+function compiled(rows: readonly Row[]): readonly { readonly is: AddressClass; readonly prefixes: BlockList }[] {
+  return rows.map(([is, prefixes]) => ({ is, prefixes: blockListOf(prefixes) }));
+}
+
+function blockListOf(prefixes: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of prefixes) {
+    const [address = '', bits] = text.split('/');
+    list.addSubnet(address, Number(bits), isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+/** The 16 bytes of an IPv6 address in canonical form. */
+function bytesOf(address: string): Buffer {
+  const [front = '', back] = address.split('::').map((half) => half.split(':').filter((word) => word !== '').map((word) => word.padStart(4, '0')).join(''));
+  return Buffer.from(front + (back ?? '').padStart(IPV6_BITS / 4 - front.length, '0'), 'hex');
+}
+
+function dotted(four: Uint8Array): string {
+  return four.join('.');
 }

@@ -1,3 +1,4 @@
+import { canonicalAddress } from './address.ts';
 import { AWAY } from './event.ts';
 
 /** A named set of addresses, as far as the classification needs it. Addresses are in their plain form. */
@@ -9,11 +10,10 @@ export interface Netgroup {
   excludes(address: string): boolean;
 }
 
-const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
-
-/** An IPv4 address as such, also where a listener that hears both families wraps it in IPv6; no zone of a link. */
+/** The canonical form of a peer's address, without the zone of a link; other text as it is, in lower case. */
 export function plainAddress(address: string): string {
-  return address.replace(MAPPED, '').replace(/%.*$/s, '').toLowerCase();
+  const bare = address.replace(/%.*$/s, '').toLowerCase();
+  return canonicalAddress(bare) ?? bare;
 }
 
 /** The name of the group that an address belongs to: the first that covers it; `away` where none does, and wherever any excludes it. */

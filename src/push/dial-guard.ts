@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import { addressWords, classifyAddress } from '../domain/address.ts';
+import { addressWords, allowsAddress, classifyAddress } from '../domain/address.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { hostOf } from './endpoint-url.ts';
 import { namedResolver } from './resolve-named.ts';
@@ -54,8 +54,7 @@ export async function publicAddresses(url: URL, resolve: Resolve, signal: AbortS
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await resolved(host, resolve, signal) : [host];
   for (const address of addresses) {
-    const kind = classifyAddress(address);
-    if (kind !== 'public') throw new SendFailed(`the host resolves to ${addressWords(kind)}; only public ones are dialled`);
+    if (!allowsAddress('push', address)) throw new SendFailed(`the host resolves to ${addressWords(classifyAddress(address))}; only public ones are dialled`);
   }
   return addresses;
 }
@@ -93,10 +92,10 @@ export function guardedDial({ resolve, tls = {}, open = (host, port) => connectT
     signal.throwIfAborted();
     const socket = endedBy(signal, open(address, portOf(url)));
     await event(socket, 'connect');
-    const reached = classifyAddress(socket.remoteAddress ?? '');
-    if (reached !== 'public') {
+    const reached = socket.remoteAddress ?? '';
+    if (!allowsAddress('push', reached)) {
       socket.destroy();
-      throw new SendFailed(`the connection reached ${addressWords(reached)}; only public ones are dialled`);
+      throw new SendFailed(`the connection reached ${addressWords(classifyAddress(reached))}; only public ones are dialled`);
     }
     return secured(url, socket, tls, signal);
   };

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { addressWords, classifyAddress } from '../domain/address.ts';
+import { addressWords, allowsAddress, classifyAddress } from '../domain/address.ts';
 import { Failure } from '../domain/failure.ts';
 
 /** The URL of an endpoint is a capability of some 100 characters; Web Push has ones of 500. */
@@ -28,8 +28,7 @@ export function readEndpointUrl(text: string): URL {
   if (isIP(host) === 0) return refuseOddName(url, host);
   // 0x7f.1 and 2130706433 are addresses too: who writes one so hides it.
   if (authorityOf(text).replace(PORT, '').toLowerCase() !== url.hostname) throw refused('write the address in its usual form');
-  const kind = classifyAddress(host);
-  if (kind !== 'public') throw refused(`${host} is ${addressWords(kind)}; only public ones are allowed`);
+  if (!allowsAddress('push', host)) throw refused(`${host} is ${addressWords(classifyAddress(host))}; only public ones are allowed`);
   return url;
 }
 

@@ -1,4 +1,5 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { allowsAddress } from '../../domain/address.ts';
 import { Failure } from '../../domain/failure.ts';
 
 /** Of a URL, in characters: more than any server takes. */
@@ -9,7 +10,7 @@ const PORT_MAX = 65_535;
 /** The only ways out. A test that brings its own repository adds `file`. */
 export const GIT_PROTOCOLS: readonly string[] = ['https', 'ssh'];
 
-const NO_SERVER = 'this address is not allowed: it is link-local or of a metadata service, or that of no server';
+const NO_SERVER = 'this address is not allowed: it is link-local, of a metadata service, or not the address of a server';
 const FORMS = 'expected https://host/path, ssh://user@host/path or user@host:path';
 const HTTPS = /^https:\/\/(?<host>[^/]*)\/(?<path>.+)$/;
 const SSH = /^ssh:\/\/(?:(?<user>[^/@]*)@)?(?<host>[^/@]*)\/(?<path>.+)$/;
@@ -19,24 +20,7 @@ const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const NAME_OR_IPV4 = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
 /** What a path in a repository's address has; nothing that a shell on the other side would read as more than a name. */
 const PATH = /^[A-Za-z0-9._~/@:+,=-]+$/;
-/**
- * Where clouds answer with credentials (link-local, also inside of a NAT64 or 6to4 address; IPv4-mapped ones are seen
- * through), and what is the address of no server. Loopback and private addresses are allowed: a git server on the same
- * machine or network is usual.
- */
-const REFUSED_NETS: readonly (readonly [net: string, prefix: number, type: 'ipv4' | 'ipv6'])[] = [
-  ['169.254.0.0', 16, 'ipv4'],
-  ['0.0.0.0', 8, 'ipv4'],
-  ['224.0.0.0', 3, 'ipv4'],
-  ['fe80::', 10, 'ipv6'],
-  ['fd00:ec2::254', 128, 'ipv6'],
-  ['64:ff9b::a9fe:0', 112, 'ipv6'],
-  ['2002:a9fe::', 32, 'ipv6'],
-  ['::', 128, 'ipv6'],
-  ['ff00::', 8, 'ipv6'],
-];
-const REFUSED = new BlockList();
-for (const [net, prefix, type] of REFUSED_NETS) REFUSED.addSubnet(net, prefix, type);
+/** Names of the addresses where clouds answer with credentials. */
 const METADATA_NAMES: readonly string[] = ['metadata', 'metadata.google.internal', 'instance-data', 'instance-data.ec2.internal'];
 
 /** Throws invalid_argument that says why git is not to be given this URL. It never repeats the URL: it may hold a password. */
@@ -60,7 +44,7 @@ function checkHost(text: string, mayHavePort: boolean): void {
   if (host.startsWith('[')) {
     const inner = host.slice(1, -1);
     if (!isIPv6(inner) || inner.includes('%')) throw refused('the address in brackets is none');
-    if (REFUSED.check(inner, 'ipv6')) throw refused(NO_SERVER);
+    if (!allowsAddress('git', inner)) throw refused(NO_SERVER);
     return;
   }
   if (!NAME_OR_IPV4.test(host)) throw refused('the host is no name and no address');
@@ -68,7 +52,7 @@ function checkHost(text: string, mayHavePort: boolean): void {
   // An IPv4 address has many spellings (decimal, hexadecimal, octal, shortened), which programs connect to all the same.
   const spelt = URL.parse(`http://${host}`)?.hostname;
   if (spelt === undefined) throw refused('the host is no name and no address');
-  if (isIPv4(spelt) && REFUSED.check(spelt, 'ipv4')) throw refused(NO_SERVER);
+  if (isIPv4(spelt) && !allowsAddress('git', spelt)) throw refused(NO_SERVER);
 }
 
 /** Throws invalid_argument. A ref is a name of a branch or tag, or a commit: never an option, a pattern or a refspec. */
