@@ -1,6 +1,8 @@
 import type { Local } from './app/local.ts';
+import type { SchemaChange } from './app/migrate.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProgramIo } from './faces/cli/terminal.ts';
+import type { SchemaAccess } from './store/migrate.ts';
 
 // Each program loads what it needs and no more: the command line is started for every verb.
 
@@ -10,8 +12,13 @@ export async function openLocal(settings: Settings): Promise<Local> {
 }
 
 /** The daemon: listeners and job queue. Resolves with the exit code once it was told to stop and has. */
-export async function runServe(settings: Settings, io: ProgramIo): Promise<number> {
-  return (await import('./app/serve.ts')).runServe(settings, io);
+export async function runServe(settings: Settings, io: ProgramIo, schema: SchemaAccess): Promise<number> {
+  return (await import('./app/serve.ts')).runServe(settings, io, schema);
+}
+
+/** Brings the schema of the store up to date. */
+export async function runMigrate(settings: Settings): Promise<SchemaChange> {
+  return (await import('./app/migrate.ts')).runMigrate(settings);
 }
 
 /** Pages and API without a job queue. */

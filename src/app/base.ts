@@ -16,6 +16,7 @@ import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
 import { RuleBook } from '../reaction/rule-book.ts';
 import { assertSameKey, holdsSealed } from '../store/seal.ts';
+import type { SchemaAccess } from '../store/migrate.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
@@ -39,11 +40,11 @@ export interface Base {
 }
 
 /** Throws Failure for what an operator can mend. */
-export async function openBase(settings: Settings): Promise<Base> {
+export async function openBase(settings: Settings, schema: SchemaAccess = 'create'): Promise<Base> {
   const clock = systemClock;
   const prepared = await prepareDataDir(settings.dataDir);
   const paths = settings.sealKeyFile === null ? prepared : { ...prepared, sealKey: settings.sealKeyFile };
-  const store = await openStoreOf(settings, paths, clock);
+  const store = await openStoreOf(settings, paths, clock, schema);
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.tellAll());
   let key: Promise<Buffer> | null = null;
@@ -70,12 +71,12 @@ export async function openBase(settings: Settings): Promise<Base> {
   };
 }
 
-async function openStoreOf(settings: Settings, paths: DataDirPaths, clock: Clock): Promise<Store> {
+async function openStoreOf(settings: Settings, paths: DataDirPaths, clock: Clock, schema: SchemaAccess): Promise<Store> {
   const location = settings.databaseUrl === null ? { file: paths.database } : { url: settings.databaseUrl };
   // Names this process's ledger chain where every process has one: on a shared PostgreSQL.
   const daemonId = newId('dmn', clock.now());
   try {
-    return await openStore({ location, clock, daemonId });
+    return await openStore({ location, clock, daemonId, schema });
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);

@@ -21,6 +21,7 @@ import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
+import type { SchemaAccess } from '../store/migrate.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
@@ -42,8 +43,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export async function runServe(settings: Settings, io: ProgramIo): Promise<number> {
-  return runUntilStopped(() => startServe(settings), settings, io);
+export async function runServe(settings: Settings, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
+  return runUntilStopped(() => startServe(settings, schema), settings, io);
 }
 
 export async function runWeb(settings: Settings, io: ProgramIo): Promise<number> {
@@ -65,9 +66,9 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
   }
 }
 
-/** The whole daemon. */
-export function startServe(settings: Settings): Promise<Running> {
-  return startOrUndo((teardown) => assembleServe(settings, teardown));
+/** The whole daemon. It brings an older schema up to date unless `schema` says otherwise. */
+export function startServe(settings: Settings, schema: SchemaAccess = 'migrate'): Promise<Running> {
+  return startOrUndo((teardown) => assembleServe(settings, schema, teardown));
 }
 
 /** API and pages, without a job queue. */
@@ -86,9 +87,9 @@ async function startOrUndo(assemble: (teardown: Teardown) => Promise<Running>): 
   }
 }
 
-async function assembleServe(settings: Settings, teardown: Teardown): Promise<Running> {
+async function assembleServe(settings: Settings, schema: SchemaAccess, teardown: Teardown): Promise<Running> {
   const log = createLog();
-  const base = await openBase(settings);
+  const base = await openBase(settings, schema);
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseExposed(base);

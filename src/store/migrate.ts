@@ -29,12 +29,19 @@ export function readMigrations(folder: string): readonly Migration[] {
 }
 
 /**
- * Brings the schema up to date: each missing migration in one transaction with its own row, so that a kill
- * leaves the old schema or the new one. Throws SchemaMismatch when the store was written by a newer build.
+ * What a program may do to a schema. `create`: make the whole schema of a store that has none, and refuse an older
+ * schema, because a daemon of the older build may be running on it. `migrate`: also bring an older schema up to date.
  */
-export async function migrate(engine: Engine, migrations: readonly Migration[], now: number): Promise<void> {
-  if ((await pending(engine.reader, migrations)).length === 0) return;
-  await engine.transaction(async (tx) => {
+export type SchemaAccess = 'create' | 'migrate';
+
+/**
+ * Brings the schema up to date: each missing migration in one transaction with its own row, so that a kill
+ * leaves the old schema or the new one. Returns the migrations that this call applied. Throws SchemaMismatch when the
+ * store was written by a newer build, or by an older one where `access` does not allow the change.
+ */
+export async function migrate(engine: Engine, migrations: readonly Migration[], now: number, access: SchemaAccess = 'migrate'): Promise<readonly Migration[]> {
+  if ((await pending(engine.reader, migrations, access)).length === 0) return [];
+  return engine.transaction(async (tx) => {
     // Several processes may open a new store at once: who comes second finds the work done.
     await engine.dialect.lockKey(tx, 'migrations');
     await tx.schema
@@ -45,15 +52,17 @@ export async function migrate(engine: Engine, migrations: readonly Migration[], 
       .addColumn('sha256', 'text', (column) => column.notNull())
       .addColumn('applied_at', 'bigint', (column) => column.notNull())
       .execute();
-    for (const migration of await pending(tx, migrations)) {
+    const missing = await pending(tx, migrations, access);
+    for (const migration of missing) {
       await engine.script(tx, migration.text);
       const { number, name, sha256 } = migration;
       await tx.insertInto('schema_migrations').values({ number, name, sha256, applied_at: now }).execute();
     }
+    return missing;
   });
 }
 
-async function pending(db: Db, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+async function pending(db: Db, migrations: readonly Migration[], access: SchemaAccess): Promise<readonly Migration[]> {
   const applied = await appliedMigrations(db);
   const newest = migrations.at(-1)?.number ?? 0;
   const unknown = applied.find((row) => row.number > newest);
@@ -66,7 +75,14 @@ async function pending(db: Db, migrations: readonly Migration[]): Promise<readon
   if (altered !== undefined) {
     throw new SchemaMismatch(`Migration ${altered.number} (${altered.name}) of the store is not the one of this build.`);
   }
-  return migrations.filter((known) => !applied.some((row) => row.number === known.number));
+  const missing = migrations.filter((known) => !applied.some((row) => row.number === known.number));
+  const last = applied.at(-1);
+  if (access === 'create' && last !== undefined && missing.length > 0) {
+    throw new SchemaMismatch(
+      `The store has schema ${last.number}; this build needs schema ${newest}. Stop the daemon, make a backup, then run "svc migrate" or start "svc serve".`,
+    );
+  }
+  return missing;
 }
 
 /** The migrations that the store has had; none in a new database. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import type { Dialect, Engine } from './dialect.ts';
 import { WriteGate, type Work, type WriteOptions } from './gate.ts';
-import { migrate, readMigrations } from './migrate.ts';
+import { migrate, type Migration, readMigrations, type SchemaAccess } from './migrate.ts';
 import type { Db } from './schema.ts';
 
 export { SchemaMismatch } from './migrate.ts';
@@ -14,6 +14,8 @@ export interface Store {
   readonly dialect: Dialect;
   /** Reads committed state only: an open write of this process is not seen. */
   readonly db: Db;
+  /** The migrations that opening it applied. */
+  readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
   /** Changes whenever anybody commits; null where there is no cheap way to tell. */
@@ -30,13 +32,16 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** Names the ledger chain of this process where each daemon has its own. */
   readonly daemonId: string;
+  /** Whether an older schema is brought up to date; without it, it is refused. A store without a schema gets one in any case. */
+  readonly schema?: SchemaAccess;
 }
 
-/** Opens the store and brings its schema up to date. Throws SchemaMismatch for a store of a newer build. */
+/** Opens the store. Throws SchemaMismatch for a store of a newer build, and for one of an older build unless `schema` is `migrate`. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
+  let migrated: readonly Migration[] = [];
   try {
-    await migrate(engine, readMigrations(join(MIGRATIONS, engine.dialect.name)), options.clock.now());
+    migrated = await migrate(engine, readMigrations(join(MIGRATIONS, engine.dialect.name)), options.clock.now(), options.schema ?? 'create');
   } catch (error) {
     await engine.close();
     throw error;
@@ -46,6 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     dialect: engine.dialect,
     db: engine.reader,
+    migrated,
     write: (work, options) => gate.write(work, options),
     version: () => engine.version(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),

@@ -116,6 +116,27 @@ for (const engine of ENGINES) {
       assert.deepEqual(await schemaOf(database), before);
     });
 
+    test('An older schema is refused, unchanged, by whoever may not migrate; a migration then brings it up to date', async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const all = migrationsOf(engine);
+      const old = await openEngine(database.location);
+      await migrate(old, all.slice(0, -1), 0);
+      const before = await schemaOf(database);
+      await assert.rejects(migrate(old, all, 0, 'create'), (error) => error instanceof SchemaMismatch && /svc migrate/.test(error.message));
+      await assert.rejects(database.open(), SchemaMismatch);
+      assert.deepEqual(await schemaOf(database), before);
+      assert.deepEqual((await migrate(old, all, 0)).map(({ number }) => number), [all.at(-1)?.number]);
+      await old.close();
+      assert.deepEqual((await database.open()).migrated, []);
+    });
+
+    test('A store without a schema gets the whole one from whoever opens it', async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      assert.equal((await database.open()).migrated.length, migrationsOf(engine).length);
+    });
+
     test('A store whose migration is not the one of this build is refused', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());

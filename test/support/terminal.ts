@@ -60,6 +60,7 @@ export const NO_APP: App = {
   openLocal: () => Promise.reject(new Error('this test has no data directory')),
   runServe: () => Promise.reject(new Error('this test runs no daemon')),
   runWeb: () => Promise.reject(new Error('this test runs no server')),
+  runMigrate: () => Promise.reject(new Error('this test has no store')),
 };
 
 /** Local mode on a home of the test's own. */

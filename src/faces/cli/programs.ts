@@ -5,6 +5,7 @@ import type { Flag, Verb } from './tree.ts';
 export const NOUNS: Readonly<Record<string, string>> = {
   serve: 'Run the daemon: API, pages and the job queue',
   web: 'Serve API and pages without running jobs',
+  migrate: 'Change the store to the schema of this build',
   doctor: 'Check each part of the installation on its own',
   whoami: 'Show who is calling and which server answers',
   workspace: 'Plan, apply and destroy infrastructure',
@@ -38,7 +39,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 /** How the first page of the help puts the nouns together: each stands in one group. */
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
   { nouns: ['serve', 'web'], about: 'Run the daemon, or API and pages without jobs' },
-  { nouns: ['doctor', 'whoami'], about: 'Check the installation; who is calling' },
+  { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; who is calling' },
   { nouns: ['job', 'command', 'approval', 'maintenance'], about: 'Queue, follow and decide; prepare a reboot' },
   { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
   { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'React to what comes in, and to the clock' },
@@ -139,7 +140,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     summary: 'Run the daemon: API, pages and the job queue',
     examples: ['svc serve', 'svc serve --web-addr 127.0.0.1:8420 --base-path /ops'],
     positionals: [],
-    flags: [],
+    flags: [{ name: 'no-migrate', type: 'boolean', help: 'Refuse to start on a store with an older schema' }],
     call: { program: 'serve' },
   },
   {
@@ -149,6 +150,14 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     positionals: [],
     flags: [],
     call: { program: 'web' },
+  },
+  {
+    path: 'migrate',
+    summary: 'Change the store to the schema of this build',
+    examples: ['svc migrate'],
+    positionals: [],
+    flags: [],
+    call: { program: 'migrate' },
   },
   {
     path: 'commands',

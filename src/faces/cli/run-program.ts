@@ -11,8 +11,15 @@ export type ProgramSession = Omit<Session, 'client'>;
 
 /** Verbs that are no operation, each resolving to the exit code. */
 const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promise<number>>> = {
-  serve: async (session) => (await session.terminal.app()).runServe(settingsOf(session), ioOf(session)),
+  serve: async (session) => {
+    const schema = session.flags['no-migrate'] === undefined ? 'migrate' : 'create';
+    return (await session.terminal.app()).runServe(settingsOf(session), ioOf(session), schema);
+  },
   web: async (session) => (await session.terminal.app()).runWeb(settingsOf(session), ioOf(session)),
+  migrate: async (session) => {
+    const { from, to } = await (await session.terminal.app()).runMigrate(settingsOf(session));
+    return print(session, 'migrate.done', { from, to }, () => (from === to ? `The store has schema ${to}. Nothing to do.\n` : `Changed the store from schema ${from} to ${to}.\n`));
+  },
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));

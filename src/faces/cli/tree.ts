@@ -47,7 +47,7 @@ export interface ProgramCall {
   readonly program: ProgramName;
 }
 
-export type ProgramName = 'serve' | 'web' | 'commands' | 'completion' | 'version';
+export type ProgramName = 'serve' | 'web' | 'migrate' | 'commands' | 'completion' | 'version';
 
 export interface Verb {
   /** Noun and verb, or one word. */
