@@ -153,5 +153,5 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
   const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
-  return { readable: [...(order.readable ?? [])], writable: [runDir], connectPorts };
+  return { readable: [...(order.readable ?? [])], writable: [runDir], connectPorts, unixSockets: order.unixSockets ?? false };
 }

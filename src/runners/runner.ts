@@ -25,6 +25,8 @@ export interface ProgramOrder {
   /** Paths that the program may read beside the system's. */
   readonly readable?: readonly string[];
   readonly connectPorts: readonly number[] | 'any';
+  /** Whether the program may make unix sockets, see SandboxPolicy; no by default. */
+  readonly unixSockets?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
   /** Where it works, below the run directory; the run directory itself by default. */
   readonly folder?: string;

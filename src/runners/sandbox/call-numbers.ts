@@ -6,13 +6,23 @@ export interface CallNumbers {
   readonly foreignFrom: number | null;
   readonly made: Record<MadeCall, number>;
   readonly inspected: Record<InspectedCall, number>;
+  /** Calls that set the mode of a file. A newer processor has only the forms that take a directory's descriptor. */
+  readonly modes: Readonly<Partial<Record<ModeCall, number>>>;
+  /** Calls that name a process whose scheduling, memory or limits they change. */
+  readonly targeted: Record<TargetedCall, number>;
   readonly refused: Readonly<Record<string, number>>;
 }
 
 type MadeCall =
   | 'execve' | 'prctl' | 'capset' | 'seccomp' | 'close_range' | 'pipe2' | 'dup3' | 'madvise' | 'fcntl' | 'exit_group'
+  | 'prlimit64'
   | 'landlock_create_ruleset' | 'landlock_add_rule' | 'landlock_restrict_self';
-type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'prlimit64';
+type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2';
+export type ModeCall =
+  | 'chmod' | 'fchmod' | 'fchmodat' | 'fchmodat2' | 'open' | 'openat' | 'creat' | 'mkdir' | 'mkdirat' | 'mknod' | 'mknodat';
+export type TargetedCall =
+  | 'sched_setaffinity' | 'sched_setscheduler' | 'sched_setparam' | 'sched_setattr' | 'setpriority' | 'ioprio_set'
+  | 'prlimit64' | 'migrate_pages' | 'move_pages';
 
 /** Calls that came after the tables were unified have one number everywhere. */
 const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landlock_restrict_self: 446 };
@@ -24,7 +34,8 @@ const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landloc
 const REFUSED_EVERYWHERE = {
   pidfd_send_signal: 424, io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427,
   open_tree: 428, move_mount: 429, fsopen: 430, fsconfig: 431, fsmount: 432, fspick: 433,
-  pidfd_open: 434, pidfd_getfd: 438, process_madvise: 440, mount_setattr: 442, quotactl_fd: 443, open_tree_attr: 467,
+  pidfd_open: 434, pidfd_getfd: 438, process_madvise: 440, mount_setattr: 442, quotactl_fd: 443, process_mrelease: 448,
+  open_tree_attr: 467,
 };
 
 const X64: CallNumbers = {
@@ -32,9 +43,17 @@ const X64: CallNumbers = {
   foreignFrom: 0x4000_0000,
   made: {
     execve: 59, prctl: 157, capset: 126, seccomp: 317, close_range: 436, pipe2: 293, dup3: 292,
-    madvise: 28, fcntl: 72, exit_group: 231, ...LANDLOCK,
+    madvise: 28, fcntl: 72, exit_group: 231, prlimit64: 302, ...LANDLOCK,
   },
-  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16, prlimit64: 302 },
+  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16, openat2: 437 },
+  modes: {
+    open: 2, mkdir: 83, creat: 85, chmod: 90, fchmod: 91, mknod: 133, openat: 257, mkdirat: 258, mknodat: 259,
+    fchmodat: 268, fchmodat2: 452,
+  },
+  targeted: {
+    setpriority: 141, sched_setparam: 142, sched_setscheduler: 144, sched_setaffinity: 203, ioprio_set: 251,
+    migrate_pages: 256, move_pages: 279, prlimit64: 302, sched_setattr: 314,
+  },
   refused: {
     ptrace: 101, syslog: 103, vhangup: 153, modify_ldt: 154, pivot_root: 155, adjtimex: 159, chroot: 161, acct: 163,
     settimeofday: 164, mount: 165, umount2: 166, swapon: 167, swapoff: 168, reboot: 169, iopl: 172, ioperm: 173,
@@ -50,9 +69,14 @@ const ARM64: CallNumbers = {
   foreignFrom: null,
   made: {
     execve: 221, prctl: 167, capset: 91, seccomp: 277, close_range: 436, pipe2: 59, dup3: 24,
-    madvise: 233, fcntl: 25, exit_group: 94, ...LANDLOCK,
+    madvise: 233, fcntl: 25, exit_group: 94, prlimit64: 261, ...LANDLOCK,
   },
-  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29, prlimit64: 261 },
+  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29, openat2: 437 },
+  modes: { mknodat: 33, mkdirat: 34, fchmod: 52, fchmodat: 53, openat: 56, fchmodat2: 452 },
+  targeted: {
+    ioprio_set: 30, sched_setparam: 118, sched_setscheduler: 119, sched_setaffinity: 122, setpriority: 140,
+    migrate_pages: 238, move_pages: 239, prlimit64: 261, sched_setattr: 274,
+  },
   refused: {
     lookup_dcookie: 18, umount2: 39, mount: 40, pivot_root: 41, chroot: 51, vhangup: 58, quotactl: 60, acct: 89,
     unshare: 97, kexec_load: 104, init_module: 105, delete_module: 106, clock_settime: 112, syslog: 116, ptrace: 117,

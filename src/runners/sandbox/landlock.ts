@@ -1,10 +1,14 @@
 import fs from 'node:fs';
+import { errorCode } from '../../lib/error-code.ts';
 import type { PathAccess, SandboxPolicy } from './policy.ts';
 import { SYSTEM_PATHS } from './policy.ts';
 import type { SystemCalls } from './system-call.ts';
 
 /** Below this, the kernel can't restrict outbound TCP: the sandbox would be half of one, so it is refused. */
 export const LANDLOCK_ABI_NEEDED = 4;
+
+/** From this one on, named unix sockets outside of the writable paths are closed by Landlock (RESOLVE_UNIX, Linux 7.1). */
+export const LANDLOCK_ABI_OF_NAMED_SOCKETS = 9;
 
 const EXECUTE = 1n << 0n;
 const WRITE_FILE = 1n << 1n;
@@ -39,8 +43,7 @@ export function landlockAbi(system: SystemCalls): number {
 function handledRights(abi: number): bigint {
   let rights = RIGHTS_OF_ABI_3;
   if (abi >= 5) rights |= IOCTL_DEV;
-  // From ABI 9 on, named unix sockets outside of the writable paths are closed too.
-  if (abi >= 9) rights |= RESOLVE_UNIX;
+  if (abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS) rights |= RESOLVE_UNIX;
   return rights;
 }
 
@@ -50,6 +53,15 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
   device: READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
   full: ~MAKE_DEVICES,
 };
+
+function openFor(path: string, flags: number): number {
+  try {
+    return fs.openSync(path, flags);
+  } catch (error) {
+    if (errorCode(error) !== 'EACCES') throw error;
+    throw new Error(`account ${process.geteuid?.()} cannot reach ${path}; each folder above it must let that account through`, { cause: error });
+  }
+}
 
 /** A ruleset under construction. Every method throws on a refusal of the kernel, so that the launcher fails closed. */
 export class Ruleset {
@@ -99,7 +111,7 @@ export class Ruleset {
   }
 
   allowPath(path: string, access: PathAccess | 'full', flags: number): void {
-    const fd = fs.openSync(path, flags);
+    const fd = openFor(path, flags);
     try {
       const stat = fs.fstatSync(fd);
       if (stat.isSymbolicLink()) throw new Error(`${path} is a symbolic link`);

@@ -265,8 +265,8 @@ function openPipe(pid: number, fd: number): Readable {
   }
 }
 
-function encodeOrder({ argv, env, cwd, policy }: LaunchOrder): string {
-  const text = `${JSON.stringify({ argv, env, cwd, policy })}\n`;
+function encodeOrder({ argv, env, cwd, policy, account = null, limits = {} }: LaunchOrder): string {
+  const text = `${JSON.stringify({ argv, env, cwd, policy, account, limits })}\n`;
   if (Buffer.byteLength(text) > ORDER_MAX_BYTES) throw new SandboxRefused(`The order is longer than ${ORDER_MAX_BYTES} bytes.`);
   return text;
 }

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
-import { Ruleset, LANDLOCK_ABI_NEEDED, landlockAbi } from './landlock.ts';
+import { Ruleset, LANDLOCK_ABI_NEEDED, LANDLOCK_ABI_OF_NAMED_SOCKETS, landlockAbi } from './landlock.ts';
 import { giveBackText, startLean } from './lean.ts';
-import { boundingSet, dropCapabilities, forbidNewPrivileges, installFilter } from './privileges.ts';
-import type { LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
+import { becomeAccount, boundingSet, dropCapabilities, emptyBoundingSet, forbidNewPrivileges, installFilter, limitResources } from './privileges.ts';
+import type { JobAccount, LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
 import { CONTROL_FD, ORDER_MAX_BYTES, exitCodeOf } from './protocol.ts';
 import { seccompProgram } from './seccomp.ts';
 import type { SystemCalls } from './system-call.ts';
@@ -10,8 +10,8 @@ import { cString, cStrings, openSystemCalls } from './system-call.ts';
 
 /**
  * A stand-alone program that starts one tool. It prepares all that takes time, says that it is ready, and waits for its
- * order in a blocking read. Then it binds itself (Landlock, seccomp, no capabilities) and executes the tool in its own
- * place, so that pid, process group and parent stay. Any step that fails ends it without the tool having started.
+ * order in a blocking read. Then it binds itself (account, Landlock, seccomp, no capabilities) and executes the tool in its
+ * own place, so that pid, process group and parent stay. Any step that fails ends it without the tool having started.
  */
 
 const O_CLOEXEC = 0o2000000;
@@ -40,9 +40,15 @@ interface Prepared {
   readonly system: SystemCalls | null;
   readonly abi: number;
   /** Null where the kernel can't enforce it; `problem` says why. */
-  readonly sandbox: { readonly files: Ruleset; readonly program: Buffer; readonly bounding: readonly number[] } | null;
+  readonly sandbox: { readonly files: Ruleset; readonly filters: Filters; readonly bounding: readonly number[] } | null;
   readonly problem: string | null;
   readonly pipes: { readonly stdout: PipeEnds; readonly stderr: PipeEnds } | null;
+}
+
+/** Made while there is time, before it is known which of them the job gets. */
+interface Filters {
+  readonly withUnixSockets: Buffer;
+  readonly withoutUnixSockets: Buffer;
 }
 
 interface PipeEnds {
@@ -84,7 +90,11 @@ function prepare(): Prepared {
     return { system, abi, pipes, sandbox: null, problem };
   }
   const files = Ruleset.forFiles(system, abi);
-  const sandbox = { files, program: seccompProgram(system.numbers), bounding: boundingSet(system) };
+  const filters = {
+    withUnixSockets: seccompProgram(system.numbers, { unixSockets: true }),
+    withoutUnixSockets: seccompProgram(system.numbers, { unixSockets: false }),
+  };
+  const sandbox = { files, filters, bounding: boundingSet(system) };
   return { system, abi, pipes, sandbox, problem: null };
 }
 
@@ -124,11 +134,23 @@ function confine(prepared: Prepared, policy: NonNullable<LaunchOrder['policy']>)
   if (system === null || sandbox === null) throw new LaunchError('refused', prepared.problem ?? 'there is no sandbox');
   sandbox.files.allowJobPaths(policy);
   const network = Ruleset.forNetwork(system, abi, policy.connectPorts);
-  dropCapabilities(system, sandbox.bounding);
+  dropCapabilities(system);
   forbidNewPrivileges(system);
   sandbox.files.restrict();
   network.restrict();
-  installFilter(system, sandbox.program);
+  const unixSockets = policy.unixSockets === true || abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS;
+  installFilter(system, unixSockets ? sandbox.filters.withUnixSockets : sandbox.filters.withoutUnixSockets);
+}
+
+/**
+ * First of all that is done for an order: paths are then opened with the rights of the account. The pipes are given to it,
+ * since a tool that opens /dev/stderr opens its pipe anew.
+ */
+function changeAccount({ system, sandbox, pipes }: Prepared, account: JobAccount, confined: boolean): void {
+  if (system === null || pipes === null) throw new LaunchError('refused', 'this system can not change the account');
+  if (confined && sandbox !== null) emptyBoundingSet(system, sandbox.bounding);
+  for (const { write } of [pipes.stdout, pipes.stderr]) fs.fchownSync(write, account.uid, account.gid);
+  becomeAccount(account);
 }
 
 /** No descriptor but the three standard ones reaches the tool, and its output goes to real pipes. */
@@ -160,9 +182,12 @@ function candidates(order: LaunchOrder): string[] {
 function execute(system: SystemCalls, order: LaunchOrder, paths: readonly string[]): never {
   const argv = cStrings(order.argv);
   const env = cStrings(Object.entries(order.env).map(([name, value]) => `${name}=${value}`));
+  const programs = paths.map(cString);
   let refusal = ENOENT;
-  for (const path of paths) {
-    const error = -system.call(system.numbers.made.execve, cString(path), argv.array, env.array);
+  // Last, when no more memory is needed here: this process has mapped more than a tool may be allowed.
+  limitResources(system, order.limits ?? {});
+  for (const program of programs) {
+    const error = -system.call(system.numbers.made.execve, program, argv.array, env.array);
     if (error !== ENOENT && error !== ENOTDIR) refusal = error;
     if (error !== ENOENT && error !== ENOTDIR && error !== EACCES) break;
   }
@@ -180,10 +205,13 @@ function refuseNul(order: LaunchOrder): void {
 
 function run(order: LaunchOrder, prepared: Prepared): never {
   refuseNul(order);
+  const { system, pipes, sandbox } = prepared;
+  const { account = null } = order;
+  if (account !== null) changeAccount(prepared, account, order.policy !== null);
+  else if (order.policy !== null && system !== null && sandbox !== null) emptyBoundingSet(system, sandbox.bounding);
   process.chdir(order.cwd);
   const paths = candidates(order);
   if (order.policy !== null) confine(prepared, order.policy);
-  const { system, pipes } = prepared;
   if (system === null || pipes === null) return executeBare(order, paths);
   arrangeDescriptors(system, pipes);
   report({ executing: true });

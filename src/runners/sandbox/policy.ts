@@ -8,6 +8,11 @@ export interface SandboxPolicy {
   readonly writable: readonly string[];
   /** TCP ports that may be connected to; binding a TCP port is always refused, UDP always allowed. */
   readonly connectPorts: readonly number[] | 'any';
+  /**
+   * Whether the job may make unix sockets; without it, no by default. Below Landlock ABI 9 the kernel can't restrict which
+   * named socket of the machine they connect to, so `socket(AF_UNIX)` is refused as a whole. `socketpair` always works.
+   */
+  readonly unixSockets?: boolean;
 }
 
 export type PathAccess = 'execute' | 'read' | 'device';

@@ -193,6 +193,6 @@ class Pool {
 /** What an older kernel leaves open, for the doctor. */
 function openGaps(abi: number): string {
   if (abi < 6) return '; signals and sockets to other processes of the same user are not restricted below ABI 6';
-  if (abi < 9) return '; named unix sockets (such as that of Docker) are not restricted below ABI 9';
+  if (abi < 9) return '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that their account may open (Docker, PostgreSQL with peer, systemd --user)';
   return '';
 }

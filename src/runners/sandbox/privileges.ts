@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { JobAccount, ResourceLimits } from './protocol.ts';
 import type { SystemCalls } from './system-call.ts';
 import { pointerTo } from './system-call.ts';
 
@@ -10,6 +12,7 @@ const CAPABILITY_VERSION_3 = 0x2008_0522;
 /** The kernel's bit sets have room for so many; it answers EINVAL from the first that it does not know. */
 const CAPABILITIES_AT_MOST = 64;
 const SECCOMP_SET_MODE_FILTER = 1;
+const RLIMIT_AS = 9;
 
 /** The capabilities of the bounding set: read while there is time, before the order. */
 export function boundingSet(system: SystemCalls): number[] {
@@ -18,18 +21,23 @@ export function boundingSet(system: SystemCalls): number[] {
 }
 
 /**
- * Takes every capability away, for good. As root the bounding set decides what the tool gets when it is executed, and
- * with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock: so it must become empty. As
+ * Empties the bounding set, before a change of the account takes away the right to. As root it decides what the tool gets
+ * when it is executed, and with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock. As
  * another user nothing can come back (no new privileges), and the set is not ours to change.
  */
-export function dropCapabilities(system: SystemCalls, bounding: readonly number[]): void {
-  const { prctl, capset } = system.numbers.made;
+export function emptyBoundingSet(system: SystemCalls, bounding: readonly number[]): void {
+  const { prctl } = system.numbers.made;
   const isRoot = process.geteuid?.() === 0;
   for (const capability of bounding) {
     const dropped = system.call(prctl, PR_CAPBSET_DROP, capability);
     if (dropped !== 0 && isRoot) throw new Error(`dropping capability ${capability} failed with error ${-dropped}`);
     if (dropped !== 0) break;
   }
+}
+
+/** Takes every capability away, for good once the bounding set is empty. */
+export function dropCapabilities(system: SystemCalls): void {
+  const { prctl, capset } = system.numbers.made;
   const cleared = system.call(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   if (cleared !== 0) throw new Error(`clearing the ambient capabilities failed with error ${-cleared}`);
   const header = Buffer.alloc(8);
@@ -37,6 +45,39 @@ export function dropCapabilities(system: SystemCalls, bounding: readonly number[
   const none = Buffer.alloc(24);
   const set = system.call(capset, header, none);
   if (set !== 0) throw new Error(`capset failed with error ${-set}`);
+}
+
+/** All four ids of a line of /proc/self/status: real, effective, saved, and of files. */
+function idsOf(status: string, name: 'Uid' | 'Gid'): string[] {
+  return (new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '').split(/\s+/);
+}
+
+/**
+ * Makes this process another account, for good and without supplementary groups. Throws unless the kernel shows that all
+ * of it took effect.
+ */
+export function becomeAccount({ uid, gid }: JobAccount): void {
+  if (uid === 0 || gid === 0) throw new Error('the account of a job is not root');
+  if (process.setgroups === undefined || process.setgid === undefined || process.setuid === undefined) {
+    throw new Error('this system has no accounts');
+  }
+  process.setgroups([]);
+  process.setgid(gid);
+  process.setuid(uid);
+  const status = readFileSync('/proc/self/status', 'latin1');
+  const isOther = idsOf(status, 'Uid').some((id) => id !== String(uid)) || idsOf(status, 'Gid').some((id) => id !== String(gid));
+  const groups = /^Groups:[ \t]*(.*)$/m.exec(status)?.[1]?.trim();
+  if (isOther || groups !== '') throw new Error(`becoming account ${uid} did not take effect`);
+}
+
+/** Applies to this process and to what it executes. */
+export function limitResources(system: SystemCalls, { addressSpaceBytes }: ResourceLimits): void {
+  if (addressSpaceBytes === undefined) return;
+  const limit = Buffer.alloc(16);
+  limit.writeBigUInt64LE(BigInt(addressSpaceBytes), 0);
+  limit.writeBigUInt64LE(BigInt(addressSpaceBytes), 8);
+  const result = system.call(system.numbers.made.prlimit64, 0, RLIMIT_AS, limit, 0);
+  if (result !== 0) throw new Error(`limiting the address space failed with error ${-result}`);
 }
 
 /** From here on no executed file gives a privilege; Landlock and seccomp demand this of who is not root. */

@@ -8,6 +8,18 @@ export const CONTROL_FD = 3;
 /** A longer order is refused. It is read into memory at once; the kernel itself takes about 2 MiB of arguments. */
 export const ORDER_MAX_BYTES = 1024 * 1024;
 
+/** The system account that a tool runs as. */
+export interface JobAccount {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Limits of the tool's process, inherited by its children. */
+export interface ResourceLimits {
+  /** RLIMIT_AS. Beyond it an allocation of memory fails in the process that asks for it. */
+  readonly addressSpaceBytes?: number;
+}
+
 /** What a launcher starts, once. */
 export interface LaunchOrder {
   /** The program, looked up in PATH of `env` unless it has a slash, and its arguments. No text holds a NUL. */
@@ -18,6 +30,9 @@ export interface LaunchOrder {
   readonly cwd: string;
   /** `null` starts the tool without a sandbox: a privileged run. */
   readonly policy: SandboxPolicy | null;
+  /** The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change it. */
+  readonly account?: JobAccount | null;
+  readonly limits?: ResourceLimits;
 }
 
 /** What a launcher found out before it waits for its order. */

@@ -1,4 +1,4 @@
-import type { CallNumbers } from './call-numbers.ts';
+import type { CallNumbers, ModeCall, TargetedCall } from './call-numbers.ts';
 
 /**
  * The filter that closes what Landlock leaves open. Found by running: MPTCP sockets and MSG_FASTOPEN reach a port that
@@ -40,6 +40,48 @@ const CLONE_NAMESPACES = 0x7e02_0000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
+/** O_CREAT and the bit of O_TMPFILE that O_DIRECTORY does not share: only with one of them does an open read its mode. */
+const CREATING_FLAGS = 0o100 | 0o20000000;
+/** Set-user-ID and set-group-ID: a file that has one runs as its owner for whoever starts it. */
+const SET_ID_BITS = 0o6000;
+
+/** Which argument of a call holds the mode, and which its flags where only some calls make a file. */
+const MODE_CALLS: Readonly<Record<ModeCall, { readonly mode: number; readonly flags?: number }>> = {
+  chmod: { mode: 1 },
+  fchmod: { mode: 1 },
+  fchmodat: { mode: 2 },
+  fchmodat2: { mode: 2 },
+  open: { mode: 2, flags: 1 },
+  openat: { mode: 3, flags: 2 },
+  creat: { mode: 1 },
+  mkdir: { mode: 1 },
+  mkdirat: { mode: 2 },
+  mknod: { mode: 1 },
+  mknodat: { mode: 2 },
+};
+
+const PRIO_PROCESS = 0;
+const IOPRIO_WHO_PROCESS = 1;
+
+/** The values, by argument, with which a call works on the calling thread itself. */
+const SELF_ONLY: Readonly<Record<TargetedCall, readonly number[]>> = {
+  sched_setaffinity: [0],
+  sched_setscheduler: [0],
+  sched_setparam: [0],
+  sched_setattr: [0],
+  setpriority: [PRIO_PROCESS, 0],
+  ioprio_set: [IOPRIO_WHO_PROCESS, 0],
+  prlimit64: [0],
+  migrate_pages: [0],
+  move_pages: [0],
+};
+
+/** What differs between jobs. */
+export interface FilterOptions {
+  /** Whether `socket(AF_UNIX)` is allowed. Without it, `socketpair` still makes connected pairs. */
+  readonly unixSockets: boolean;
+}
+
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
 
 const load = (at: number): Instruction => [LOAD_WORD, 0, 0, at];
@@ -50,8 +92,8 @@ const whenEqual = (value: number, body: readonly Instruction[]): Instruction[] =
   ...body,
 ];
 
-/** `socket(domain, type, protocol)`: unix sockets, netlink for routes and addresses, and plain TCP and UDP. */
-function socketRule(): Instruction[] {
+/** `socket(domain, type, protocol)`: unix sockets where allowed, netlink for routes and addresses, plain TCP and UDP. */
+function socketRule({ unixSockets }: FilterOptions): Instruction[] {
   const internet: Instruction[] = [
     load(argumentAt(1)),
     [AND, 0, 0, SOCK_TYPE_MASK],
@@ -71,7 +113,7 @@ function socketRule(): Instruction[] {
   ];
   return [
     load(argumentAt(0)),
-    ...whenEqual(AF_UNIX, [give(ALLOW)]),
+    ...(unixSockets ? whenEqual(AF_UNIX, [give(ALLOW)]) : []),
     ...whenEqual(AF_INET, internet),
     ...whenEqual(AF_INET6, internet),
     ...whenEqual(AF_NETLINK, [load(argumentAt(2)), ...whenEqual(NETLINK_ROUTE, [give(ALLOW)]), give(EPERM)]),
@@ -84,7 +126,19 @@ function refuseBits(n: number, bits: number): Instruction[] {
   return [load(argumentAt(n)), [JUMP_ANY_BIT, 0, 1, bits], give(EPERM), give(ALLOW)];
 }
 
-function rules(numbers: CallNumbers): Instruction[] {
+/** EPERM for a mode with a set-ID bit, unless the flags say that the call makes no file. */
+function modeRule({ mode, flags }: { readonly mode: number; readonly flags?: number }): Instruction[] {
+  const check = refuseBits(mode, SET_ID_BITS);
+  return flags === undefined ? check : [load(argumentAt(flags)), [JUMP_ANY_BIT, 1, 0, CREATING_FLAGS], give(ALLOW), ...check];
+}
+
+/** EPERM unless the first arguments are exactly these. */
+function onlyWith(values: readonly number[]): Instruction[] {
+  const checks = values.flatMap((value, n) => [load(argumentAt(n)), [JUMP_EQUAL, 1, 0, value] as const, give(EPERM)]);
+  return [...checks, give(ALLOW)];
+}
+
+function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
   const { inspected } = numbers;
   return [
     load(ARCH_AT),
@@ -95,7 +149,7 @@ function rules(numbers: CallNumbers): Instruction[] {
     ...(numbers.foreignFrom === null
       ? []
       : [[JUMP_ABOVE_OR_EQUAL, 0, 1, numbers.foreignFrom] as const, give(EPERM)]),
-    ...whenEqual(inspected.socket, socketRule()),
+    ...whenEqual(inspected.socket, socketRule(options)),
     ...whenEqual(inspected.sendto, refuseBits(3, MSG_FASTOPEN)),
     ...whenEqual(inspected.sendmsg, refuseBits(2, MSG_FASTOPEN)),
     ...whenEqual(inspected.sendmmsg, refuseBits(3, MSG_FASTOPEN)),
@@ -108,16 +162,24 @@ function rules(numbers: CallNumbers): Instruction[] {
       ...whenEqual(TIOCLINUX, [give(EPERM)]),
       give(ALLOW),
     ]),
-    // Of another process of the same user it could take files or time away, down to killing it.
-    ...whenEqual(inspected.prlimit64, [load(argumentAt(0)), ...whenEqual(0, [give(ALLOW)]), give(EPERM)]),
+    // Its flags and mode lie in memory. ENOSYS makes callers fall back to openat.
+    ...whenEqual(inspected.openat2, [give(ENOSYS)]),
+    ...namesOf(numbers.modes).flatMap((name) => whenEqual(numbers.modes[name] ?? 0, modeRule(MODE_CALLS[name]))),
+    // On another process of the same user these take away processor time, memory or files, down to killing it. A thread
+    // that names itself by its id is refused too: a filter does not know the id of the caller.
+    ...namesOf(numbers.targeted).flatMap((name) => whenEqual(numbers.targeted[name], onlyWith(SELF_ONLY[name]))),
     ...Object.values(numbers.refused).flatMap((number) => whenEqual(number, [give(EPERM)])),
     give(ALLOW),
   ];
 }
 
+function namesOf<K extends string>(table: Readonly<Partial<Record<K, number>>>): K[] {
+  return Object.keys(table) as K[];
+}
+
 /** The filter as the kernel takes it: eight bytes for each instruction. */
-export function seccompProgram(numbers: CallNumbers): Buffer {
-  const instructions = rules(numbers);
+export function seccompProgram(numbers: CallNumbers, options: FilterOptions): Buffer {
+  const instructions = rules(numbers, options);
   const program = Buffer.alloc(8 * instructions.length);
   for (const [index, [code, jumpTrue, jumpFalse, value]] of instructions.entries()) {
     program.writeUInt16LE(code, index * 8);

@@ -81,6 +81,8 @@ function exec({ job, tools, tool, root }: Run, words: readonly string[], more: P
     argv: [tool.path, ...words],
     readable: [tool.path],
     connectPorts: 'any',
+    // A provider is a process of its own that terraform talks to by a unix socket.
+    unixSockets: true,
     environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
     folder: root.folder,
     ...more,

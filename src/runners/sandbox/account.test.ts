@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../lib/clock.ts';
+import { SandboxRefused } from './errors.ts';
+import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
+
+const SKIP = process.platform !== 'linux' ? 'the sandbox needs Linux' : process.getuid?.() !== 0 ? 'needs root to become another account' : false;
+/** No account of the machine has to have this number. */
+const ACCOUNT = { uid: 64_123, gid: 64_124 };
+const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', SVC_JOB_ID: 'job_1' };
+
+async function text(stream: Readable): Promise<string> {
+  let all = '';
+  for await (const chunk of stream) all += String(chunk);
+  return all;
+}
+
+describe('a job of a daemon that is root', { skip: SKIP }, () => {
+  let dir: string;
+  let runDir: string;
+  let pool: LauncherPool;
+  let server: Server;
+
+  before(async () => {
+    dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-account-')));
+    chmodSync(dir, 0o711);
+    runDir = join(dir, 'job_1');
+    mkdirSync(runDir, { mode: 0o700 });
+    chownSync(runDir, ACCOUNT.uid, ACCOUNT.gid);
+    pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+    server = createServer((socket) => socket.end('reached')).listen(join(dir, 'service.sock'));
+    await once(server, 'listening');
+    chmodSync(join(dir, 'service.sock'), 0o777);
+  });
+  after(async () => {
+    await pool.stop();
+    server.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  async function run(argv: readonly string[], more: Partial<LaunchRequest> = {}): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+    const policy = { readable: [], writable: [runDir], connectPorts: [] };
+    const launched = await pool.launch({ argv, env: ENV, cwd: runDir, policy, account: ACCOUNT, ...more });
+    const [stdout, stderr, end] = await Promise.all([text(launched.stdout), text(launched.stderr), launched.exited]);
+    await launched.started;
+    return { exitCode: end.exitCode, stdout, stderr };
+  }
+  const perl = (script: string, more: Partial<LaunchRequest> = {}): ReturnType<typeof run> => run(['perl', '-e', script], more);
+
+  it('T66: is another account in every id, without groups, and owns what it makes', async () => {
+    const ran = await run(['sh', '-c', 'grep -E "^(Uid|Gid|Groups|Cap...|NoNewPrivs)" /proc/self/status; echo x > made; echo y > /dev/stderr']);
+    assert.match(ran.stdout, /^Uid:(\t64123){4}\nGid:(\t64124){4}\nGroups:[ \t]*\nCapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1\n$/);
+    assert.equal(ran.stderr, 'y\n');
+    assert.equal(statSync(join(runDir, 'made')).uid, ACCOUNT.uid);
+  });
+
+  it('T66: sets no set-user-ID and no set-group-ID bit, by any call, also as root', async () => {
+    const script = 'cp /bin/true tool; for m in u+s g+s 6755; do chmod $m tool; done; mkdir -m 2755 dir; install -m 4755 tool copy; ls -l tool | cut -c1-10';
+    const ofRoot = join(dir, 'job_2');
+    mkdirSync(ofRoot, { mode: 0o700 });
+    for (const [cwd, account] of [[runDir, ACCOUNT], [ofRoot, null]] as const) {
+      const ran = await run(['sh', '-c', script], { account, cwd, policy: { readable: [], writable: [cwd], connectPorts: [] } });
+      assert.equal(ran.stdout, '-rwxr-xr-x\n', ran.stderr);
+      assert.equal(ran.stderr.match(/Operation not permitted/g)?.length, 5, ran.stderr);
+      for (const name of ['tool', 'dir', 'copy']) {
+        if (existsSync(join(cwd, name))) assert.equal(statSync(join(cwd, name)).mode & 0o6000, 0);
+      }
+    }
+  });
+
+  it('T66: reads nothing of root and signals none of its processes, also where nothing but the account holds it back', async () => {
+    const ran = await run(['sh', '-c', `id -u; cat /etc/shadow; kill -0 ${process.pid}; cat /proc/${process.pid}/environ; touch ${dir}/x`], { policy: null });
+    assert.equal(ran.stdout, '64123\n');
+    assert.equal(ran.stderr.match(/not permitted|denied|No such process/gi)?.length, 4, ran.stderr);
+  });
+
+  it('does not start in a folder, or read a path, that its account may not reach', async () => {
+    const closed = join(dir, 'closed');
+    mkdirSync(join(closed, 'deep'), { recursive: true });
+    chmodSync(closed, 0o700);
+    await assert.rejects(run(['true'], { cwd: join(closed, 'deep') }), SandboxRefused);
+    await assert.rejects(run(['true'], { policy: { readable: [join(closed, 'deep')], writable: [], connectPorts: [] } }), /account 64123 cannot reach .*closed\/deep/);
+  });
+
+  it('T67: a job without unix sockets reaches no named socket of the machine; pairs, and name lookup, work', async () => {
+    const connect = `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\\n"; connect($s, sockaddr_un("${dir}/service.sock")) or die "connect: $!\\n"; print <$s>;`;
+    const refused = await perl(connect);
+    assert.deepEqual([refused.stdout, refused.stderr], ['', 'socket: Operation not permitted\n']);
+    const allowed = await perl(connect, { policy: { readable: [], writable: [runDir], connectPorts: [], unixSockets: true } });
+    assert.equal(allowed.stdout, 'reached', allowed.stderr);
+    const pair = await perl('use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, "pair\\n"); print scalar <$b>;');
+    assert.equal(pair.stdout, 'pair\n', pair.stderr);
+    const names = await run(['getent', 'hosts', 'localhost']);
+    assert.match(names.stdout, /localhost/);
+    assert.equal((await run(['id', '-un', '0'])).stdout, 'root\n');
+  });
+
+  it('T68: changes the scheduling of itself and of nothing else, also of processes of the same account', async () => {
+    const other = await pool.launch({ argv: ['sleep', '300'], env: ENV, cwd: '/', policy: null, account: ACCOUNT });
+    await other.started;
+    const own = `renice -n 19 -p ${other.pid}; renice -n 19 -u 64123; taskset -pc 0 ${other.pid}; prlimit --pid ${other.pid} --nofile=1:1; chrt -b -p 0 ${other.pid}; ionice -c 3 -p ${other.pid}`;
+    const ran = await run(['sh', '-c', own]);
+    assert.equal(ran.stderr.match(/not permitted/g)?.length, 6, `${ran.stdout}${ran.stderr}`);
+    assert.equal((await run(['nice', '-n', '5', 'nice'])).stdout, '5\n');
+    assert.equal((await run(['ionice', '-c', '3', 'taskset', '-c', '0', 'nproc'])).stdout, '1\n');
+    process.kill(other.pid, 'SIGKILL');
+    await other.exited;
+  });
+
+  it('has no more memory than its limit', async () => {
+    const ran = await perl('my $x = "x" x (300 << 20); print length $x', { limits: { addressSpaceBytes: 200 << 20 } });
+    assert.deepEqual([ran.stdout, ran.exitCode === 0], ['', false], ran.stderr);
+    assert.equal((await run(['sh', '-c', 'ulimit -v'], { limits: { addressSpaceBytes: 200 << 20 } })).stdout, '204800\n');
+  });
+});
