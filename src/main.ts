@@ -19,9 +19,23 @@ function cacheModules(): void {
   }
 }
 
+/**
+ * Replaces the arguments in /proc/PID/cmdline, which every user of the machine can read, by the words of the verb.
+ * The words of a verb hold letters and dashes only; what follows them may be a value.
+ */
+function hideArguments(): void {
+  const words = process.argv.slice(2);
+  const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  process.title = ['svc', ...words.slice(0, end < 0 ? VERB_WORDS_MAX : Math.min(end, VERB_WORDS_MAX))].join(' ');
+}
+
+/** Noun and verb. A third word may be a value. */
+const VERB_WORDS_MAX = 2;
+
 /** 128 and the number of SIGPIPE, as programs end whose reader has gone away. */
 const EXIT_PIPE = 141;
 
+hideArguments();
 cacheModules();
 const [{ main }, { holdProcess, systemClock }, { VERSION }] = await Promise.all([
   import('./faces/cli/main.ts'),

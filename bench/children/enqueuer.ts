@@ -34,8 +34,7 @@ async function perSecond(local: Local, callers: number, durationMs: number): Pro
 let local: Local | null = null;
 for await (const order of orders<EnqueueOrder>()) {
   if (order.do === 'open') {
-    const url = order.databaseUrl === undefined ? {} : { 'database-url': order.databaseUrl };
-    local = await openLocal(readSettings({ 'data-dir': order.dataDir, ...url }, {}));
+    local = await openLocal(readSettings({ 'data-dir': order.dataDir }, { SVC_DATABASE_URL: order.databaseUrl }));
     say({ open: true });
   } else if (local !== null) {
     if (order.do === 'many') say(await perSecond(local, order.callers, order.durationMs));

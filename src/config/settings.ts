@@ -6,6 +6,7 @@ import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approval
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
+import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
@@ -14,6 +15,8 @@ interface Setting<T> {
   readonly placeholder?: string;
   /** May be given often: the texts come joined by a blank, as they stand in the environment. */
   readonly repeat?: true;
+  /** What a value that came by the flag must not hold, because the command line is public, and where to put it. */
+  readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };
   /** The programs that take it; without, all of them do. */
   readonly only?: readonly ('serve' | 'web')[];
   /** Turns text, which is never empty, into the value; throws invalid_argument. Absent text gives the default. */
@@ -119,6 +122,11 @@ export const SETTINGS = {
     flag: 'database-url',
     placeholder: 'URL',
     help: 'A postgres:// URL that several daemons may share, in place of the embedded SQLite',
+    secret: {
+      isIn: hasDatabasePassword,
+      what: 'a password must not be on a command line, which every user of this machine can read',
+      ways: 'set SVC_DATABASE_URL, or leave the password out and put it in the file that PGPASSFILE names (default ~/.pgpass)',
+    },
     read: databaseUrl,
   }),
   sealKeyFile: setting({
@@ -206,6 +214,11 @@ export const SETTINGS = {
     only: ['serve'],
     repeat: true,
     help: 'Who gets pages beside the registered endpoints: ntfy+https://, smtp://, https://; may be given often',
+    secret: {
+      isIn: hasTargetCredential,
+      what: 'a target with a user, a password or a token must not be on a command line, which every user of this machine can read',
+      ways: 'set SVC_NOTIFY',
+    },
     read: (text) => (text ?? '').split(/\s+/).filter((part) => part !== ''),
   }),
   pushDetail: setting({
@@ -240,8 +253,13 @@ function given(text: string | undefined): string | undefined {
  */
 export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
   const values: Record<string, unknown> = {};
-  for (const [key, row] of Object.entries(SETTINGS)) {
-    values[key] = row.read(given(flags[row.flag]) ?? given(env[environmentTwin(row.flag)]));
+  const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
+  for (const [key, row] of rows) {
+    const flag = given(flags[row.flag]);
+    if (flag !== undefined && row.secret?.isIn(flag) === true) {
+      throw new Failure('invalid_argument', `--${row.flag}: ${row.secret.what}; ${row.secret.ways}.`);
+    }
+    values[key] = row.read(flag ?? given(env[environmentTwin(row.flag)]));
   }
   values['dataDir'] ??= defaultDataDir(env);
   return values as unknown as Settings;

@@ -94,7 +94,6 @@ function commandLine(flags: DaemonFlags): string[] {
     'json',
     '--data-dir',
     flags.dataDir,
-    ...(flags.databaseUrl ? ['--database-url', flags.databaseUrl] : []),
     ...(flags.sealKeyFile === undefined ? [] : ['--seal-key-file', flags.sealKeyFile]),
     // Later flags win, so that a story can name its own addresses.
     ...withDefault(flags.args ?? [], '--web-addr'),
@@ -114,7 +113,7 @@ function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.Proce
 
 function launch(flags: DaemonFlags): Started {
   const [program = '', ...args] = commandLine(flags);
-  const child = spawn(program, args, { cwd: '/', env: environment(flags.env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { cwd: '/', env: environment({ ...(flags.databaseUrl ? { SVC_DATABASE_URL: flags.databaseUrl } : {}), ...flags.env }), stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));

@@ -117,8 +117,8 @@ export async function openSite(ending: Ending, options: SiteOptions = {}): Promi
 }
 
 function localSettings(flags: DaemonFlags): ReturnType<typeof readSettings> {
-  const given = { 'data-dir': flags.dataDir, 'database-url': flags.databaseUrl ?? undefined, 'seal-key-file': flags.sealKeyFile };
-  return readSettings(given, {});
+  const given = { 'data-dir': flags.dataDir, 'seal-key-file': flags.sealKeyFile };
+  return readSettings(given, { SVC_DATABASE_URL: flags.databaseUrl ?? undefined });
 }
 
 type Local = Awaited<ReturnType<typeof openLocal>>;
