@@ -7,6 +7,7 @@ import { createSignals, type Signals } from '../daemon/signals.ts';
 import { localCaller } from '../domain/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
+import { Peers } from '../faces/http/peers.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
@@ -111,7 +112,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     sandbox: () => pool.supported(),
     targets: settings.notify.length,
   });
-  const ingress = createIngressFace({ home, log });
+  const ingress = createIngressFace({ home, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
   const env = processEnvironment();
@@ -199,8 +200,8 @@ async function open({ teardown, listening }: Surface, name: string, face: Face, 
 
 async function createWeb(base: Base, home: Home, log: Log): Promise<HttpFace> {
   const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
-  const { basePath, publicUrl } = base.settings;
-  return createHttpFace({ home, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, log });
+  const { basePath, publicUrl, trustedProxy } = base.settings;
+  return createHttpFace({ home, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, peers: new Peers(trustedProxy), log });
 }
 
 /** Nobody but this machine may reach a surface that no credential guards. */

@@ -1,12 +1,17 @@
 import { homedir } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { allowsAddress } from '../domain/address.ts';
+import { allowsAddress, parsePrefix } from '../domain/address.ts';
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
+
+/** More prefixes than a site has proxies, and a few microseconds a request. */
+const TRUSTED_PROXIES_MAX = 64;
+/** Of a text that a message repeats. */
+const QUOTED_CHARACTERS_MAX = 64;
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
@@ -100,6 +105,19 @@ function databaseUrl(text: string | undefined): string | null {
   return text;
 }
 
+/** Each is checked here, so that a mistake ends the start and never trusts fewer or more than was meant. */
+function trustedProxies(text: string | undefined): readonly string[] {
+  const prefixes = (text ?? '').split(/[\s,]+/).filter((part) => part !== '');
+  if (prefixes.length > TRUSTED_PROXIES_MAX) refuse('trusted-proxy', `expected at most ${TRUSTED_PROXIES_MAX} prefixes`);
+  for (const prefix of prefixes) {
+    const parsed = parsePrefix(prefix);
+    if (parsed === null) return refuse('trusted-proxy', `"${prefix.slice(0, QUOTED_CHARACTERS_MAX)}" is not a CIDR prefix; expected one such as 10.0.0.0/8, fd00::/8 or 192.0.2.7`);
+    if (parsed.bits === 0) return refuse('trusted-proxy', `"${prefix}" would trust everybody; expected the addresses of proxies only`);
+    if (!allowsAddress('trustedProxy', parsed.address)) return refuse('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
+  }
+  return prefixes;
+}
+
 function defaultDataDir(env: Environment): string {
   const share = env['XDG_DATA_HOME'];
   return join(share === undefined || share === '' ? join(homedir(), '.local', 'share') : share, 'gatehouse');
@@ -165,6 +183,14 @@ export const SETTINGS = {
     only: ['serve', 'web'],
     help: 'A path prefix that everything is served under',
     read: basePath,
+  }),
+  trustedProxy: setting({
+    flag: 'trusted-proxy',
+    placeholder: 'CIDR',
+    only: ['serve', 'web'],
+    repeat: true,
+    help: 'Trust X-Forwarded-For and -Proto of proxies in this CIDR; repeatable',
+    read: trustedProxies,
   }),
   publicUrl: setting({
     flag: 'public-url',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { localCaller } from '../../src/domain/caller.ts';
 import type { EventOutcome, WebhookSource } from '../../src/domain/event.ts';
 import type { HookLimits } from '../../src/faces/ingress/hook-routes.ts';
-import { createIngressFace } from '../../src/faces/ingress/face.ts';
+import { createIngressFace, type IngressFaceOptions } from '../../src/faces/ingress/face.ts';
 import { invoke, type Home } from '../../src/operations/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import type { EventRow } from '../../src/store/schema.ts';
@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/store.ts';
 import { type Ending, type Program, type ProgramOptions, startProgram } from './program.ts';
 import { judgeAlways } from './scenario.ts';
 
-export interface HookSiteOptions extends Pick<ProgramOptions, 'postgres'> {
+export interface HookSiteOptions extends Pick<ProgramOptions, 'postgres'>, Pick<IngressFaceOptions, 'peers' | 'limits'> {
   readonly hookLimits?: HookLimits;
   /** What the ingress sees in place of the store. */
   readonly wrapStore?: (store: Store) => Store;
@@ -43,7 +43,7 @@ export interface HookSite {
   events(): Promise<StoredEvent[]>;
 }
 
-export async function openHookSite(ending: Ending, { postgres = false, hookLimits, wrapStore = (store) => store }: HookSiteOptions = {}): Promise<HookSite> {
+export async function openHookSite(ending: Ending, { postgres = false, hookLimits, peers, limits, wrapStore = (store) => store }: HookSiteOptions = {}): Promise<HookSite> {
   const program = await startProgram(ending, { postgres });
   let url = '';
   const store = wrapStore(program.store);
@@ -51,7 +51,7 @@ export async function openHookSite(ending: Ending, { postgres = false, hookLimit
   const home: Home = { store, services };
   const logged: { fields: object; message: string }[] = [];
   const log = { error: (fields: object, message: string) => void logged.push({ fields, message }) };
-  const ingress = createIngressFace({ home, log, ...(hookLimits === undefined ? {} : { hookLimits }) });
+  const ingress = createIngressFace({ home, log, ...(hookLimits === undefined ? {} : { hookLimits }), ...(peers === undefined ? {} : { peers }), ...(limits === undefined ? {} : { limits }) });
   ending.after(() => ingress.close(0));
   const listening = await ingress.listen({ host: '127.0.0.1', port: 0 });
   url = listening.url;

@@ -32,7 +32,7 @@ export interface Ending {
   after(step: () => Promise<void>): void;
 }
 
-export interface ProgramOptions extends Partial<Pick<HttpFaceOptions, 'basePath' | 'secureCookies' | 'limits' | 'log'>> {
+export interface ProgramOptions extends Partial<Pick<HttpFaceOptions, 'basePath' | 'secureCookies' | 'limits' | 'log' | 'peers'>> {
   readonly postgres?: boolean;
   /** The store of another program: a second face on the same data, as a second daemon would be. */
   readonly beside?: Program;
@@ -133,6 +133,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     secureCookies: options.secureCookies ?? false,
     log: options.log ?? { error: (fields, message) => void logged.push({ fields, message }) },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.peers === undefined ? {} : { peers: options.peers }),
   });
   const { url, port } = await face.listen({ host: '127.0.0.1', port: 0 });
   const token = async (scope: Scope, { name, owner, expiresAt }: TokenOptions = {}): Promise<string> => {

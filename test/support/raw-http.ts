@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An open connection. */
-export async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
+/** An open connection; `from` is the address of this side. */
+export async function open(port: number, from = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;

@@ -15,6 +15,7 @@ import { KeptAnswers } from './kept.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { operationRoute } from './operation-route.ts';
+import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from './server.ts';
 import { Streams } from './stream.ts';
@@ -35,6 +36,8 @@ export interface HttpFaceOptions {
   /** Whether browsers reach us by https only, so that the session cookie may be held back elsewhere. */
   readonly secureCookies: boolean;
   readonly log: FaceLog;
+  /** Who is behind a connection; by default no proxy is trusted. */
+  readonly peers?: Peers;
   /** For tests, which can not wait for the real ones. */
   readonly limits?: Partial<HttpLimits>;
 }
@@ -52,14 +55,14 @@ type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undef
 
 /** The token-gated listener: the JSON API from the table, the streams, and the pages. */
 export function createHttpFace(options: HttpFaceOptions): HttpFace {
-  const { home, authenticator, log, basePath } = options;
+  const { home, authenticator, log, basePath, peers = new Peers() } = options;
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const { clock, server: about } = home.services;
-  const sender = new Sender(limits, clock, log);
+  const sender = new Sender(limits, clock, log, peers);
   const streams = new Streams({ sender, clock, limits, authenticator });
   const waits = new Waits();
   const kept = new KeptAnswers(limits.keptBytes);
-  const pages = new Pages({ ...options, sender, clock, version: about.version });
+  const pages = new Pages({ ...options, peers, sender, clock, version: about.version });
   const router = createRouter(basePath, (exchange) =>
     isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : pages.missing(exchange),
   );
@@ -80,7 +83,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     if (!mayRead(caller)) sender.sendFailure(exchange, new Failure('forbidden', `The metrics need the scope ${READERS.join(' or ')}.`));
     else sender.send(exchange, 200, [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'], metricsText({ services: home.services, sender, streams, authenticator }));
   });
-  const server = createLimitedServer(limits, (request, response) => router.routing(request, response));
+  const server = createLimitedServer(limits, peers, (request, response) => router.routing(request, response));
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
     connections.add(socket);

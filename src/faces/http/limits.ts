@@ -2,6 +2,12 @@
 export interface HttpLimits {
   /** Connections at a time. With 64 KiB of buffers each that is 128 MiB at worst, and far below the usual 20,000 files. */
   readonly connections: number;
+  /**
+   * Connections at a time of one address off loopback, or of one /64 of IPv6; and requests in progress of one client
+   * behind a trusted proxy. A browser opens 6, so 16 people behind one address have room, and no single address takes
+   * more than a twentieth of all connections.
+   */
+  readonly perAddress: number;
   /** A connection that has not sent all of its headers by then is closed: 1,000 slow ones are gone after 10 s. */
   readonly headersMs: number;
   /** The same for headers and body together. Streams are not concerned: their request is complete. */
@@ -39,6 +45,7 @@ export interface HttpLimits {
 
 export const HTTP_LIMITS: HttpLimits = {
   connections: 2_000,
+  perAddress: 100,
   headersMs: 10_000,
   requestMs: 30_000,
   checkMs: 1_000,

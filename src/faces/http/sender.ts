@@ -6,6 +6,7 @@ import { encodeFailure } from '../../operations/envelope.ts';
 import { ClientGone, hasBody } from './body.ts';
 import { type HeaderList, JSON_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
+import type { Peers } from './peers.ts';
 
 /** One request and the place of its answer. */
 export interface Exchange {
@@ -23,15 +24,17 @@ export class Sender {
   readonly #limits: HttpLimits;
   readonly #clock: Clock;
   readonly #log: FaceLog;
+  readonly #peers: Peers;
   /** Answers by the first digit of their status, from 1 to 5. */
   readonly counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   /** Set when the listener stops: an answer then ends its connection. */
   closing = false;
 
-  constructor(limits: HttpLimits, clock: Clock, log: FaceLog) {
+  constructor(limits: HttpLimits, clock: Clock, log: FaceLog, peers: Peers) {
     this.#limits = limits;
     this.#clock = clock;
     this.#log = log;
+    this.#peers = peers;
   }
 
   /** Sends a whole answer. Its length is told also where it has no body (HEAD, 304). */
@@ -73,7 +76,7 @@ export class Sender {
   report({ request }: Exchange, error: unknown): string {
     const id = newId('req', this.#clock.now());
     // Without the query: it may hold what an operator typed.
-    this.#log.error({ request: id, method: request.method, path: request.url?.split('?', 1)[0], err: error }, 'request failed');
+    this.#log.error({ request: id, method: request.method, path: request.url?.split('?', 1)[0], peer: this.#peers.of(request).address, err: error }, 'request failed');
     return id;
   }
 

@@ -1,10 +1,13 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isIP } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/envelope.ts';
-import { Failure } from '../../domain/failure.ts';
+import { Failure, failureRow } from '../../domain/failure.ts';
+import { JSON_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
+import { PeerCounter } from './peer-counter.ts';
+import type { Peers } from './peers.ts';
 
 /** How often a closing listener looks for connections that have become idle. */
 const IDLE_LOOK_MS = 20;
@@ -16,7 +19,8 @@ export interface Listening {
 }
 
 /** A plain HTTP server with our limits. It speaks strict HTTP: Node's lenient parser is never turned on. */
-export function createLimitedServer(limits: HttpLimits, listener: RequestListener): Server {
+export function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
+  const listener = limitRequests(limits, peers, serve);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -34,7 +38,46 @@ export function createLimitedServer(limits: HttpLimits, listener: RequestListene
   server.on('clientError', refuseUnparsable);
   // An expectation that we do not know is no reason for an answer that is not an envelope.
   server.on('checkExpectation', listener);
+  limitConnections(server, limits, peers);
   return server;
+}
+
+/** Connections above the limit of their address are closed before a byte of them is read. */
+function limitConnections(server: Server, limits: HttpLimits, peers: Peers): void {
+  const open = new PeerCounter(limits.perAddress, limits.connections);
+  const readers = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const key = peers.connectionKey(socket);
+    if (!open.enter(key)) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => open.leave(key));
+    for (const read of readers) read.call(server, socket);
+  });
+}
+
+/** A trusted proxy has one connection for many clients, so its requests are counted by the client that it names. */
+function limitRequests(limits: HttpLimits, peers: Peers, serve: RequestListener): RequestListener {
+  const open = new PeerCounter(limits.perAddress, limits.connections);
+  return (request, response) => {
+    const key = peers.requestKey(request);
+    if (!open.enter(key)) {
+      refuseRequest(request, response);
+      return;
+    }
+    response.once('close', () => open.leave(key));
+    serve(request, response);
+  };
+}
+
+function refuseRequest(request: IncomingMessage, response: ServerResponse): void {
+  const failure = new Failure('unavailable', 'Too many requests of this client are in progress.');
+  const { status, retryAfter = 1 } = failureRow(failure.code);
+  response.writeHead(status, [...JSON_HEADERS, 'Retry-After', String(retryAfter), 'Connection', 'close']);
+  response.end(encodeFailure(failure));
+  request.resume();
 }
 
 /** What is no HTTP, too long a header, or too slow: an envelope as far as one can be sent, then the end. */

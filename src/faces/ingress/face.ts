@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Home } from '../../operations/invoke.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
+import { Peers } from '../http/peers.ts';
 import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
 import { DecisionRoutes } from './decision-routes.ts';
@@ -11,6 +12,8 @@ export interface IngressFaceOptions {
   readonly home: Home;
   readonly log: FaceLog;
   readonly clock?: Clock;
+  /** Who is behind a connection; by default no proxy is trusted. */
+  readonly peers?: Peers;
   /** For tests, which can not wait for the real ones. */
   readonly limits?: Partial<HttpLimits>;
   readonly hookLimits?: HookLimits;
@@ -24,12 +27,12 @@ export interface IngressFace {
 }
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
-export function createIngressFace({ home, log, clock = home.services.clock, limits: given, hookLimits }: IngressFaceOptions): IngressFace {
+export function createIngressFace({ home, log, clock = home.services.clock, peers = new Peers(), limits: given, hookLimits }: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
-  const sender = new Sender(limits, clock, log);
+  const sender = new Sender(limits, clock, log, peers);
   const decisions = new DecisionRoutes(home, sender);
-  const hooks = new HookRoutes(home, sender, limits.bodyBytes, hookLimits);
-  const server = createLimitedServer(limits, (request, response) => void route({ request, response }));
+  const hooks = new HookRoutes(home, sender, peers, limits.bodyBytes, hookLimits);
+  const server = createLimitedServer(limits, peers, (request, response) => void route({ request, response }));
   let closed: Promise<void> | null = null;
   return {
     listen: (at) => listenOn(server, at, ''),

@@ -7,6 +7,7 @@ import type { Home } from '../../operations/invoke.ts';
 import { VIEWS } from '../../operations/views.ts';
 import { hasBody, readBody } from '../http/body.ts';
 import { JSON_HEADERS } from '../http/headers.ts';
+import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 
 const PATH = /^\/hook\/([^/?]+)(?:\?(.*))?$/s;
@@ -80,6 +81,7 @@ export class HookRoutes {
   readonly #find: ReturnType<typeof webhookFinder>;
   readonly #take: ReturnType<typeof messageTaker>;
   readonly #sender: Sender;
+  readonly #peers: Peers;
   readonly #bodyBytesMax: number;
   readonly #events: Room;
   readonly #bodies: Room;
@@ -87,11 +89,12 @@ export class HookRoutes {
   readonly #bodyBytesEach: number;
   readonly #strangers: Room;
 
-  constructor(home: Home, sender: Sender, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
+  constructor(home: Home, sender: Sender, peers: Peers, bodyBytesMax: number, limits: HookLimits = HOOK_LIMITS) {
     this.#home = home;
     this.#find = webhookFinder(home);
     this.#take = messageTaker(home);
     this.#sender = sender;
+    this.#peers = peers;
     this.#bodyBytesMax = bodyBytesMax;
     this.#events = new Room(limits.events);
     this.#bodies = new Room(limits.bodyBytes);
@@ -119,7 +122,7 @@ export class HookRoutes {
   }
 
   async #accept(row: Hook['row'], request: IncomingMessage, asked: string): Promise<string> {
-    const peer = request.socket.remoteAddress ?? '';
+    const peer = this.#peers.of(request).address;
     const bytes = hasBody(request) ? await this.#read(row, peer, request) : NOTHING;
     const signature = await checkSignature(this.#home, row, request.headers, bytes);
     const hook: Hook = { row, signature };

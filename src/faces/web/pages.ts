@@ -7,6 +7,7 @@ import { cookieValues, SESSION_COOKIE } from '../../operations/sessions.ts';
 import { readBody } from '../http/body.ts';
 import { credentialsOf } from '../http/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
+import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 import { dashboardPage, missingPage, PAGE_HEADERS, signInPage, unmadePage } from './page.ts';
 import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
@@ -22,6 +23,8 @@ export interface PageParts {
   readonly clock: Clock;
   readonly version: string;
   readonly basePath: string;
+  /** Says whether a trusted proxy was reached by https. */
+  readonly peers: Peers;
   /** Whether browsers reach us by https only. */
   readonly secureCookies: boolean;
 }
@@ -77,7 +80,7 @@ export class Pages {
       if (token === '') throw new Failure('invalid_argument', 'token: this field is required.');
       const { cookie, expiresAt } = await authenticator.signIn(token);
       const seconds = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1_000));
-      this.#toDashboard(exchange, this.#cookie(cookie, seconds));
+      this.#toDashboard(exchange, this.#cookie(exchange, cookie, seconds));
     } catch (error) {
       if (error instanceof Failure) this.#signInPage(exchange, error, error.message);
       else sender.sendFailure(exchange, error);
@@ -92,7 +95,7 @@ export class Pages {
       const form = await readForm(exchange.request);
       refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
       for (const value of cookieValues(exchange.request.headers.cookie)) await authenticator.signOut(value);
-      this.#toDashboard(exchange, this.#cookie('', 0));
+      this.#toDashboard(exchange, this.#cookie(exchange, '', 0));
     } catch (error) {
       sender.sendFailure(exchange, error);
     }
@@ -112,9 +115,9 @@ export class Pages {
     this.#parts.sender.send(exchange, 303, headers, '');
   }
 
-  #cookie(value: string, seconds: number): string {
+  #cookie({ request }: Exchange, value: string, seconds: number): string {
     const path = this.#parts.basePath === '' ? '/' : this.#parts.basePath;
-    const secure = this.#parts.secureCookies ? '; Secure' : '';
+    const secure = this.#parts.secureCookies || this.#parts.peers.of(request).https ? '; Secure' : '';
     return `${SESSION_COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
   }
 }

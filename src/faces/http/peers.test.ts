@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { PeerCounter } from './peer-counter.ts';
+import { Peers } from './peers.ts';
+
+function request(from: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage {
+  return { headers, socket: { remoteAddress: from } } as unknown as IncomingMessage;
+}
+
+function peerOf(trusted: readonly string[], from: string, forwarded: string): string {
+  return new Peers(trusted).of(request(from, { 'x-forwarded-for': forwarded })).address;
+}
+
+const socketOf = (remoteAddress: string | undefined): Socket => ({ remoteAddress }) as Socket;
+
+test('T11: X-Forwarded-For counts from a trusted proxy and from nobody else, loopback included', () => {
+  assert.equal(peerOf([], '127.0.0.1', '198.51.100.7'), '127.0.0.1');
+  assert.equal(peerOf(['10.0.0.0/8'], '192.0.2.1', '198.51.100.7'), '192.0.2.1');
+  assert.equal(peerOf(['127.0.0.1'], '127.0.0.1', '198.51.100.7'), '198.51.100.7');
+  assert.equal(peerOf(['127.0.0.1'], '::ffff:127.0.0.1', '198.51.100.7'), '198.51.100.7');
+  assert.equal(peerOf(['fd00::/8'], 'fd00::5', '2001:DB8::0:7'), '2001:db8::7');
+});
+
+test('T11: the peer is the last address that is not a trusted proxy, whatever the client wrote before it', () => {
+  const trusted = ['10.0.0.0/8', '::1'];
+  for (const [forwarded, peer] of [
+    ['1.1.1.1, 198.51.100.7', '198.51.100.7'],
+    ['198.51.100.7, 10.1.1.1, 10.2.2.2', '198.51.100.7'],
+    ['10.9.9.9, 198.51.100.7,10.1.1.1', '198.51.100.7'],
+    ['10.9.9.9, 10.8.8.8', '10.9.9.9'],
+    ['198.51.100.7:4711', '198.51.100.7'],
+    ['[2001:db8::7]:4711', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['"[2001:db8::7]:4711"', '2001:db8::7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    [' \t198.51.100.7 ', '198.51.100.7'],
+    // What cannot be read hides what stands before it.
+    ['198.51.100.7, unknown', '10.0.0.1'],
+    ['198.51.100.7, unknown, 10.1.1.1', '10.1.1.1'],
+    ['198.51.100.7,', '10.0.0.1'],
+    ['198.51.100.7, , 10.1.1.1', '10.1.1.1'],
+    ['198.51.100.7, 0x7f.1', '10.0.0.1'],
+    ['198.51.100.7, fe80::1%eth0', '10.0.0.1'],
+    [`198.51.100.7, ${'1'.repeat(65)}`, '10.0.0.1'],
+    ['', '10.0.0.1'],
+  ] as const) {
+    assert.equal(peerOf(trusted, '10.0.0.1', forwarded), peer, forwarded);
+  }
+});
+
+test('T64: of one X-Forwarded-For the last 16 addresses are read, and a header as long as any costs next to nothing', () => {
+  const proxies = Array<string>(16).fill('10.1.1.1').join(',');
+  assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies.slice(9)}`), '198.51.100.7');
+  assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies}`), '10.1.1.1');
+  for (const piece of ['10.1.1.1,', ',', ' ', '[', '"', '1', ':']) {
+    const header = piece.repeat(1_048_576 / piece.length);
+    const spans = Array.from({ length: 3 }, () => {
+      const start = process.cpuUsage();
+      peerOf(['10.0.0.0/8'], '10.0.0.1', header);
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1_000;
+    });
+    assert.ok(Math.min(...spans) < 20, `${piece}: ${spans.join(', ')} ms`);
+  }
+});
+
+const saysHttps = (from: string, proto: string): boolean => new Peers(['10.0.0.0/8']).of(request(from, { 'x-forwarded-proto': proto })).https;
+
+test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https; the nearest proxy has the last word', () => {
+  assert.deepEqual(['https', 'HTTPS', 'http, https', ' https '].map((proto) => saysHttps('10.0.0.1', proto)), [true, true, true, true]);
+  assert.deepEqual(['http', '', 'https, http', 'httpsx', 'wss'].map((proto) => saysHttps('10.0.0.1', proto)), [false, false, false, false, false]);
+  assert.equal(saysHttps('192.0.2.1', 'https'), false);
+});
+
+test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback and trusted proxies are not counted', () => {
+  const peers = new Peers(['10.0.0.0/8']);
+  const key = (address: string | undefined): string | null => peers.connectionKey(socketOf(address));
+  assert.equal(key('198.51.100.7'), '198.51.100.7');
+  assert.equal(key('::ffff:198.51.100.7'), '198.51.100.7');
+  assert.equal(key('2001:db8:1:2:3:4:5:6'), key('2001:db8:1:2::1'));
+  assert.notEqual(key('2001:db8:1:2::1'), key('2001:db8:1:3::1'));
+  assert.equal(key('fe80::1%eth0'), key('fe80::2%eth0'));
+  assert.deepEqual(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '10.1.1.1'].map(key), [null, null, null, null, null]);
+  // These carry a loopback address, and are not of this machine.
+  for (const carrier of ['2002:7f00:1::1', '64:ff9b::7f00:1']) assert.notEqual(key(carrier), null, carrier);
+  // The connection ended before it was looked at.
+  assert.equal(key(undefined), 'unknown');
+});
+
+test('T76: requests are counted by the peer behind a trusted proxy, and by no header of anybody else', () => {
+  const peers = new Peers(['127.0.0.1']);
+  const key = (from: string, forwarded: string): string | null => peers.requestKey(request(from, { 'x-forwarded-for': forwarded }));
+  assert.equal(key('127.0.0.1', '198.51.100.7'), '198.51.100.7');
+  assert.equal(key('127.0.0.1', '2001:db8::7'), '20010db800000000::/64');
+  assert.equal(key('127.0.0.1', '127.0.0.2'), null);
+  assert.equal(key('198.51.100.7', '203.0.113.1'), null);
+});
+
+test('T76: the count knows only who holds something, and never more peers than its bound', () => {
+  const counter = new PeerCounter(2, 3);
+  assert.deepEqual(['a', 'a', 'a', 'b', 'c', 'd'].map((key) => counter.enter(key)), [true, true, false, true, true, false]);
+  assert.equal(counter.peers, 3);
+  counter.leave('b');
+  assert.deepEqual([counter.enter('d'), counter.peers], [true, 3]);
+  for (const key of ['a', 'a', 'c', 'd', null]) counter.leave(key);
+  assert.equal(counter.peers, 0);
+});
