@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import { isChanging } from '../domain/workspace.ts';
 import { toldDirOf } from '../runners/process/told.ts';
-import { removeRunDir } from '../runners/run-dir.ts';
+import { jobIdOf, removeRunDir } from '../runners/run-dir.ts';
 import { fenceOf } from '../store/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../store/daemons.ts';
 import { isLockHeld } from '../store/instance-lock.ts';
@@ -28,6 +28,8 @@ export interface RescueDeps extends FindDeps {
 
 /** How often the daemons look after each other, in milliseconds. */
 export const RESCUE_EVERY_MS = 2_000;
+/** The rescue of jobs waits for the sweep: a directory that a process keeps filling is left to the next pass. */
+const SWEEP_WITHIN_MS = 1_000;
 
 /**
  * Finds daemons that died and ends what they left: first the processes of each of their jobs, then the job, as
@@ -46,13 +48,12 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
  */
 async function sweepRunDirs(deps: RescueDeps): Promise<void> {
   const { store, runsDir } = deps;
-  for (const name of readdirSync(runsDir)) {
-    // What was told to end is noted beside the directory of the run.
-    const job = await findJob(store.db, name.replace(/\.told$/, ''));
+  for (const id of new Set(readdirSync(runsDir).map(jobIdOf))) {
+    const job = await findJob(store.db, id);
     if (job === undefined || !isTerminal(job.state)) continue;
     const found = await findState(deps, job);
     if (found !== null) await store.write((tx) => keepFound(tx, job, found));
-    await removeRunDir(join(runsDir, job.id));
+    await removeRunDir(join(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
   }
 }
 

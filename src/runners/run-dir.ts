@@ -1,46 +1,69 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rmdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { toldDirOf } from './process/told.ts';
+import { type Folder, openOwnFolder } from './run-files/folder.ts';
+import { TreeRemoval } from './run-files/remove-tree.ts';
 
-/** The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. */
+/**
+ * The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. Beside it stand
+ * folders of the same name and a suffix, which only the service writes.
+ */
 
 /** A saved plan in clear, for the one tool that carries it out. */
 export const PLAN_FILE = 'saved.tfplan';
 
+/** Where the directory of a run goes to be removed: from then on it has no path that its programs know. */
+const GONE_SUFFIX = '.gone';
+const SUFFIXES = /\.(?:told|gone)$/;
+
+/** The end of a job waits for the removal; what takes longer is left to the sweep. */
+export const REMOVE_WITHIN_MS = 60_000;
+
+/** The folder for the removal is made at once: when the run ends, the disk may be full. */
 export async function makeRunDir(runsDir: string, jobId: string): Promise<string> {
-  const runDir = join(runsDir, jobId);
-  await mkdir(runDir, { mode: 0o700 });
-  return runDir;
+  await using runs = await openOwnFolder(runsDir);
+  await mkdir(runs.at(jobId), { mode: 0o700 });
+  await openHolder(runs, jobId).then((holder) => holder[Symbol.asyncDispose]());
+  return `${runsDir}/${jobId}`;
+}
+
+/** The job that an entry of the runs' folder belongs to, by its name. */
+export function jobIdOf(entry: string): string {
+  return entry.replace(SUFFIXES, '');
 }
 
 /**
  * Removes it with all that is in it. False when something is left: a process that could not be ended still writes there,
- * or a file belongs to somebody else. Not synchronous: a job may leave a hundred thousand files.
+ * a file belongs to somebody else, or it took too long. Safe against processes that change the tree meanwhile: nothing
+ * outside of it is removed or changed, see TreeRemoval.
  */
-export async function removeRunDir(runDir: string): Promise<boolean> {
-  await removed(toldDirOf(runDir));
-  if (await removed(runDir)) return true;
-  await openFolders(runDir);
-  return removed(runDir);
-}
-
-async function removed(runDir: string): Promise<boolean> {
+export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
+  const until = clock.monotonic() + withinMs;
+  const name = basename(runDir);
   try {
-    await rm(runDir, { recursive: true, force: true });
+    await using runs = await openOwnFolder(dirname(runDir));
+    if (!(await removed(runs, name, () => clock.monotonic() >= until))) return false;
+    await rmdir(runs.at(name + GONE_SUFFIX));
     return true;
   } catch {
     return false;
   }
 }
 
-/** What a job left in a folder that it has closed to its own user goes too. Links are not followed. */
-async function openFolders(folder: string): Promise<void> {
-  try {
-    await chmod(folder, 0o700);
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) await openFolders(join(folder, entry.name));
-    }
-  } catch {
-    // The removal tells whether it mattered.
-  }
+async function removed(runs: Folder, name: string, isOver: () => boolean): Promise<boolean> {
+  await using holder = await openHolder(runs, name);
+  const removal = new TreeRemoval(holder, isOver);
+  let taken = true;
+  for (const entry of [basename(toldDirOf(name)), name]) taken = (await removal.take(runs, entry)) && taken;
+  return (await removal.empty()) && taken;
+}
+
+async function openHolder(runs: Folder, name: string): Promise<Folder> {
+  const holder = name + GONE_SUFFIX;
+  await mkdir(runs.at(holder), { mode: 0o700 }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
+  return await runs.folder(holder);
 }

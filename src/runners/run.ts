@@ -79,7 +79,7 @@ export async function runJob(
   } finally {
     await recorder.finish();
     // What could not be kept is in there: whoever sweeps ended runs takes it from there first.
-    if (!unkept) await removeRunDir(runDir);
+    if (!unkept) await removeRunDir(runDir, kit.clock);
   }
 }
 
@@ -107,7 +107,7 @@ async function execute(
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [join(runDir, PLAN_FILE)] });
+        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [{ folder: runDir, name: PLAN_FILE }] });
         await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
     });

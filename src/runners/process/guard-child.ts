@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
+import { unlinkIn } from '../run-files/unlink-in.ts';
 import { giveBackText, startLean } from '../sandbox/lean.ts';
 import { openSystemCalls } from '../sandbox/system-call.ts';
 import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
@@ -20,7 +20,7 @@ let lease: { readonly killAt: number; readonly cancel: () => void; overdue: bool
 /** Ends one tree by the given time. A job stays listed until nothing of it is left. */
 async function end(job: Watched, graceMs: number, remove = false): Promise<void> {
   const { left } = await endTree({ ...job, leader: job, graceMs, clock });
-  if (remove) for (const path of job.remove) rmSync(path, { force: true });
+  if (remove) job.remove.forEach(unlinkIn);
   if (left.length === 0 && jobs.get(job.jobId) === job) jobs.delete(job.jobId);
 }
 

@@ -1,3 +1,5 @@
+import type { EntryOf } from '../run-files/unlink-in.ts';
+
 /** What the daemon tells its guard on descriptor 3: one JSON text for each line. The guard says one line, when it is ready. */
 
 export interface Watched {
@@ -14,7 +16,7 @@ export interface Watched {
    */
   readonly output: { readonly stdout: number; readonly stderr: number } | null;
   /** Files that are removed when the daemon is gone and the tree is ended: what lay there in clear for the tool. */
-  readonly remove: readonly string[];
+  readonly remove: readonly EntryOf[];
 }
 
 /** Counted from the moment when it is received, in milliseconds of the monotonic clock. */
