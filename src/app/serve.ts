@@ -121,7 +121,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
+    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, hiddenFolders: [base.paths.dir, settings.dataDir], path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,

@@ -21,6 +21,8 @@ export interface RunKit {
   readonly pool: LauncherPool;
   readonly guard: Guard;
   readonly runsDir: string;
+  /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
+  readonly hiddenFolders?: readonly string[];
   readonly path: string;
   readonly lang: string;
 }
@@ -45,7 +47,8 @@ export async function runJob(
   reports: RunReports,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const recorder = createRecorder({ secrets: [...job.secrets.values(), ...job.hidden], clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
+  const folders = { run: join(kit.runsDir, job.id), data: [kit.runsDir, ...(kit.hiddenFolders ?? [])] };
+  const recorder = createRecorder({ secrets: [...job.secrets.values(), ...job.hidden], folders, clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
   const deadline = kit.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {

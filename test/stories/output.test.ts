@@ -57,6 +57,20 @@ describe('output', () => {
     assert.deepEqual(streamed, events);
   });
 
+  test('No path of the data directory is in the output of a job, whatever a tool prints of where it runs', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const api = (await site.start()).api(site.token);
+    const program = 'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open $ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; my $up = getcwd(); $up =~ s{/[^/]*/[^/]*$}{}; print "$up/seal.key\\n"; system("ls", "-d", "$ENV{HOME}/none")';
+    const id = await api.run(perl(program));
+    assert.equal((await api.waitFor(id)).state, 'succeeded');
+    const events = await api.events(id);
+    assert.deepEqual(printed(events, 'stdout'), ['[run]', '[run] [run]/x', '{"dir":"[run]"}', '[data]/seal.key']);
+    const errors = printed(events, 'stderr');
+    assert.equal(errors[0], 'cannot open [run]/a/../b');
+    assert.match(errors[1] ?? '', /\[run\]\/none/);
+    assert.ok(!JSON.stringify(events).includes(site.dir));
+  });
+
   test('F13: a line without an end is split at 64 KiB and loses no byte', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);
     const api = (await site.start()).api(site.token);

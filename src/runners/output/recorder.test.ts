@@ -173,3 +173,17 @@ void test('system lines and progress of a run have a limit too', async () => {
   await recorder.finish();
   assert.ok(store.chunks.reduce((sum, chunk) => sum + chunk.rawBytes, 0) < 4.1 * 1024 * 1024);
 });
+
+void test('paths of the run and of the data directory are words in output, in system lines and in names of progress', async () => {
+  const folders = { run: '/srv/ops/runs/job_1', data: ['/srv/ops'] };
+  const { store, recorder } = setUp({ folders, secrets: [Buffer.from('hunter22')] });
+  const stdout = new PassThrough();
+  recorder.attach(stdout, 'stdout');
+  recorder.system("The directory of the run could not be made: EACCES: permission denied, mkdir '/srv/ops/runs/job_1'");
+  recorder.event({ play: '/srv/ops/runs/job_1/site.yml', task: 'read /srv/ops/x' });
+  stdout.end('in /srv/ops/runs/job_1/hunter22\n');
+  await recorder.finish();
+  assert.equal(store.lines[0], "system: The directory of the run could not be made: EACCES: permission denied, mkdir '[run]'");
+  assert.partialDeepStrictEqual(store.events[1], { play: '[run]/site.yml', task: 'read [data]/x' });
+  assert.equal(store.lines[2], 'stdout: in [run]/[redacted · secret]');
+});

@@ -1,0 +1,107 @@
+import type { PatternSearch } from './redaction-search.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Replaces bytes in one stream. `push` answers what is ready, which may be the same buffer or a part of it; what may be
+ * the start of something to replace is held back until the next bytes tell. `end` answers the rest.
+ */
+export interface Redactor {
+  push(chunk: Buffer): Buffer;
+  end(): Buffer;
+}
+
+/** What replaces a stretch of this many bytes. */
+export type MarkOf = (length: number) => Buffer;
+
+/** One replacer after the other. */
+export function chained(first: Redactor, second: Redactor): Redactor {
+  return {
+    push: (chunk) => second.push(first.push(chunk)),
+    end() {
+      const rest = first.end();
+      if (rest.length === 0) return second.end();
+      return Buffer.concat([second.push(rest), second.end()]);
+    },
+  };
+}
+
+/**
+ * Every byte that belongs to any occurrence of any form goes; occurrences that overlap become one mark. Positions count
+ * from the start of the stream. The bytes held back are not kept: the state of the search says what they are.
+ */
+export class PatternReplacer implements Redactor {
+  readonly #search: PatternSearch;
+  readonly #markOf: MarkOf;
+  #state = 0;
+  /** Bytes taken in, and of these the bytes answered (or replaced). */
+  #taken = 0;
+  #answered = 0;
+  /** A mark was answered for everything up to here. */
+  #markedTo = 0;
+  /** Occurrences that are not answered yet, merged, in order. */
+  #starts: number[] = [];
+  #ends: number[] = [];
+
+  constructor(search: PatternSearch, markOf: MarkOf) {
+    this.#search = search;
+    this.#markOf = markOf;
+  }
+
+  push(chunk: Buffer): Buffer {
+    const held = this.#search.pending(this.#state);
+    const from = this.#taken;
+    this.#state = this.#search.scan(chunk, this.#state, (end, length) => this.#add(from + end - length, from + end));
+    this.#taken += chunk.length;
+    return this.#answer(held, chunk, this.#taken - this.#search.pending(this.#state).length);
+  }
+
+  end(): Buffer {
+    const held = this.#search.pending(this.#state);
+    this.#state = 0;
+    return this.#answer(held, NOTHING, this.#taken);
+  }
+
+  #add(from: number, end: number): void {
+    let start = from;
+    while (this.#ends.length > 0 && (this.#ends.at(-1) ?? 0) > start) {
+      start = Math.min(start, this.#starts.pop() ?? start);
+      this.#ends.pop();
+    }
+    if (this.#ends.length === 0 && this.#markedTo > start) {
+      this.#markedTo = end;
+      return;
+    }
+    this.#starts.push(start);
+    this.#ends.push(end);
+  }
+
+  /** The bytes from #answered to `until`; `held` and then `chunk` are the bytes from #answered to #taken. */
+  #answer(held: Buffer, chunk: Buffer, until: number): Buffer {
+    const base = this.#answered;
+    this.#answered = until;
+    if (held.length === 0 && this.#ends.length === 0 && this.#markedTo <= base) {
+      return until - base === chunk.length ? chunk : chunk.subarray(0, until - base);
+    }
+    const parts: Buffer[] = [];
+    const keep = (start: number, end: number): void => {
+      const [a, b] = [start - base, end - base];
+      if (a < held.length) parts.push(held.subarray(a, Math.min(b, held.length)));
+      if (b > held.length) parts.push(chunk.subarray(Math.max(0, a - held.length), b - held.length));
+    };
+    let done = Math.max(base, Math.min(this.#markedTo, until));
+    let used = 0;
+    for (const [i, start] of this.#starts.entries()) {
+      if (start >= until) break;
+      if (start > done) keep(done, start);
+      this.#markedTo = this.#ends[i] ?? start;
+      parts.push(this.#markOf(this.#markedTo - start));
+      done = Math.min(this.#markedTo, until);
+      used += 1;
+    }
+    if (until > done) keep(done, until);
+    this.#starts.splice(0, used);
+    this.#ends.splice(0, used);
+    return parts.length === 1 ? (parts[0] ?? NOTHING) : Buffer.concat(parts);
+  }
+}
