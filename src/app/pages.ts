@@ -4,12 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Services } from '../operations/services.ts';
 import { guardedDial, resolvePublic } from '../push/dial-guard.ts';
 import { sendToEndpoint } from '../push/endpoint.ts';
-import { readTransport, type Transport } from '../push/transport.ts';
-
-/** The operator's own targets. Throws invalid_argument for one that can not be read. */
-export function readTransports({ notify }: Pick<Settings, 'notify'>, clock: Clock): Transport[] {
-  return notify.map((text, index) => readTransport(text, index + 1, { clock }));
-}
+import type { Transport } from '../push/transport.ts';
 
 interface PageParts {
   readonly clock: Clock;

@@ -17,6 +17,7 @@ import { createAuthenticator } from '../operations/authenticate.ts';
 import { encode } from '../operations/envelope.ts';
 import { invoke, type Home } from '../operations/invoke.ts';
 import { OPERATIONS } from '../operations/table.ts';
+import { readTransports } from '../push/transport.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
@@ -27,7 +28,7 @@ import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
 import { ingressUrlOf } from './ingress-url.ts';
-import { pageOptions, readTransports } from './pages.ts';
+import { pageOptions } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
@@ -94,7 +95,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseExposed(base);
-  const transports = readTransports(settings, base.clock);
+  const transports = readTransports(settings.notify, { clock: base.clock, sealKey: await base.sealKey() });
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
   teardown.add(() => pool.stop());

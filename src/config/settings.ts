@@ -236,10 +236,10 @@ export const SETTINGS = {
   }),
   notify: setting({
     flag: 'notify',
-    placeholder: 'URL',
+    placeholder: '[NAME=]URL',
     only: ['serve'],
     repeat: true,
-    help: 'Who gets pages beside the registered endpoints: ntfy+https://, smtp://, https://; may be given often',
+    help: 'Send notifications to this target: ntfy+https://, smtp:// or https://; repeatable. With --push-detail full its links decide as notify:NAME, for whoever reads them',
     secret: {
       isIn: hasTargetCredential,
       what: 'a target with a user, a password or a token must not be on a command line, which every user of this machine can read',

@@ -55,7 +55,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const trust = new Trust({ clock, leaseMs, extend: (limits) => kit.guard.renew(limits) });
   const takeName = async (): Promise<Identity> => {
     const askedAt = clock.monotonic();
-    const taken = await takeIdentity({ ...options, now: clock.now() });
+    const taken = await takeIdentity({ ...options, targets: options.pages.transports, now: clock.now() });
     // Before the first claim under this name: the guard would end its job by the limits of the name before.
     if (hasLease) trust.renewed(askedAt);
     return taken;

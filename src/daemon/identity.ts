@@ -1,9 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { NotifyTarget } from '../domain/notify-target.ts';
 import { newId } from '../lib/id.ts';
 import { insertDaemon, markStopped } from '../store/daemons.ts';
 import { holdLock, type InstanceLock } from '../store/instance-lock.ts';
+import { adoptNumbered, targetsJson } from '../store/notify-targets.ts';
 import type { Store } from '../store/store.ts';
 
 /** Which boot of which machine: processes of another one can't be looked for from here. */
@@ -38,6 +40,8 @@ export interface IdentityOptions {
   readonly instancesDir: string;
   /** Of its ingress listener, which is open by now. */
   readonly ingressUrl: string;
+  /** Of `--notify`. */
+  readonly targets: readonly NotifyTarget[];
   readonly leaseMs: number;
   readonly now: number;
 }
@@ -63,7 +67,9 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       lease_until: lease,
       stopped_at: null,
       ingress_url: options.ingressUrl,
+      notify_targets: targetsJson(options.targets),
     });
+    await adoptNumbered(tx, id, options.targets);
   });
   await recorded.catch((error: unknown) => {
     lock?.release();

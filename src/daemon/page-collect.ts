@@ -1,16 +1,18 @@
 import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../domain/page-burst.ts';
 import type { AskedFacts, PageFacts } from '../domain/page.ts';
 import { hostOf } from '../domain/mute.ts';
+import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../domain/notify-target.ts';
 import type { Clock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { Transport } from '../push/transport.ts';
 import type { Tx } from '../store/gate.ts';
 import { listLiveEndpoints } from '../store/live-endpoints.ts';
+import { listLiveTargets } from '../store/notify-targets.ts';
 import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../store/page-bursts.ts';
 import {
-  type AskedOrNone, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
+  type AskedOrNone, type Assignment, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
 } from '../store/pages.ts';
-import type { Db } from '../store/schema.ts';
+import type { Db, EndpointRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 
 export interface CollectDeps {
@@ -18,7 +20,7 @@ export interface CollectDeps {
   readonly clock: Clock;
   readonly self: () => string;
   /** The operator's own targets. */
-  readonly transports: readonly Pick<Transport, 'name' | 'label'>[];
+  readonly transports: readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
 }
 
 /** Read at a time: what is more is found by the next pass, which follows at once. */
@@ -38,16 +40,28 @@ export async function collectPages(deps: CollectDeps): Promise<number> {
     await tx.dialect.lockKey(tx.db, 'pages');
     const now = await tx.dialect.clock(tx.db, tx.now);
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
-    const targets = [...deps.transports.map(({ name }) => name), ...endpoints.map(({ id }) => id)];
+    const targets = await assignmentsOf(deps, tx, endpoints);
     // A request that nobody could be told of is told as soon as there is somebody.
     const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
     if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
     const pages = await newPages(tx.db, BATCH);
     const shown = await showBursts(tx);
-    for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets, deps.self());
+    for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets);
     return told + followed + pages.length + shown.length;
   });
+}
+
+/**
+ * Everybody who is told, and by which daemon: endpoints and its own targets by this one, targets that only others have
+ * by one of them. So it does not matter which daemon finds a page first.
+ */
+async function assignmentsOf({ transports, self }: CollectDeps, tx: Tx, endpoints: readonly EndpointRow[]): Promise<Assignment[]> {
+  const daemonId = self();
+  const byTarget = new Map<string, string>();
+  for (const other of await listLiveTargets(tx)) for (const target of other.targets) byTarget.set(deliveryTargetOf(target), other.daemonId);
+  for (const { id } of [...transports, ...endpoints]) byTarget.set(id, daemonId);
+  return [...byTarget].map(([target, sender]) => ({ target, daemonId: sender }));
 }
 
 /** A look that holds nobody up, before a write that other daemons wait for. */
@@ -122,13 +136,11 @@ async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone
   return settled.length;
 }
 
-/** As whom the links of the operator's own targets decide: a name of the ledger, which nobody knows by heart. */
-const TRANSPORT = /^transport:\d+$/;
-
 /** Who decided, in words for people; this daemon may have other targets than the one that sent the link. */
 function personOf({ transports }: CollectDeps, decidedBy: string): string {
-  if (!TRANSPORT.test(decidedBy)) return decidedBy;
-  return transports.find(({ name }) => name === decidedBy)?.label ?? 'a target of the operator';
+  if (isNumberedTarget(decidedBy)) return 'a target of the operator';
+  const target = transports.find((each) => recipientOf(each) === decidedBy);
+  return target === undefined ? decidedBy : `${target.name} (${target.label})`;
 }
 
 function factsOf(row: AskedOrNone): AskedFacts {

@@ -1,8 +1,10 @@
 import { composePage, type PageFacts, type PageMessage, type PushDetail } from '../domain/page.ts';
 import { Failure } from '../domain/failure.ts';
+import { numberedTarget, recipientOf } from '../domain/notify-target.ts';
 import { pause } from '../lib/clock.ts';
 import { pooledBytes } from '../lib/random.ts';
 import { type MintedLinks, mintLinks } from '../operations/approval-links.ts';
+import type { LinkHolder } from '../operations/link-standing.ts';
 import type { Services } from '../operations/services.ts';
 import { SendFailed } from '../push/dial-guard.ts';
 import type { EndpointTarget } from '../push/endpoint.ts';
@@ -10,6 +12,7 @@ import type { Transport } from '../push/transport.ts';
 import { dueDeliveries, type Due, hasLeft, nextDelivery, putOff, retryDelivery, settleDelivery, takeOver } from '../store/deliveries.ts';
 import type { Tx } from '../store/gate.ts';
 import { listLiveEndpoints } from '../store/live-endpoints.ts';
+import { adoptNumbered } from '../store/notify-targets.ts';
 import { pruneEndpoint, recordAttempt } from '../store/notify.ts';
 import type { EndpointRow } from '../store/schema.ts';
 import { type CollectDeps, collectPages } from './page-collect.ts';
@@ -70,7 +73,7 @@ export class Pager {
     const rest = this.#last + REST_MS - clock.monotonic();
     if (rest > 0) return rest;
     this.#last = clock.monotonic();
-    if (await hasLeft(store.db)) await store.write((tx) => takeOver(tx, self()));
+    await this.#takeOver();
     while (!signal.aborted && (await collectPages(this.#deps)) > 0);
     await this.#start(signal);
     const next = await nextDelivery(store.db, self(), clock.now());
@@ -80,6 +83,19 @@ export class Pager {
   /** Resolves when every send under way has ended and is recorded. */
   async settled(): Promise<void> {
     while (this.#sends.size > 0) await Promise.allSettled(this.#sends);
+  }
+
+  /** What daemons that stopped have left. */
+  async #takeOver(): Promise<void> {
+    const { store, clock, self, transports } = this.#deps;
+    // Numbered targets of an earlier build get their names by this.
+    const numbered = transports.map((_target, index) => numberedTarget(index + 1));
+    const own = transports.map(({ id }) => id);
+    if (!(await hasLeft(store.db, [...own, ...numbered], clock.now()))) return;
+    await store.write(async (tx) => {
+      await adoptNumbered(tx, self(), transports);
+      await takeOver(tx, self(), own);
+    });
   }
 
   async #start(signal: AbortSignal): Promise<void> {
@@ -123,10 +139,10 @@ export class Pager {
 
   /** Null for what was taken. */
   async #send(due: Due, endpoint: EndpointRow | undefined): Promise<SendFailed | null> {
-    const transport = this.#deps.transports.find(({ name }) => name === due.target);
+    const transport = this.#deps.transports.find(({ id }) => id === due.target);
     if (endpoint === undefined && transport === undefined) return new SendFailed('there is no such target any more', 'refused');
     try {
-      const message = await this.#compose(due, endpoint?.owner ?? due.target);
+      const message = await this.#compose(due, holderOf(endpoint, transport));
       if (transport !== undefined) await transport.send(message);
       else if (endpoint !== undefined) await this.#deps.sendToEndpoint({ endpoint: endpoint.endpoint, keys: keysOf(endpoint) }, message);
       return null;
@@ -138,23 +154,23 @@ export class Pager {
     }
   }
 
-  async #compose(due: Due, recipient: string): Promise<PageMessage> {
+  async #compose(due: Due, holder: LinkHolder | null): Promise<PageMessage> {
     const { clock, detail, baseUrl } = this.#deps;
     const facts = JSON.parse(due.detail) as PageFacts;
     const asks = facts.kind === 'approval' || facts.kind === 'reminder';
-    const links = asks && detail === 'full' ? await this.#linksOf(facts.approvalId, recipient) : null;
+    const links = asks && detail === 'full' && holder !== null ? await this.#linksOf(facts.approvalId, holder) : null;
     return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */
-  async #linksOf(approvalId: string, recipient: string): Promise<MintedLinks | null> {
-    const key = `${approvalId} ${recipient}`;
+  async #linksOf(approvalId: string, holder: LinkHolder): Promise<MintedLinks | null> {
+    const key = `${approvalId} ${holder.recipient} ${holder.target ?? ''}`;
     const known = this.#links.get(key);
     if (known !== undefined) return known;
     const { store, services } = this.#deps;
     const minted = services
       .linkOrigin()
-      .then((origin) => store.write((tx) => mintLinks(tx, origin, approvalId, recipient, 'gatehouse')))
+      .then((origin) => store.write((tx) => mintLinks(tx, { origin, approvalId, ...holder, madeBy: null })))
       .catch((error: unknown) => {
         // A recipient who may not decide now may at the next page.
         this.#links.delete(key);
@@ -166,6 +182,12 @@ export class Pager {
     if (this.#links.size > LINKS_MAX && oldest !== undefined) this.#links.delete(oldest);
     return minted;
   }
+}
+
+/** As whom the links of a message act. */
+function holderOf(endpoint: EndpointRow | undefined, transport: Transport | undefined): LinkHolder | null {
+  if (transport !== undefined) return { recipient: recipientOf(transport), target: transport.key };
+  return endpoint === undefined ? null : { recipient: endpoint.owner, target: null };
 }
 
 /** What came of a try; `failure` is null for what was taken. */

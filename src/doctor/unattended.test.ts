@@ -3,13 +3,23 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addSchedule } from '../../test/support/schedule-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
+import type { NotifyTarget } from '../domain/notify-target.ts';
+import { insertDaemon } from '../store/daemons.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/deadmen.ts';
 import { insertEndpoint } from '../store/notify.ts';
+import { targetsJson } from '../store/notify-targets.ts';
 import { insertRule, type NewRule } from '../store/rules.ts';
 import { insertWebhook } from '../store/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorParts } from './entry.ts';
 import { install, type Installation } from './facts-for-tests.ts';
+
+const OPS: NotifyTarget = { name: 'ops', key: 'a'.repeat(64) };
+
+function addDaemon(store: Installation['store'], id: string, targets: readonly NotifyTarget[]): Promise<void> {
+  const row = { id, host: 'web1', boot_id: 'boot', pid: 1, version: '0', started_at: 0, lease_until: null, stopped_at: null, notify_targets: targetsJson(targets) };
+  return store.write((tx) => insertDaemon(tx, row));
+}
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
@@ -72,6 +82,13 @@ for (const postgres of [false, true]) {
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
       assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
+    });
+
+    test('notifications warns where the daemons of a store have different targets', async () => {
+      await addDaemon(home.store, 'dmn_a', [OPS, { name: 'dev', key: 'b'.repeat(64) }]);
+      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', { targets: 2 });
+      await addDaemon(home.store, 'dmn_b', [OPS]);
+      await demand('notifications', 'warn', 'No registered endpoints and 2 targets of --notify. The running daemons have different targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its daemon runs: give all daemons the same list.', { targets: 2 });
     });
 
     test('notifications counts who is told: registered endpoints, and the targets of the daemon that was given them', async () => {

@@ -21,32 +21,39 @@ export interface MintedLinks {
   readonly expiresAt: number;
 }
 
+export interface LinkOrder {
+  readonly origin: string;
+  readonly approvalId: string;
+  /** As whom the links act. */
+  readonly recipient: string;
+  /** The key of the `--notify` target that they are made for. */
+  readonly target?: string | null;
+  /** The owner who asked for them; null for the service itself. */
+  readonly madeBy: string | null;
+}
+
 /**
  * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws not_found, conflict
  * where nothing is left to decide, and forbidden where the recipient may not decide, or asked for what is decided, or
  * where who makes the links (an owner) asked for it: the link would be a way around the second person.
  */
-export async function mintLinks(
-  tx: Tx,
-  origin: string,
-  approvalId: string,
-  recipient: string,
-  madeBy: string,
-): Promise<MintedLinks> {
+export async function mintLinks(tx: Tx, { origin, approvalId, recipient, target = null, madeBy }: LinkOrder): Promise<MintedLinks> {
   const approval = await getApproval(tx.db, approvalId);
   if (approval.state !== 'pending') throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
   const now = await tx.dialect.clock(tx.db, tx.now);
   if (approval.expires_at <= now) {
     throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
   }
-  const asking = [recipient, madeBy].find((owner) => isAsking(approval, owner));
-  if (asking !== undefined) {
+  const asking = [recipient, madeBy].find((owner) => owner !== null && isAsking(approval, owner));
+  if (asking !== undefined && asking !== null) {
     throw new Failure('forbidden', `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`);
   }
-  if ((await holdStanding(tx, { recipient }, now)) !== null) {
+  const lapse = await holdStanding(tx, { recipient, target }, now);
+  if (lapse === 'target') throw new Failure('forbidden', `No running daemon has the --notify target of ${recipient}.`);
+  if (lapse === 'owner') {
     throw new Failure('forbidden', `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`);
   }
-  const tokens = await insertLinks(tx, { approvalId, recipient, madeBy });
+  const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy });
   return {
     approve: decisionUrl(origin, approvalId, 'approve', tokens.approve),
     reject: decisionUrl(origin, approvalId, 'reject', tokens.reject),
@@ -77,7 +84,7 @@ const link = writeOperation({
   audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
   prepare: ({ services }) => services.linkOrigin(),
   async run({ tx, caller }, { id, recipient }, origin) {
-    const { approve, reject, expiresAt } = await mintLinks(tx, origin, id, recipient, caller.owner);
+    const { approve, reject, expiresAt } = await mintLinks(tx, { origin, approvalId: id, recipient, madeBy: caller.owner });
     return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
   },
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
-import { systemClock } from '../lib/clock.ts';
 import { mailOf } from './smtp.ts';
+import { readTargets } from './target-names.ts';
 import { readTargetUrl } from './target-url.ts';
-import { readTransport } from './transport.ts';
 
 const mail = (text: string) => mailOf(readTargetUrl(text, 1).url);
 
@@ -68,7 +67,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
 test('A target that can not work is refused with what is wrong with it, which option it is and which of several, without a word of the URL', () => {
   for (const [text, why] of REFUSED) {
     assert.throws(
-      () => readTransport(text, 3, { clock: systemClock }),
+      () => readTargets(['http://one', 'http://two', text]),
       (error: unknown) => {
         assert.ok(error instanceof Failure && error.code === 'invalid_argument', text);
         assert.match(error.message, /^--notify: target 3 [^\n]*\.$/, text);

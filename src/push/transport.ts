@@ -1,19 +1,21 @@
+import { deliveryTargetOf, type NotifyTarget } from '../domain/notify-target.ts';
 import type { PageMessage } from '../domain/page.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDial } from './dial-guard.ts';
 import { sendNtfy } from './ntfy.ts';
 import type { PostDeps } from './post.ts';
 import { mailOf, sendMail } from './smtp.ts';
-import { readTargetUrl, type TargetKind } from './target-url.ts';
+import { readTargets, targetKey } from './target-names.ts';
+import type { TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
 /** Takes a page to its target. Throws SendFailed; resolves once the target has taken it. */
 export type Send = (message: PageMessage) => Promise<void>;
 
-/** A target that the operator named with `--notify`. */
-export interface Transport {
-  /** `transport:1` is the first one that was named. */
-  readonly name: string;
+/** A target that the operator configured with `--notify`. */
+export interface Transport extends NotifyTarget {
+  /** What its deliveries are recorded under. */
+  readonly id: string;
   /** For people, such as `ntfy at ntfy.example.com`: its kind and its host, never a path or a credential. */
   readonly label: string;
   readonly send: Send;
@@ -28,9 +30,17 @@ const TRANSPORTS: Readonly<Record<TargetKind, Make>> = {
   mail: (url, deps) => sendMail(mailOf(url), deps),
 };
 
-/** Reads one target; throws invalid_argument that does not repeat the URL, which may hold a password. */
-export function readTransport(text: string, position: number, { clock }: { readonly clock: Clock }): Transport {
-  const { kind, url } = readTargetUrl(text, position);
-  const send = TRANSPORTS[kind](url, { clock, dial: openDial() });
-  return { name: `transport:${position}`, label: `${kind} at ${url.hostname}`, send };
+export interface TransportDeps {
+  readonly clock: Clock;
+  /** Keys what identifies the targets. */
+  readonly sealKey: Uint8Array;
+}
+
+/** Reads the targets of `--notify`; throws invalid_argument that does not repeat a URL, which may hold a password. */
+export function readTransports(texts: readonly string[], { clock, sealKey }: TransportDeps): Transport[] {
+  return readTargets(texts).map((target) => {
+    const { name, kind, url } = target;
+    const key = targetKey(target, sealKey);
+    return { name, key, id: deliveryTargetOf({ name, key }), label: `${kind} at ${url.hostname}`, send: TRANSPORTS[kind](url, { clock, dial: openDial() }) };
+  });
 }

@@ -2,8 +2,8 @@ import type { Tx } from './gate.ts';
 import { prepared } from './prepared.ts';
 import type { DaemonRow, Db, JobRow } from './schema.ts';
 
-/** A daemon as it begins; one that listens for nothing names no ingress. */
-export type NewDaemon = Omit<DaemonRow, 'ingress_url'> & Partial<Pick<DaemonRow, 'ingress_url'>>;
+/** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
+export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets'> & Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
   await tx.db.insertInto('daemons').values(row).execute();

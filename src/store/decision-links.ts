@@ -20,12 +20,17 @@ export interface NewLinks {
   readonly approvalId: string;
   /** As whom the links act. */
   readonly recipient: string;
-  /** The owner of the credential that asked for them. */
-  readonly madeBy: string;
+  /** The key of the `--notify` target that gets them; null where they act as an owner. */
+  readonly target: string | null;
+  /** The owner of the credential that asked for them; null for the service itself. */
+  readonly madeBy: string | null;
 }
 
+/** What stands for the service where the row names who made a link. */
+const SERVICE = 'gatehouse';
+
 /** Makes the pair of links of a recipient. An earlier pair for the same approval and recipient works no more. */
-export async function insertLinks(tx: Tx, { approvalId, recipient, madeBy }: NewLinks): Promise<LinkTokens> {
+export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeBy }: NewLinks): Promise<LinkTokens> {
   // Two that mint at a time would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
   const tokens = { approve: newSecret(), reject: newSecret() };
@@ -34,10 +39,16 @@ export async function insertLinks(tx: Tx, { approvalId, recipient, madeBy }: New
     approval_id: approvalId,
     decision,
     recipient,
-    made_by: madeBy,
+    made_by: madeBy ?? SERVICE,
     created_at: tx.now,
+    target,
   });
-  await tx.db.deleteFrom('decision_links').where('approval_id', '=', approvalId).where('recipient', '=', recipient).execute();
+  await tx.db
+    .deleteFrom('decision_links')
+    .where('approval_id', '=', approvalId)
+    .where('recipient', '=', recipient)
+    .where('target', target === null ? 'is' : '=', target)
+    .execute();
   await tx.db.insertInto('decision_links').values([row('approve'), row('reject')]).execute();
   await deleteOldLinks(tx);
   return tokens;

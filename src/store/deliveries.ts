@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Tx } from './gate.ts';
 import { listLiveEndpoints } from './live-endpoints.ts';
-import type { Db, DeliveryRow, PageRow } from './schema.ts';
+import type { Db, DeliveryRow, PageRow, Schema } from './schema.ts';
 
 /** Written out, so that the partial index of what waits serves the query. */
 const WAITING = sql<boolean>`deliveries.state = 'waiting'`;
@@ -36,25 +36,41 @@ export async function nextDelivery(db: Db, daemonId: string, now: number): Promi
   return row?.at ?? null;
 }
 
-/** Takes over what daemons that stopped had still to send; answers how many. */
-export async function takeOver(tx: Tx, daemonId: string): Promise<number> {
+/** What was left to a target of `--notify` that no running daemon has waits this long for one that has it: an hour. */
+export const TARGET_AWAY_MS = 3_600_000;
+
+/** Of deliveries that daemons that stopped have left, those that this one can send, or gives up at `now`. */
+const isForUs = (targets: readonly string[], now: number) => (eb: ExpressionBuilder<Schema, 'deliveries'>) =>
+  eb.or([
+    eb('deliveries.target', 'like', 'ep_%'),
+    ...(targets.length === 0 ? [] : [eb('deliveries.target', 'in', targets)]),
+    eb('deliveries.next_at', '<=', now - TARGET_AWAY_MS),
+  ]);
+
+/**
+ * Takes over what daemons that stopped had still to send: to endpoints, to `targets`, which are its own, and what
+ * waited too long for a daemon with its target, which is then given up. Answers how many.
+ */
+export async function takeOver(tx: Tx, daemonId: string, targets: readonly string[]): Promise<number> {
   const result = await tx.db
     .updateTable('deliveries')
     .set({ daemon_id: daemonId })
     .where(WAITING)
     .where('daemon_id', 'in', (eb) => eb.selectFrom('daemons').select('id').where('stopped_at', 'is not', null))
+    .where(isForUs(targets, tx.now))
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }
 
-/** Whether a daemon that stopped has left something to send. */
-export async function hasLeft(db: Db): Promise<boolean> {
+/** Whether a daemon that stopped has left something that `takeOver` would take. */
+export async function hasLeft(db: Db, targets: readonly string[], now: number): Promise<boolean> {
   const row = await db
     .selectFrom('deliveries')
     .innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id')
     .select('deliveries.page_id')
     .where(WAITING)
     .where('daemons.stopped_at', 'is not', null)
+    .where(isForUs(targets, now))
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -133,11 +133,17 @@ export function newPages(db: Db, limit: number): Promise<PageRow[]> {
   return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new' and burst is null`).orderBy('id').limit(limit).execute();
 }
 
+/** A target of a page, and the daemon that sends to it. */
+export interface Assignment {
+  readonly target: string;
+  readonly daemonId: string;
+}
+
 /** Gives a page its targets, once. Without any it is done. */
-export async function assignTargets(tx: Tx, pageId: string, targets: readonly string[], daemonId: string): Promise<void> {
+export async function assignTargets(tx: Tx, pageId: string, targets: readonly Assignment[]): Promise<void> {
   const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
   const moved = await tx.db.updateTable('pages').set({ state }).where('id', '=', pageId).where('state', '=', 'new').returning('id').executeTakeFirst();
   if (moved === undefined || targets.length === 0) return;
-  const rows = targets.map((target): DeliveryRow => ({ page_id: pageId, target, state: 'waiting', daemon_id: daemonId, attempts: 0, next_at: tx.now, failure: null, settled_at: null }));
+  const rows = targets.map(({ target, daemonId }): DeliveryRow => ({ page_id: pageId, target, state: 'waiting', daemon_id: daemonId, attempts: 0, next_at: tx.now, failure: null, settled_at: null }));
   await tx.db.insertInto('deliveries').values(rows).execute();
 }

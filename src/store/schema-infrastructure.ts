@@ -128,9 +128,11 @@ export interface DecisionLinkRow {
   decision: Decision;
   /** As whom the link acts. */
   recipient: string;
-  /** The owner of the credential that made it. */
+  /** The owner of the credential that made it, or `gatehouse`. */
   made_by: string;
   created_at: number;
+  /** The key of the `--notify` target that it was made for; null for one that acts as an owner. */
+  target: string | null;
 }
 
 export interface SecretRow {

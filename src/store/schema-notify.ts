@@ -56,7 +56,7 @@ export interface PageRow {
 /** One page on its way to one target. */
 export interface DeliveryRow {
   page_id: string;
-  /** The id of an endpoint, or `transport:<n>`. */
+  /** The id of an endpoint, or a `--notify` target as `deliveryTargetOf` names it. */
   target: string;
   /** `dead`: given up. `gone`: the target is not there any more. */
   state: 'waiting' | 'sent' | 'dead' | 'gone';

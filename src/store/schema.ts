@@ -170,6 +170,8 @@ export interface DaemonRow {
   stopped_at: number | null;
   /** Of its ingress listener, on the loopback address of its host; null for one that has none. */
   ingress_url: string | null;
+  /** JSON: name and key of each target of `--notify`; null for a build that did not record them. */
+  notify_targets: string | null;
 }
 
 export interface CordonRow {

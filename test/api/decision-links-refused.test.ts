@@ -40,7 +40,7 @@ describe('Four eyes and decision links', () => {
   test('T28: a link of one of those who asked decides nothing, and the attempt is audited', async (t) => {
     const site = await openDecisionSite(t);
     const gated = await site.gate();
-    const tokens = await site.program.store.write((tx) => insertLinks(tx, { approvalId: gated.approvalId, recipient: ASKER, madeBy: 'ops' }));
+    const tokens = await site.program.store.write((tx) => insertLinks(tx, { approvalId: gated.approvalId, recipient: ASKER, target: null, madeBy: 'ops' }));
     for (const decision of ['approve', 'reject'] as const) {
       const url = `${site.url}/approval/${gated.approvalId}/${decision}?token=${tokens[decision]}`;
       assert.equal((await ask(url, 'GET')).status, 403);

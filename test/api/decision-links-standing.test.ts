@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Failure } from '../../src/domain/failure.ts';
+import type { NotifyTarget } from '../../src/domain/notify-target.ts';
+import { mintLinks } from '../../src/operations/approval-links.ts';
 import { decideByLink } from '../../src/operations/decision-page.ts';
+import { insertLinks } from '../../src/store/decision-links.ts';
+import { targetsJson } from '../../src/store/notify-targets.ts';
 import { revokeToken } from '../../src/store/tokens.ts';
+import { addDaemon } from '../store/kit.ts';
 import { ask, assertPending, type DecisionSite, ledger, openDecisionSite } from '../support/decision-site.ts';
 
 const tokensOf = (site: DecisionSite, owner: string) => site.program.store.db.selectFrom('tokens').selectAll().where('owner', '=', owner).execute();
@@ -53,6 +58,45 @@ for (const postgres of [false, true]) {
         assert.equal(await site.jobState(gated.jobId), 'queued');
       });
     }
+
+    test('T72: of a --notify target acts while a running daemon has that target: this URL under this name', async (t) => {
+      const site = await openDecisionSite(t, { postgres });
+      const { store } = site.program;
+      const gated = await site.gate();
+      const [OPS, MOVED] = [{ name: 'ops', key: 'a'.repeat(64) }, { name: 'ops', key: 'b'.repeat(64) }];
+      const setTargets = (id: string, targets: readonly NotifyTarget[]) => store.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson(targets) }).where('id', '=', id).execute());
+      for (const id of ['dmn_a', 'dmn_b']) await addDaemon(store, id);
+      const mint = () => store.write((tx) => mintLinks(tx, { origin: site.url, approvalId: gated.approvalId, recipient: 'notify:ops', target: OPS.key, madeBy: null }));
+      await assert.rejects(mint(), { code: 'forbidden' });
+      await setTargets('dmn_a', [OPS]);
+      const { approve } = await mint();
+      assert.equal((await ask(approve, 'GET')).status, 200);
+      const assertLapsed = async (): Promise<void> => {
+        const { status, text } = await ask(approve, 'GET');
+        assert.equal(status, 403);
+        assert.match(text, /The notification target notify:ops is not configured any more\. Nothing was decided\./);
+        assert.equal((await ask(approve, 'POST')).status, 403);
+        await assertPending(site, gated);
+      };
+      // The list changed: a token of that name is no target, and another URL under the name is another target.
+      await setTargets('dmn_a', [MOVED]);
+      await assertLapsed();
+      await setTargets('dmn_b', [OPS]);
+      assert.equal((await ask(approve, 'GET')).status, 200, 'the other daemon has it');
+      await store.write((tx) => tx.db.updateTable('daemons').set({ stopped_at: tx.now }).where('id', '=', 'dmn_b').execute());
+      await assertLapsed();
+      await setTargets('dmn_a', [OPS]);
+      assert.equal((await ask(approve, 'POST')).status, 200);
+      assert.equal((await site.approval(gated.approvalId)).decided_by, 'notify:ops');
+    });
+
+    test('T72: of a numbered target of an earlier build that no daemon has taken over decides nothing', async (t) => {
+      const site = await openDecisionSite(t, { postgres });
+      const gated = await site.gate();
+      const { approve } = await site.program.store.write((tx) => insertLinks(tx, { approvalId: gated.approvalId, recipient: 'transport:2', target: null, madeBy: null }));
+      assert.equal((await ask(`${site.url}/approval/${gated.approvalId}/approve?token=${approve}`, 'POST')).status, 403);
+      await assertPending(site, gated);
+    });
 
     test('T72: acts while any token of its owner may approve, and never for an owner who has none', async (t) => {
       const site = await openDecisionSite(t, { postgres });

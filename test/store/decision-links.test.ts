@@ -25,7 +25,7 @@ for (const engine of ENGINES) {
     after(() => database.remove());
 
     const mint = (approvalId: string, recipient: string, by: Store = store): Promise<LinkTokens> =>
-      by.write((tx) => insertLinks(tx, { approvalId, recipient, madeBy: 'ops' }));
+      by.write((tx) => insertLinks(tx, { approvalId, recipient, target: null, madeBy: 'ops' }));
     const kept = (): Promise<{ hash: string; approval_id: string }[]> =>
       store.db.selectFrom('decision_links').select(['hash', 'approval_id']).orderBy('approval_id').execute();
 

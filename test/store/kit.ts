@@ -178,7 +178,7 @@ export function makeToken(some: Partial<TokenRow> = {}): TokenRow {
 }
 
 export async function addDaemon(store: Store, id: string, leaseUntil: number | null = null): Promise<DaemonRow> {
-  const row = { id, host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: Date.now(), lease_until: leaseUntil, stopped_at: null, ingress_url: null };
+  const row = { id, host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: Date.now(), lease_until: leaseUntil, stopped_at: null, ingress_url: null, notify_targets: null };
   await store.write((tx) => insertDaemon(tx, row));
   return row;
 }

@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
     let other: Store;
     let now = Date.now();
     const clock = { ...systemClock, now: () => now };
-    const collector = (of: Store, self: string) => ({ store: of, clock, self: () => self, transports: [{ name: 'transport:1', label: 'ntfy at ntfy.test' }] });
+    const collector = (of: Store, self: string) => ({ store: of, clock, self: () => self, transports: [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }] });
     const sweep = async (of = store, self = 'dmn_a'): Promise<void> => {
       while ((await collectPages(collector(of, self))) > 0);
     };

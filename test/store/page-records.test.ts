@@ -148,10 +148,10 @@ for (const engine of ENGINES) {
         const id = newId('page', Date.now());
         await one.write(async (tx) => {
           await requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } });
-          await assignTargets(tx, id, ['transport:1', 'transport:2'], 'dmn_a');
+          await assignTargets(tx, id, ['notify:a#0', 'notify:b#0'].map((target) => ({ target, daemonId: 'dmn_a' })));
         });
         const settle = (store: Store, target: string) => store.write((tx) => settleDelivery(tx, { page_id: id, target, state: 'sent', failure: null }));
-        await Promise.all([settle(one, 'transport:1'), settle(other, 'transport:2')]);
+        await Promise.all([settle(one, 'notify:a#0'), settle(other, 'notify:b#0')]);
         assert.equal((await one.db.selectFrom('pages').select('state').where('id', '=', id).executeTakeFirst())?.state, 'done', `round ${round}`);
       }
     });

@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
     });
 
     test('is no page of an approval that waits or whose outcome is not told, so none is made a second time', async () => {
-      const target = [{ name: 'transport:1', label: 'ntfy at ntfy.test' }];
+      const target = [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }];
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
       const sweep = () => collectPages({ store, clock, self: () => 'dmn_a', transports: target });
       await sweep();

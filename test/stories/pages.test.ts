@@ -69,9 +69,33 @@ test('An Approve button of a page decides, as the transport that it was sent to'
   assert.ok(button.url.startsWith(daemon.ready.ingress_url));
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
   const row = await site.store.db.selectFrom('approvals').selectAll().where('id', '=', approval.id).executeTakeFirstOrThrow();
-  assert.partialDeepStrictEqual(row, { state: 'approved', decided_by: 'transport:1', decided_via: 'link' });
-  // The end of the job that it let run may be told first. The name of the ledger says nothing to people.
-  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Approved by ntfy at 127.0.0.1 via link. ')));
+  assert.partialDeepStrictEqual(row, { state: 'approved', decided_by: 'notify:ntfy-1', decided_via: 'link' });
+  // The end of the job that it let run may be told first.
+  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Approved by ntfy-1 (ntfy at 127.0.0.1) via link. ')));
+});
+
+test('T72: A link of a target decides nothing after a start without that target, and again after one with it', async (t) => {
+  const receiver = await openReceiver(t);
+  const site = await openSite(t);
+  const ops = (name: string): SiteFlags => ({ env: { SVC_NOTIFY: `${name}=ntfy+${receiver.url}/ops`, SVC_PUSH_DETAIL: 'full' } });
+  const first = await site.start(ops('ops'));
+  const { approval } = await gate(site.store, { planned: false });
+  const sent = await until('the request is told', async () => receiver.pages[0]?.page.actions.at(0)?.url);
+  const { pathname, search } = new URL(sent);
+  await first.kill();
+  const second = await site.start(ops('dev'));
+  // The one that was killed counts until its death is noticed.
+  const refused = await until('the target is gone', async () => {
+    const response = await fetch(`${second.ready.ingress_url}${pathname}${search}`);
+    return response.status === 403 ? response : undefined;
+  });
+  assert.match(await refused.text(), /The notification target notify:ops is not configured any more/);
+  assert.equal((await fetch(refused.url, { method: 'POST' })).status, 403);
+  await second.stop();
+  const third = await site.start(ops('ops'));
+  assert.equal((await fetch(`${third.ready.ingress_url}${pathname}${search}`)).status, 200);
+  const { state } = await site.store.db.selectFrom('approvals').select('state').where('id', '=', approval.id).executeTakeFirstOrThrow();
+  assert.equal(state, 'pending');
 });
 
 test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {

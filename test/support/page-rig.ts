@@ -9,11 +9,14 @@ import { newId } from '../../src/lib/id.ts';
 import { openDial } from '../../src/push/dial-guard.ts';
 import type { EndpointTarget } from '../../src/push/endpoint.ts';
 import { post } from '../../src/push/post.ts';
+import type { Transport } from '../../src/push/transport.ts';
 import { insertEndpoint } from '../../src/store/notify.ts';
+import { targetsJson } from '../../src/store/notify-targets.ts';
 import { requestPage } from '../../src/store/pages.ts';
 import type { DeliveryRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
-import { addDaemon, type EngineUnderTest } from '../store/kit.ts';
+import { insertToken } from '../../src/store/tokens.ts';
+import { addDaemon, type EngineUnderTest, makeToken } from '../store/kit.ts';
 import type { Ending } from './site.ts';
 
 /** A server that treats each connection in its own way; answers its URL. */
@@ -68,7 +71,7 @@ export interface PageRig {
   readonly delivery: (pageId: string, target: string) => Promise<DeliveryRow | undefined>;
   readonly stateOfPage: (pageId: string) => Promise<string | undefined>;
   /** Starts one more daemon on the same database, with a store of its own. */
-  readonly start: () => Promise<PagingDaemon>;
+  readonly start: (transports?: readonly Transport[]) => Promise<PagingDaemon>;
 }
 
 export interface PageRigOptions {
@@ -90,6 +93,7 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
   const daemons: PagingDaemon[] = [];
   const arrived: { url: string; id: string }[] = [];
   const errors: unknown[] = [];
+  const owners = new Set<string>();
   const { sendClock = systemClock } = options;
   const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
     await post({ clock: sendClock, dial: openDial() }, { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) });
@@ -108,6 +112,9 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
     errors,
     async endpoint(url, owner = 'ana') {
       const id = newId('ep', Date.now());
+      // With a token that may decide, or its pages would have no links.
+      if (!owners.has(owner)) await store.write((tx) => insertToken(tx, makeToken({ name: owner, owner, scope: 'approve' })));
+      owners.add(owner);
       await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
       return id;
     },
@@ -118,11 +125,12 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
     },
     delivery: (pageId, target) => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst(),
     stateOfPage: async (pageId) => (await store.db.selectFrom('pages').select('state').where('id', '=', pageId).executeTakeFirst())?.state,
-    async start() {
+    async start(transports = []) {
       const id = newId('dmn', Date.now());
       const own = await database.open({ daemonId: id });
       await addDaemon(own, id);
-      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), { throughDial, errors, ...options });
+      await own.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson(transports) }).where('id', '=', id).execute());
+      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), { throughDial, errors, transports, ...options });
       daemons.push(daemon);
       return daemon;
     },
@@ -130,16 +138,17 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
 }
 
 interface Parts extends PageRigOptions {
+  readonly transports: readonly Transport[];
   readonly throughDial: PageDeps['sendToEndpoint'];
   readonly errors: unknown[];
 }
 
-function startPager(id: string, store: Store, { send, detail = 'summary', clock = systemClock, throughDial, errors }: Parts): PagingDaemon {
+function startPager(id: string, store: Store, { send, detail = 'summary', clock = systemClock, throughDial, errors, transports }: Parts): PagingDaemon {
   const pager = new Pager({
     store,
     clock,
     self: () => id,
-    transports: [],
+    transports,
     sendToEndpoint: send ?? throughDial,
     detail,
     baseUrl: 'http://svc.test',

@@ -99,6 +99,7 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
 /** Why a link decides nothing, in words for whoever opened it. */
 const LAPSED = {
   owner: (recipient) => `${recipient} has no active token that may approve.`,
+  target: (recipient) => `The notification target ${recipient} is not configured any more.`,
 } as const satisfies Record<Extract<DecisionPage, { show: 'lapsed' }>['why'], (recipient: string) => string>;
 
 /** For a request that was refused or failed; `message` is for people and holds no secret. */
