@@ -1,14 +1,15 @@
 /** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
-import { Failure } from '../domain/failure.ts';
+import type { NormalEvent } from '../domain/event.ts';
 import { classify, plainAddress } from '../domain/netgroup.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../reaction/normalise/make-event.ts';
-import { NORMALISERS } from '../reaction/normalise/normalise.ts';
+import type { MessageReader } from '../reaction/normalise/message-reader.ts';
 import { type Normalised, type Payload, Unreadable } from '../reaction/normalise/payload.ts';
 import { receive, receiveUnreadable, type Sender } from '../reaction/receive.ts';
 import type { Tx } from '../store/gate.ts';
 import type { WebhookRow } from '../store/schema.ts';
 import { whileUnchanged } from '../store/unchanged.ts';
 import { findWebhook, markHeard, webhookHash } from '../store/webhooks.ts';
+import { MessageRefused } from './hook-refusals.ts';
 import { type Signature, takenOnce } from './hook-signature.ts';
 import type { Home } from './invoke.ts';
 import type { ViewData } from './views.ts';
@@ -16,9 +17,11 @@ import type { ViewData } from './views.ts';
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
 
-/** Where a message came in. `row` is undefined for a token of nobody: what follows then does the same work and refuses. */
+export type { WebhookRow };
+
+/** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
 export interface Hook {
-  readonly row: WebhookRow | undefined;
+  readonly row: WebhookRow;
   /** Of the message, checked; null where messages are not signed, and for one that is refused before its body was read. */
   readonly signature: Signature | null;
 }
@@ -36,46 +39,35 @@ export function webhookFinder({ store }: Home): (token: string) => Promise<Webho
   return (token) => find(webhookHash(token));
 }
 
-/**
- * Reads a message. Throws Failure not_found for an unknown hook, after it was read as a generic payload, and
- * invalid_argument for what can't be read, after that is on the ledger.
- */
-export async function readMessage(home: Home, hook: Hook, message: Message): Promise<Normalised> {
+/** Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too many are being read. */
+export async function readMessage(home: Home, reader: MessageReader, hook: Hook, message: Message): Promise<Normalised> {
   try {
-    const [normalised] = await home.services.reaction.turns.each([message], NORMALISERS[hook.row?.source ?? 'generic']);
-    if (hook.row === undefined || normalised === undefined) throw unknownHook();
-    return normalised;
+    return await reader.read(hook.row.source, message);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return refuseMessage(home, hook, message.peer, error.message);
+    return refuseMessage(home, hook, message.peer, error);
   }
 }
 
-/** For a message that can't be read. Throws as `readMessage` does. */
-export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, why: string): Promise<never> {
-  if (row === undefined) throw unknownHook();
+/** For a message that can't be read. Throws MessageRefused, after the message is on the ledger. */
+export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, { message, refusal }: Unreadable): Promise<never> {
   // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
-  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, why, ingressLabels(peer), webhookAnnotation(row));
-  throw new Failure('invalid_argument', why);
-}
-
-function unknownHook(): Failure {
-  return new Failure('not_found', 'There is no such hook.');
+  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, [message], ingressLabels(peer), webhookAnnotation(row));
+  throw new MessageRefused(message, refusal);
 }
 
 /** Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that resolves. */
 export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, peer: string) => Promise<Accepted> {
   const noteHeard = heardNoter(home);
   return async ({ row, signature }, { events, problems }, peer) => {
-    if (row === undefined) throw unknownHook();
     const reaction = takenOnce(home.services.reaction, signature);
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // A sender's own labels of these names go: only the socket says from where something came.
-    const stamped = events.map((event) => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...webhookAnnotation(row) } }));
+    const stamp = (event: NormalEvent): NormalEvent => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...webhookAnnotation(row) } });
+    const stamped = await reaction.turns.each(events, stamp);
     const received = await receive(reaction, stamped, sender);
-    // Asked for together, so that they share a commit: a message may have a thousand alerts that nobody can read.
-    const unread = await Promise.all(problems.map((problem) => receiveUnreadable(reaction, row.source, problem, own, webhookAnnotation(row))));
+    const unread = problems.length === 0 ? [] : await receiveUnreadable(reaction, row.source, problems, own, webhookAnnotation(row));
     const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({ event_id: id, outcome }));
     // Only what was taken counts as heard: no repeat, and nothing that the store refused.
     noteHeard(row.hash);

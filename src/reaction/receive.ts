@@ -51,7 +51,8 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
   } catch (error) {
     if (error instanceof Failure) throw error;
   }
-  const row = await receiveUnreadable(deps, event.source, 'It could not be handled: a fault of the service.', {}, cameBy(event, sender));
+  const [row] = await receiveUnreadable(deps, event.source, ['It could not be handled: a fault of the service.'], {}, cameBy(event, sender));
+  if (row === undefined) throw new Error('one reason makes one row');
   return { event: row, jobId: null, approvalId: null };
 }
 
@@ -61,18 +62,24 @@ function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<
   return via !== 'webhook' || webhook === undefined ? {} : { [WEBHOOK_ANNOTATION]: webhook };
 }
 
-/** An event that could not be read, or not be handled: its row with the outcome `error`; `reason` is a sentence. */
-export async function receiveUnreadable(
-  deps: Pick<ReactionDeps, 'store'>,
+/** Events that could not be read, or not be handled: a row with the outcome `error` for each of the sentences `reasons`, in one write. */
+export function receiveUnreadable(
+  deps: Pick<ReactionDeps, 'store' | 'clock'>,
   source: EventSource,
-  reason: string,
+  reasons: readonly string[],
   labels: Readonly<Record<string, string>> = {},
   annotations: Readonly<Record<string, string>> = {},
-): Promise<EventRow> {
-  return deps.store.write((tx) => {
-    const row = { ...faultRow(tx.now, source, reason, labels), annotations: JSON.stringify(annotations) };
-    insertEvent(tx, row);
-    return Promise.resolve(row);
+): Promise<EventRow[]> {
+  return deps.store.write(async (tx) => {
+    const rows: EventRow[] = [];
+    const breather = new Breather(deps.clock);
+    for (const reason of reasons) {
+      if (breather.isDue) await breather.breathe();
+      const row = { ...faultRow(tx.now, source, reason, labels), annotations: JSON.stringify(annotations) };
+      insertEvent(tx, row);
+      rows.push(row);
+    }
+    return rows;
   });
 }
 

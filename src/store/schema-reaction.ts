@@ -1,4 +1,5 @@
 import type { EventOutcome, WebhookSource } from '../domain/event.ts';
+import type { MessageRefusal } from '../domain/message-refusal.ts';
 import type { MuteScope, RuleApproval } from '../domain/rule.ts';
 
 /** The tables of events, rules, silences, mutes and schedules. The conventions stand in schema.ts. */
@@ -44,6 +45,15 @@ export interface WebhookRow {
   last_heard_at: number | null;
   /** 1 where only signed messages are taken; a row that is inserted without it has 0. */
   signed?: 0 | 1 | undefined;
+}
+
+/** How many messages of a webhook were refused within an hour. */
+export interface WebhookRefusalRow {
+  webhook: string;
+  /** When the hour began, in milliseconds since the epoch. */
+  hour: number;
+  reason: MessageRefusal;
+  count: number;
 }
 
 /** What the messages of a signed webhook are signed with. */

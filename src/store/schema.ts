@@ -31,6 +31,7 @@ export interface Schema {
   events: reaction.EventRow;
   event_counts: reaction.EventCountRow;
   webhooks: reaction.WebhookRow;
+  webhook_refusals: reaction.WebhookRefusalRow;
   webhook_keys: reaction.WebhookKeyRow;
   webhook_signatures: reaction.WebhookSignatureRow;
   rules: reaction.RuleRow;

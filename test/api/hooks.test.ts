@@ -123,7 +123,7 @@ describe('What can not be read', () => {
     const cases = [
       { body: '{"name": canary', headers: {}, why: 'The payload is not JSON.' },
       { body: '{"name":"x","labels":"canary"}', headers: {}, why: 'labels: expected an object of texts.' },
-      { body: `"${'canary'.repeat(200_000)}"`, headers: {}, why: 'The body: expected at most 1048576 bytes.' },
+      { body: `"${'canary'.repeat(1_400_000)}"`, headers: {}, why: 'The body: expected at most 8388608 bytes.' },
       { body: '{"name":"x"}', headers: { 'content-encoding': 'gzip' }, why: 'Content-Encoding: a compressed body is not accepted.' },
     ];
     for (const { body, headers, why } of cases) {

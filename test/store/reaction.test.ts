@@ -256,8 +256,8 @@ for (const engine of ENGINES) {
     });
 
     test('that could not be read has its row, with the outcome error', async () => {
-      const row = await receiveUnreadable(deps, 'grafana', 'The body is no JSON.', { peer_ip: '127.0.0.1' });
-      const stored = await getEvent(store.db, row.id);
+      const [row] = await receiveUnreadable(deps, 'grafana', ['The body is no JSON.'], { peer_ip: '127.0.0.1' });
+      const stored = await getEvent(store.db, row!.id);
       assert.deepEqual([stored.source, stored.outcome, stored.reason, stored.labels], ['grafana', 'error', 'The body is no JSON.', '{"peer_ip":"127.0.0.1"}']);
     });
 

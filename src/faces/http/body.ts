@@ -29,8 +29,11 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   return bytes.length === 0 ? {} : parseBody(bytes);
 }
 
-/** Reads at most `maxBytes`. Throws invalid_argument without reading on when there is more, and ClientGone. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/**
+ * Reads at most `maxBytes`. `grown` hears how many bytes came so far; what it throws ends the reading. Throws
+ * invalid_argument without reading on when there is more, and ClientGone.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number, grown: (bytes: number) => void = () => undefined): Promise<Buffer> {
   // Made only when it is needed: an error takes down its stack, 2 % of the processor time of a profiled enqueue.
   const tooLong = (): Failure => new Failure('invalid_argument', `The body: expected at most ${maxBytes} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLong());
@@ -42,13 +45,15 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     };
     const take = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length <= maxBytes) {
+      try {
+        if (length > maxBytes) throw tooLong();
+        grown(length);
         chunks.push(chunk);
-        return;
+      } catch (error) {
+        stop();
+        request.pause();
+        reject(error);
       }
-      stop();
-      request.pause();
-      reject(tooLong());
     };
     const finish = (): void => {
       stop();

@@ -12,6 +12,8 @@ import type { Peers } from './peers.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The body is not read, however short it is: the answer ends the connection. */
+  readonly unread?: boolean;
 }
 
 /** The log as far as a face needs it; pino's has this form. */
@@ -38,13 +40,13 @@ export class Sender {
   }
 
   /** Sends a whole answer. Its length is told also where it has no body (HEAD, 304). */
-  send({ request, response }: Exchange, status: number, headers: HeaderList, body: Buffer | string): void {
+  send({ request, response, unread: refused = false }: Exchange, status: number, headers: HeaderList, body: Buffer | string): void {
     if (response.headersSent || response.destroyed) return;
     this.#count(status);
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const full = status === 204 || status === 304 ? [...headers] : [...headers, 'Content-Length', String(length)];
-    const unread = !request.complete && hasBody(request) && !this.#mayDrop(request);
-    if (unread || this.closing) full.push('Connection', 'close');
+    const unread = !request.complete && hasBody(request) && (refused || !this.#mayDrop(request));
+    if (unread || refused || this.closing) full.push('Connection', 'close');
     response.writeHead(status, full);
     if (unread) this.#linger(request, response, body);
     else response.end(body);

@@ -7,6 +7,7 @@ import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
 import { DecisionRoutes } from './decision-routes.ts';
 import { type HookLimits, HookRoutes } from './hook-routes.ts';
+import { MessageReader, type ReaderLimits } from '../../reaction/normalise/message-reader.ts';
 
 export interface IngressFaceOptions {
   readonly home: Home;
@@ -17,6 +18,7 @@ export interface IngressFaceOptions {
   /** For tests, which can not wait for the real ones. */
   readonly limits?: Partial<HttpLimits>;
   readonly hookLimits?: HookLimits;
+  readonly readerLimits?: ReaderLimits;
 }
 
 export interface IngressFace {
@@ -27,18 +29,19 @@ export interface IngressFace {
 }
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
-export function createIngressFace({ home, log, clock = home.services.clock, peers = new Peers(), limits: given, hookLimits }: IngressFaceOptions): IngressFace {
+export function createIngressFace({ home, log, clock = home.services.clock, peers = new Peers(), limits: given, hookLimits, readerLimits }: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
   const sender = new Sender(limits, clock, log, peers);
   const decisions = new DecisionRoutes(home, sender);
-  const hooks = new HookRoutes(home, sender, peers, limits.bodyBytes, hookLimits);
+  const reader = new MessageReader(clock, home.services.reaction.turns, readerLimits);
+  const hooks = new HookRoutes(home, sender, peers, reader, hookLimits);
   const server = createLimitedServer(limits, peers, (request, response) => void route({ request, response }));
   let closed: Promise<void> | null = null;
   return {
     listen: (at) => listenOn(server, at, ''),
     close(graceMs) {
       sender.closing = true;
-      closed ??= closeServer(server, clock, graceMs);
+      closed ??= closeServer(server, clock, graceMs).finally(() => reader.close());
       return closed;
     },
   };

@@ -94,11 +94,11 @@ test('What the sender left out of a group is told, and so is each alert that can
   ]);
 });
 
-test('Of more than 1,000 alerts the first 1,000 are taken, and it is told', () => {
-  const { events, problems } = normalise('alertmanager', { alerts: Array.from({ length: 1_500 }, (_, n) => ({ labels: { n: String(n) } })) });
-  assert.equal(events.length, 1_000);
-  assert.equal(events[999]?.labels['n'], '999');
-  assert.deepEqual(problems, ['The payload has 1500 alerts: the first 1000 were taken, the others were left out.']);
+test('A payload has at most 10,000 alerts; one with more is refused whole', () => {
+  const alerts = (length: number) => ({ alerts: Array.from({ length }, (_, n) => ({ labels: { n: String(n) } })) });
+  const { events, problems } = normalise('alertmanager', alerts(10_000));
+  assert.deepEqual([events.length, events.at(-1)?.labels['n'], problems], [10_000, '9999', []]);
+  assert.equal(refusal('alertmanager', alerts(10_001)), 'The payload has 10001 alerts; expected at most 10000.');
 });
 
 test('What is no JSON, no object, and a group without an alert are refused with a sentence', () => {

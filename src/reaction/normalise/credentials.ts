@@ -15,27 +15,30 @@ export function isCredentialName(name: string): boolean {
   return NAME_PART.test(name) || NAME_WORD.test(name);
 }
 
-// None takes longer than a small multiple of the text: each begins at a mark that its repetition can't hold, or has a bound.
+// Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at the
+// start of a run. A repetition that could begin inside of its own run would read the run once for each character of it.
 const USERINFO = /:\/\/[^\s/?#"'<>]*@/g;
-const PARAMETER = /([?&;#])([^\s?&;#=/"'<>]{1,100})=([^\s?&;#"'<>]*)/g;
+/** At the end of a text that was cut: nobody can tell whether an @ followed. */
+const USERINFO_CUT = /:\/\/[^\s/?#"'<>]*$/;
+const PARAMETER = /([?&;#])([^\s?&;#=/"'<>]+)=([^\s?&;#"'<>]*)/g;
 const ASSIGNED = /=[^\s&;,"'<>]+/g;
-const NAME_END = /[A-Za-z0-9_.-]+$/;
+const NAME_END = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+$/;
 /** As much of a name before an equals sign as is looked at. */
 const NAME_CHARACTERS = 40;
 /** Words after these are credentials, but for one of small letters alone: "basic authentication" stays two words. */
-const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})([A-Za-z0-9+/._~=-]{1,4000})/gi;
+const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})([A-Za-z0-9+/._~=-]+)/gi;
 /** Looked for first: SCHEME begins with a part that need not be there, and took a tenth of the time of an event. */
 const SCHEME_WORD = /bearer|basic/i;
 const PLAIN_WORD = /^[a-z]{1,15}$/;
-/** A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. */
-const QUOTED = /([A-Za-z0-9_.-]{1,40})("\s{0,3}:\s{0,3}"|=")([^"]{1,4000})"/g;
+/** A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. A text that was cut may have lost the last quote. */
+const QUOTED = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]+)("\s{0,3}:\s{0,3}"|=")([^"]+)("|$)/g;
 
 /** A header or a field, `X-Api-Key: x`; its scheme, if it has one, was looked at before. */
-const NAMED = /([A-Za-z0-9_.-]{1,40})(\s{0,3}:\s{0,3})([^\s"',;<>]{1,4000})/g;
+const NAMED = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]+)(\s{0,3}:\s{0,3})([^\s"',;<>]+)/g;
 /** An option of a command line, `--password x`. */
-const OPTION = /(--?[A-Za-z0-9-]{1,40})(\s{1,3})([^\s"',;<>-][^\s"',;<>]{0,4000})/g;
+const OPTION = /(?<![A-Za-z0-9-])([A-Za-z0-9]*-[A-Za-z0-9-]+)(\s{1,3})([^\s"',;<>-][^\s"',;<>]*)/g;
 /** As curl takes them: `-u joe:x`. */
-const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']{1,4000}/g;
+const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']+/g;
 const SCHEME_ALONE = /^(?:bearer|basic)$/i;
 
 /** Texts in which there was nothing to remove: names and values of labels come again with each alert. */
@@ -45,12 +48,13 @@ const HARMLESS_CHARACTERS = 200;
 
 /**
  * The text without the user and password of URLs in it, without the values of parameters, assignments, headers and
- * options that are named like a credential, and without what follows `Bearer` or `Basic`.
+ * options that are named like a credential, and without what follows `Bearer` or `Basic`. `isCut` says that the text is
+ * the beginning of a longer one: what may be half of a user and password at its end is removed too.
  */
-export function withoutCredentials(text: string): string {
-  if (harmless.has(text)) return text;
-  const clean = cleaned(text);
-  if (clean === text && text.length <= HARMLESS_CHARACTERS) {
+export function withoutCredentials(text: string, isCut = false): string {
+  if (!isCut && harmless.has(text)) return text;
+  const clean = cleaned(isCut ? text.replace(USERINFO_CUT, `://${REMOVED}`) : text);
+  if (!isCut && clean === text && text.length <= HARMLESS_CHARACTERS) {
     if (harmless.size >= HARMLESS_KEPT) harmless.clear();
     harmless.add(text);
   }
@@ -81,8 +85,8 @@ function cleanScheme(whole: string, header: string | undefined, scheme: string, 
   return `${header ?? ''}${scheme}${gap}${REMOVED}`;
 }
 
-function cleanQuoted(whole: string, name: string, mark: string): string {
-  return isCredentialName(name) ? `${name}${mark}${REMOVED}"` : whole;
+function cleanQuoted(whole: string, name: string, mark: string, _value: string, end: string): string {
+  return isCredentialName(name) ? `${name}${mark}${REMOVED}${end}` : whole;
 }
 
 function cleanParameter(whole: string, mark: string, name: string): string {

@@ -16,6 +16,11 @@ const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
 const ANNOTATIONS_MAX = EVENT_LIMITS.labels - [CUT_ANNOTATION, WEBHOOK_ANNOTATION].length;
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;
+/**
+ * Characters behind a bound that are read too, so that a credential which the bound cuts through is recognised. What lies
+ * behind them is never looked at: the work for a text does not grow with its length.
+ */
+const LOOKAHEAD_CHARACTERS = 512;
 
 /** What a sender said of one thing, not yet bounded and not yet clean. */
 export interface Told {
@@ -68,9 +73,8 @@ export function said(fields: Fields): Fields {
 function fingerprintOf({ source, fingerprint, identity }: Told, name: string, labels: Readonly<Record<string, string>>): string {
   const own = textOf(fingerprint);
   if (own !== null && own !== '') {
-    const clean = cleanText(own, EVENT_LIMITS.valueCharacters);
     // Cut, two different ones could become the same.
-    return clean.length <= EVENT_LIMITS.nameCharacters && clean === own ? own : digest([own]);
+    return own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own ? own : digest([own]);
   }
   // Texts only: what is nested a hundred thousand levels deep can be parsed, but not written.
   if (identity !== undefined) return digest([source, ...identity.map(textOf)]);
@@ -84,27 +88,35 @@ function digest(parts: readonly (string | null)[]): string {
 /** Without what holds a credential by its name; what it cuts it tells `cuts`. */
 function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]): Record<string, string> {
   const kept: [string, string][] = [];
+  const keys = Object.keys(fields);
   let left = 0;
-  for (const [key, value] of Object.entries(fields)) {
-    const text = textOf(value);
-    if (text === null || isCredentialName(key)) continue;
+  for (const [at, key] of keys.entries()) {
     if (kept.length === max) {
-      left += 1;
-      continue;
+      left += keys.length - at;
+      break;
     }
-    const name = cleanText(key, EVENT_LIMITS.keyCharacters);
-    const clean = cleanText(text, EVENT_LIMITS.valueCharacters);
-    if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length) cuts.push(`the ${what} ${name} is cut`);
-    kept.push([name, clean]);
+    const text = textOf(fields[key]);
+    if (text === null) continue;
+    // Whether the end of such a name is that of a credential nobody looks at.
+    if (key.length > EVENT_LIMITS.keyCharacters + LOOKAHEAD_CHARACTERS) left += 1;
+    else if (!isCredentialName(key)) kept.push(cleanEntry(key, text, what, cuts));
   }
   if (left > 0) cuts.push(`${left} more ${what}s left out`);
   // Not by assignment: a label may be called __proto__.
   return Object.fromEntries(kept);
 }
 
-// Cleaned before it is cut: of a URL that is cut between its password and the @ nobody could tell that there was one.
+function cleanEntry(key: string, text: string, what: string, cuts: string[]): [string, string] {
+  const name = cleanText(key, EVENT_LIMITS.keyCharacters);
+  const clean = cleanText(text, EVENT_LIMITS.valueCharacters);
+  if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length) cuts.push(`the ${what} ${name} is cut`);
+  return [name, clean];
+}
+
+/** Cut before it is cleaned, so that the work has a bound, and to the bound itself after that. */
 function cleanText(text: string, max: number): string {
-  return cutTo(withoutCredentials(text.replaceAll('\0', '\ufffd')), max);
+  const read = text.length > max + LOOKAHEAD_CHARACTERS ? text.slice(0, max + LOOKAHEAD_CHARACTERS) : text;
+  return cutTo(withoutCredentials(read.replaceAll('\0', '\ufffd'), read.length < text.length), max);
 }
 
 function cutTo(text: string, max: number): string {

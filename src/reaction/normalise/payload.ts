@@ -1,4 +1,6 @@
 import type { NormalEvent } from '../../domain/event.ts';
+import type { MessageRefusal } from '../../domain/message-refusal.ts';
+import { checkJsonShape } from './json-shape.ts';
 
 /** What a sender sent, as it came. */
 export interface Payload {
@@ -18,14 +20,19 @@ export interface Normalised {
 /** Throws Unreadable where no event can be read at all. */
 export type Normaliser = (payload: Payload) => Normalised;
 
-/** Alerts of one payload that become events: one of 1 MiB could hold a hundred thousand empty ones. */
-export const ALERTS_MAX = 1_000;
+/** Alerts of one payload. A payload that has more is refused as a whole, so that none of them is lost unnoticed. */
+export const ALERTS_MAX = 10_000;
+/** Texts of all events of one payload together, in characters: as many as the longest message has bytes. */
+const KEPT_CHARACTERS_MAX = 8_388_608;
 
 /** A payload of which nothing can be read. The message is a sentence that names the field and no value. */
 export class Unreadable extends Error {
-  constructor(why: string) {
+  readonly refusal: MessageRefusal;
+
+  constructor(why: string, refusal: MessageRefusal = 'unreadable') {
     super(why);
     this.name = 'Unreadable';
+    this.refusal = refusal;
   }
 }
 
@@ -42,6 +49,8 @@ export function isBodyless({ bytes }: Payload): boolean {
 
 /** As JSON, whatever its content type says: who posts with curl often says it is a form. Throws Unreadable. */
 export function parseJson(bytes: Buffer): unknown {
+  const fault = checkJsonShape(bytes);
+  if (fault !== null) throw new Unreadable(fault);
   try {
     // A byte order mark in front, as some write it, says nothing.
     return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
@@ -78,22 +87,30 @@ export function objectOf(value: unknown): Fields {
 
 /** Makes an event of each of a list; one that is broken becomes a problem and does not keep the others back. Throws Unreadable where all are. */
 export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Fields) => NormalEvent): Normalised {
+  if (alerts.length > ALERTS_MAX) throw new Unreadable(`The payload has ${alerts.length} alerts; expected at most ${ALERTS_MAX}.`, 'too_many_alerts');
   const events: NormalEvent[] = [];
   const problems: string[] = [];
-  for (const [at, alert] of alerts.slice(0, ALERTS_MAX).entries()) {
+  let left = KEPT_CHARACTERS_MAX;
+  for (const [at, alert] of alerts.entries()) {
     try {
       if (!isFields(alert)) throw new Unreadable('It is no JSON object.');
-      events.push(toEvent(alert));
+      const event = toEvent(alert);
+      left -= charactersOf(event);
+      if (left < 0) throw new Unreadable(`The alerts have more than ${KEPT_CHARACTERS_MAX} characters of text.`, 'too_large');
+      events.push(event);
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
+      if (!(error instanceof Unreadable) || error.refusal !== 'unreadable') throw error;
       problems.push(`Alert ${at + 1} of ${alerts.length} can not be read: ${error.message}`);
     }
   }
   if (events.length === 0) throw new Unreadable(problems[0] ?? 'The payload has no alert in it.');
-  if (alerts.length > ALERTS_MAX) {
-    problems.push(`The payload has ${alerts.length} alerts: the first ${ALERTS_MAX} were taken, the others were left out.`);
-  }
   return { events, problems };
+}
+
+function charactersOf({ name, fingerprint, labels, annotations }: NormalEvent): number {
+  let characters = name.length + fingerprint.length;
+  for (const record of [labels, annotations]) for (const key of Object.keys(record)) characters += key.length + (record[key]?.length ?? 0);
+  return characters;
 }
 
 /** Of the one event of a payload. */

@@ -31,9 +31,12 @@ const SEVERITY_WORDS: readonly (readonly string[])[] = [
 ];
 const SEVERITIES = new Map(SEVERITY_WORDS.flatMap(([plain = '', ...others]) => [plain, ...others].map((word) => [word, plain])));
 
+/** Longer than any word above with blanks around it: a longer text is none of them. */
+const STATUS_CHARACTERS_MAX = 100;
+
 /** Null for what is no text, and for a word that says neither. */
 export function statusOf(value: unknown): EventStatus | null {
-  return typeof value === 'string' ? (STATUS_WORDS[value.trim().toLowerCase()] ?? null) : null;
+  return typeof value === 'string' && value.length <= STATUS_CHARACTERS_MAX ? (STATUS_WORDS[value.trim().toLowerCase()] ?? null) : null;
 }
 
 /** One word for what senders call differently; another word stays as it is, in lower case. Null for what is no text. */
