@@ -22,6 +22,7 @@ const ORDER = [
   'notifications',
   'schedules',
   'watches',
+  'ingress',
   'rules',
   'audit_ledger',
   'listeners',
@@ -67,7 +68,7 @@ describe('the doctor', () => {
   test('a store that can not be opened hides nothing else', async () => {
     const entries = await demand(
       { openedStore: thrower(Object.assign(new Error('file is not a database: /secret/place'), { errstr: 'file is not a database' })) },
-      { store: 'fail', schema: 'unknown', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
+      { store: 'fail', schema: 'unknown', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', ingress: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
     );
     assert.equal(entries[1]?.detail, 'The store can not be used: file is not a database.');
     assert.doesNotMatch(JSON.stringify(entries), /secret/);
@@ -76,7 +77,7 @@ describe('the doctor', () => {
   test('a store of a newer build is a fault of the schema', async () => {
     const entries = await demand(
       { openedStore: thrower(new SchemaMismatch('The store has schema 9 (x); this build knows schemas up to 1. Use the newer build.')) },
-      { store: 'fail', schema: 'fail', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
+      { store: 'fail', schema: 'fail', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', ingress: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
     );
     assert.match(entries[2]?.detail ?? '', /The store has schema 9/);
   });
@@ -85,7 +86,7 @@ describe('the doctor', () => {
     const broken = new Proxy({} as Store, { get: thrower(Object.assign(new Error('password of bob'), { code: '28P01' })) });
     const entries = await demand(
       { openedStore: () => broken },
-      { store: 'fail', schema: 'fail', privilege_posture: 'fail', notifications: 'fail', schedules: 'fail', watches: 'fail', rules: 'fail', audit_ledger: 'fail' },
+      { store: 'fail', schema: 'fail', privilege_posture: 'fail', notifications: 'fail', schedules: 'fail', watches: 'fail', ingress: 'fail', rules: 'fail', audit_ledger: 'fail' },
     );
     assert.doesNotMatch(JSON.stringify(entries), /bob/);
     assert.match(entries[1]?.detail ?? '', /28P01/);

@@ -3,6 +3,7 @@ import { examineClock } from './clock.ts';
 import { examineDataDir } from './data-dir.ts';
 import { examineDiskRoom } from './disk-room.ts';
 import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
+import { examineIngress } from './ingress.ts';
 import { examineListeners } from './listeners.ts';
 import { examineNotifications } from './notifications.ts';
 import { examineOptionalTools } from './optional-tools.ts';
@@ -47,6 +48,7 @@ const CHECKS: readonly Check[] = [
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
   { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },
+  { name: 'ingress', limitMs: LIMIT_MS, examine: examineIngress },
   { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },

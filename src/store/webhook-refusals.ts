@@ -37,5 +37,5 @@ export async function listRefusals(db: Db, now: number): Promise<NewRefusal[]> {
     .where('hour', '>=', now - KEPT_MS)
     .groupBy(['webhook', 'reason'])
     .execute();
-  return rows.map(({ webhook, reason, count }) => ({ webhook, reason, count: Number(count) })).toSorted((a, b) => b.count - a.count || (a.webhook < b.webhook ? -1 : 1));
+  return rows.map(({ webhook, reason, count }) => ({ webhook, reason, count: Number(count) })).toSorted((a, b) => b.count - a.count || (a.webhook + a.reason < b.webhook + b.reason ? -1 : 1));
 }

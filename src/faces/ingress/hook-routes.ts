@@ -25,6 +25,8 @@ const UNKNOWN_LENGTH_BYTES = 65_536;
 const COMPRESSED = new Unreadable('Content-Encoding: a compressed body is not accepted.', 'compressed');
 /** Of one alert in a message, for a guess how many there are; a short one of Alertmanager. */
 const ALERT_BYTES = 400;
+/** The guess for a long message, which may be one alert with a long text: it must not shut out the others while it is read. */
+const GUESS_MAX = 64;
 
 /** What may be under way at a time; what is above is refused at once, so that its sender tries again later. */
 export interface HookLimits {
@@ -116,13 +118,13 @@ export class HookRoutes {
   }
 
   async #takeMessage(row: WebhookRow, request: IncomingMessage, { peer, query, bytes }: Omit<Message, 'contentType'>): Promise<Accepted> {
-    const length = bytes.length;
+    const { length } = bytes;
     const signature = await checkSignature(this.#home, row, request.headers, bytes);
     const hook: Hook = { row, signature };
     // Only the body is signed.
     const message = { contentType: request.headers['content-type'] ?? '', query: signature === null ? query : '', bytes, peer };
     // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be read.
-    return this.#events.hold(Math.ceil(length / ALERT_BYTES) || 1, async (_resize, correct) => {
+    return this.#events.hold(Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX), async (_resize, correct) => {
       const normalised = await readMessage(this.#home, this.#reader, hook, message);
       correct(normalised.events.length + normalised.problems.length);
       return this.#take(hook, normalised, peer);
