@@ -11,9 +11,12 @@ export interface HostileMessage {
 /** Repeated inside of a text; each made an expression of some parser slow, or would do so in a careless one. */
 const UNITS = ['a', '-', '-a', 'a=', 'a:', 'a: ', '?a', '?a=%', '=', '://', '://x@', ' -u ', ' -u a:', '--a b ', 'basic ', 'authorization', 'authorization: ', 'token=x ', 'a=\\"', '\\"a\\": \\"', '\\u0041', '\\u0000', '\\"', '\\\\', '😀', 'é', ' ', '\\n'];
 
-/** JSON of about so many bytes. */
+function json(source: WebhookSource, name: string, body: string): HostileMessage {
+  return { source, name, contentType: 'application/json', body };
+}
+
+/** Each of about so many bytes. */
 export function hostileMessages(size: number): HostileMessage[] {
-  const json = (source: WebhookSource, name: string, body: string): HostileMessage => ({ source, name, contentType: 'application/json', body });
   const fill = (unit: string, length = size): string => unit.repeat(Math.ceil(length / Buffer.byteLength(unit)));
   const list = (item: (n: number) => string): string => {
     const each = item(1).length + 3;

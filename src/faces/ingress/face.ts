@@ -41,7 +41,7 @@ export function createIngressFace({ home, log, clock = home.services.clock, peer
     listen: (at) => listenOn(server, at, ''),
     close(graceMs) {
       sender.closing = true;
-      closed ??= closeServer(server, clock, graceMs).finally(() => reader.close());
+      closed ??= closeServer(server, clock, graceMs).then(() => reader.close());
       return closed;
     },
   };

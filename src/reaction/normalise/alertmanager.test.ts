@@ -94,8 +94,11 @@ test('What the sender left out of a group is told, and so is each alert that can
   ]);
 });
 
+function alerts(length: number): object {
+  return { alerts: Array.from({ length }, (_, n) => ({ labels: { n: String(n) } })) };
+}
+
 test('A payload has at most 10,000 alerts; one with more is refused whole', () => {
-  const alerts = (length: number) => ({ alerts: Array.from({ length }, (_, n) => ({ labels: { n: String(n) } })) });
   const { events, problems } = normalise('alertmanager', alerts(10_000));
   assert.deepEqual([events.length, events.at(-1)?.labels['n'], problems], [10_000, '9999', []]);
   assert.equal(refusal('alertmanager', alerts(10_001)), 'The payload has 10001 alerts; expected at most 10000.');

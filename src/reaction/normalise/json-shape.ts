@@ -33,6 +33,8 @@ export function checkJsonShape(bytes: Uint8Array): string | null {
       case COMMA:
         values += 1;
         break;
+      default:
+        break;
     }
     if (values > VALUES_MAX) return `The payload has more than ${VALUES_MAX} values.`;
   }
