@@ -16,25 +16,14 @@ export function checkJsonShape(bytes: Uint8Array): string | null {
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at += 1) {
-    switch (bytes[at]) {
-      case QUOTE:
-        at = stringEnd(bytes, at);
-        break;
-      case OPEN_LIST:
-      case OPEN_OBJECT:
-        depth += 1;
-        values += 1;
-        if (depth > DEPTH_MAX) return `The payload is nested more than ${DEPTH_MAX} levels deep.`;
-        break;
-      case CLOSE_LIST:
-      case CLOSE_OBJECT:
-        depth -= 1;
-        break;
-      case COMMA:
-        values += 1;
-        break;
-      default:
-        break;
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at);
+    else if (byte === COMMA) values += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth += 1;
+      values += 1;
+      if (depth > DEPTH_MAX) return `The payload is nested more than ${DEPTH_MAX} levels deep.`;
     }
     if (values > VALUES_MAX) return `The payload has more than ${VALUES_MAX} values.`;
   }
