@@ -15,6 +15,7 @@ import { Turns } from '../lib/turns.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
 import { RuleBook } from '../reaction/rule-book.ts';
+import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
 import { assertSameKey, holdsSealed } from '../store/seal.ts';
 import type { SchemaAccess } from '../store/migrate.ts';
 import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
@@ -48,10 +49,12 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.tellAll());
   let key: Promise<Buffer> | null = null;
+  let gitLaunchers: LauncherPool | null = null;
   const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
   return {
     seal: createSealKeeper(paths.sealKey, storeNeedsKey),
-    sources: createSourceFetcher(paths.sources),
+    // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
+    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 }))),
     clock,
     settings,
     paths,
@@ -66,6 +69,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     async close() {
       forget();
       followers.tellAll();
+      await gitLaunchers?.stop();
       await store.close();
     },
   };

@@ -8,9 +8,10 @@ import type { SourceFetcher } from '../operations/services.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
+import type { LauncherPool } from '../runners/sandbox/pool.ts';
 
-/** Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. */
-export function createSourceFetcher(sourcesDir: string): SourceFetcher {
+/** Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `pool` starts git. */
+export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
   const fetcher: SourceFetcher = {
     async fetch(source, signal) {
@@ -20,7 +21,7 @@ export function createSourceFetcher(sourcesDir: string): SourceFetcher {
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      const how = { url: source.location, ref: source.ref, signal, ...(searchPath === undefined ? {} : { searchPath }) };
+      const how = { url: source.location, ref: source.ref, signal, pool: pool(), ...(searchPath === undefined ? {} : { searchPath }) };
       return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
     },
     async treeOf(source) {

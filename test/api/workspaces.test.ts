@@ -33,7 +33,7 @@ async function addSource(program: Program): Promise<void> {
 /** A program that looks at directories as the real one does; its data directory is `data` beside the store. */
 async function start(t: Ending): Promise<Program> {
   const program = await startProgram(t);
-  Object.assign(program.services, { sources: createSourceFetcher(join(directory(program, 'data'), 'sources')) });
+  Object.assign(program.services, { sources: createSourceFetcher(join(directory(program, 'data'), 'sources'), () => assert.fail('no git source is fetched here')) });
   return program;
 }
 

@@ -1,6 +1,8 @@
 /** Sources as the command line adds, fetches, shows and removes them: git and its transport are real but for the network. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as app from '../../src/app.ts';
@@ -8,17 +10,44 @@ import { Repository } from '../support/hostile-repositories.ts';
 import { openSite, type Site } from '../support/site.ts';
 import { type Ran, svc } from '../support/terminal.ts';
 
-/** What stands in for ssh: the server's side runs here. It answers for a host that it knows, and writes down its words. */
-const SSH = `#!/bin/sh
-printf '%s\\n' "$@" > "$(dirname "$0")/words"
-for word in "$@"; do command=$word; done
-case "$*" in *known.test*) exec /bin/sh -c "$command" ;; *) echo "Host key verification failed." >&2; exit 255 ;; esac
+/**
+ * What stands in for ssh: as the real one, it connects to the port of the server (on the loopback address) and passes on
+ * what both sides say. It answers for one host, and tells the server its words before the command.
+ */
+const SSH = `#!/bin/bash
+[[ $1 == -G ]] && exit 1
+while (( $# )); do words+="$1 "; [[ $1 == -p ]] && port=$2; command=$1; shift; done
+[[ $words == *known.test* ]] || { echo "Host key verification failed." >&2; exit 255; }
+exec 3<>/dev/tcp/127.0.0.1/$port 4<&0 || exit 255
+printf '%s\\n%s\\n' "$words" "$command" >&3
+cat <&4 >&3 &
+exec cat <&3
 `;
+
+/** The server's side, outside of the sandbox: serves any repository, and keeps the words that ssh was started with. */
+const asked: string[] = [];
+const server = createServer((socket) => {
+  let heard = '';
+  socket.on('error', () => undefined).on('data', function listen(chunk: Buffer) {
+    heard += chunk.toString('latin1');
+    const [words = '', command, ...rest] = heard.split('\n');
+    if (command === undefined || rest.length === 0) return;
+    socket.off('data', listen);
+    asked.push(words);
+    const [program = '', repository = ''] = command.split(' ');
+    const child = spawn(program, [repository.replaceAll("'", '')], { stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.write(rest.join('\n'), 'latin1');
+    child.stdin.on('error', () => undefined);
+    socket.pipe(child.stdin);
+    child.stdout.pipe(socket);
+  });
+});
 
 const path = process.env['PATH'];
 after(() => (process.env['PATH'] = path));
 let bin: string;
 let site: Site;
+let port: number;
 const ending: (() => Promise<void>)[] = [];
 before(async () => {
   site = await openSite({ after: (step) => ending.push(step) });
@@ -27,6 +56,9 @@ before(async () => {
   writeFileSync(join(bin, 'ssh'), SSH);
   chmodSync(join(bin, 'ssh'), 0o755);
   process.env['PATH'] = `${bin}:${path}`;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+  ending.push(async () => void server.close());
 });
 after(async () => {
   for (const step of ending.toReversed()) await step();
@@ -56,12 +88,12 @@ async function refused(exit: number, words: RegExp, ...argv: string[]): Promise<
 test('a git source is fetched when it is added and when it is synced, over ssh that asks nobody', { timeout: 60_000 }, async () => {
   const repository = new Repository(join(site.dir, 'repository'));
   const first = repository.commit();
-  const url = `git@known.test:${repository.at}`;
+  const url = `ssh://git@known.test:${port}${repository.at}`;
   const { kind, data } = await told(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
   assert.deepEqual([kind, { ...data, synced_at: 0 }], ['source.get', { name: 'ops', kind: 'git', ref: 'main', commit: first, synced_at: 0 }]);
   const trees = join(site.dir, 'data', 'sources', 'ops');
   assert.deepEqual(readdirSync(join(trees, first)), ['main.tf']);
-  const words = readFileSync(join(bin, 'words'), 'utf8').split('\n');
+  const words = asked.at(-1)?.split(' ') ?? [];
   for (const word of ['-oBatchMode=yes', '-oStrictHostKeyChecking=yes', '-oForwardAgent=no', 'git@known.test']) assert.ok(words.includes(word), word);
 
   const second = repository.write('gatehouse.hooks.yaml', 'before_apply: x\n').commit();
@@ -81,8 +113,8 @@ test('a git source is fetched when it is added and when it is synced, over ssh t
 
 test('a fetch that fails adds nothing, and says why in the words of git', { timeout: 60_000 }, async () => {
   await refused(7, /unavailable: git fetch failed: Host key verification failed\./, 'source', 'add', 'bad', '--git', 'git@other.test:x');
-  await refused(7, /unavailable: git fetch failed: .*does not appear to be a git repository/, 'source', 'add', 'bad', '--git', `git@known.test:${site.dir}/nothing`);
-  await refused(7, /couldn't find remote ref nope/, 'source', 'add', 'bad', '--git', `git@known.test:${site.dir}/repository`, '--ref', 'nope');
+  await refused(7, /unavailable: git fetch failed: .*Could not read from remote repository/, 'source', 'add', 'bad', '--git', `ssh://git@known.test:${port}${site.dir}/nothing`);
+  await refused(7, /couldn't find remote ref nope/, 'source', 'add', 'bad', '--git', `ssh://git@known.test:${port}${site.dir}/repository`, '--ref', 'nope');
   await refused(1, /invalid_argument: git: credentials/, 'source', 'add', 'bad', '--git', 'https://ana:canary@h/x');
   await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
   await refused(3, /not_found/, 'source', 'sync', 'bad');

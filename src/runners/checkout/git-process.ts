@@ -1,19 +1,50 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Failure } from '../../domain/failure.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { randomBytes } from '../../lib/random.ts';
+import { JOB_ID_VARIABLE } from '../process/environment.ts';
+import { supervise } from '../process/supervise.ts';
+import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../sandbox/errors.ts';
+import type { LauncherPool } from '../sandbox/pool.ts';
+import type { JobAccount } from '../sandbox/protocol.ts';
 
 /** How git is started for one fetch. */
 export interface Git {
+  readonly pool: LauncherPool;
+  readonly clock: Clock;
+  /** The only folder that git may write. It holds the other two. */
+  readonly work: string;
   /** The folder of the repository, as GIT_DIR: git looks for no other one. */
   readonly gitDir: string;
   /** HOME and working directory: an empty folder. */
   readonly home: string;
   readonly searchPath: string;
   readonly protocols: readonly string[];
+  /** What git runs as; null is the account of this process. */
+  readonly account: JobAccount | null;
   /** Aborted to end what runs, with all of its processes. */
   readonly signal: AbortSignal;
 }
+
+/** What one git process may reach besides its folder and the system's programs. */
+export interface GitReach {
+  readonly readable: readonly string[];
+  readonly connectPorts: readonly number[];
+}
+
+/** For git processes that only work on what was fetched. */
+export const NO_REACH: GitReach = { readable: [], connectPorts: [] };
+
+/**
+ * Of each git process. A pack of 60 MiB with one file of that size needs 135 MiB; the largest delta that fits is about
+ * 50 MiB. A pack that makes git ask for more ends with an error of git.
+ */
+const ADDRESS_SPACE_BYTES = 190 * 1024 * 1024;
+/** Git has nothing to put in order when it is stopped: its folder is removed. */
+const GRACE_MS = 0;
+/** The fetch has its own time-out, which aborts the signal. */
+const NO_TIMEOUT_MS = 86_400_000;
+const RUN_ID_BYTES = 8;
 
 /** What git says is cut here; a hostile server could go on for ever. */
 const SAID_BYTES_MAX = 16 * 1024;
@@ -36,12 +67,17 @@ const OPTIONS: readonly string[] = [
   'core.protectNTFS=true',
   // Larger files are streamed and not held in memory.
   'core.bigFileThreshold=4m',
+  // Packs are mapped in small windows, and few deltas are remembered: the address space is limited.
+  'core.packedGitWindowSize=8m',
+  'core.packedGitLimit=64m',
+  'core.deltaBaseCacheLimit=8m',
   'pack.threads=1',
   'transfer.fsckObjects=true',
   // One pack in place of a file per object: a repository may have millions.
   'transfer.unpackLimit=1',
   'fetch.unpackLimit=1',
   'fetch.writeCommitGraph=false',
+  'transfer.bundleURI=false',
   'submodule.recurse=false',
   'gc.auto=0',
   'maintenance.auto=false',
@@ -69,8 +105,9 @@ const SSH = [
 ].join(' ');
 
 /** The whole environment, built from nothing: no variable of the daemon changes what git does. */
-function environmentOf({ gitDir, home, searchPath, protocols }: Git): Record<string, string> {
+function environmentOf({ gitDir, home, searchPath, protocols }: Git, runId: string): Record<string, string> {
   return {
+    [JOB_ID_VARIABLE]: runId,
     PATH: searchPath,
     HOME: home,
     LANG: 'C.UTF-8',
@@ -96,53 +133,55 @@ function environmentOf({ gitDir, home, searchPath, protocols }: Git): Record<str
 }
 
 /**
- * Runs git with these words, hands its output to `take`, and answers what that made of it. Throws Failure `unavailable`
- * with git's own words when it fails, and the reason of the signal when that ended it.
+ * Runs git in the sandbox with these words, hands its output to `take`, and answers what that made of it. Git may write
+ * its folder, read the system and `reach`, and connect to the ports of `reach`; its memory is limited. Throws Failure
+ * `unavailable` with git's own words when it fails or when there is no sandbox, what `take` throws, and the reason of the
+ * signal when that ended it. None of its processes is left.
  */
-export async function runGit<T>(git: Git, words: readonly string[], take: (output: Readable, input: Writable) => Promise<T>): Promise<T> {
+export async function runGit<T>(git: Git, words: readonly string[], reach: GitReach, take: (output: Readable) => Promise<T>): Promise<T> {
   git.signal.throwIfAborted();
   const fileAllowed = git.protocols.includes('file') ? 'always' : 'never';
   const options = [...OPTIONS, `protocol.file.allow=${fileAllowed}`].flatMap((option) => ['-c', option]);
-  const child = spawn('git', ['--no-pager', ...options, ...words], {
-    cwd: git.home,
-    env: environmentOf(git),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that its ends with it whatever it started.
-    detached: true,
-  });
-  const end = (): void => endGroup(child.pid);
-  git.signal.addEventListener('abort', end, { once: true });
-  child.stdin.on('error', () => undefined);
-  const said = collect(child.stderr);
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const runId = `git-${randomBytes(RUN_ID_BYTES).toString('hex')}`;
+  const refused = new AbortController();
   try {
-    // Who takes the output may refuse it: then nothing is to go on writing.
-    const [taken, [code]] = await Promise.all([take(child.stdout, child.stdin), closed]);
+    const launched = await git.pool.launch({
+      argv: ['git', '--no-pager', ...options, ...words],
+      env: environmentOf(git, runId),
+      cwd: git.home,
+      policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
+      account: git.account,
+      limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
+    });
+    const taking = take(launched.stdout).catch((error: unknown) => {
+      launched.stdout.destroy();
+      refused.abort(error);
+      throw error;
+    });
+    const signal = AbortSignal.any([git.signal, refused.signal]);
+    const [taken, said, end] = await Promise.allSettled([
+      taking,
+      collect(launched.stderr),
+      supervise(launched, { jobId: runId, timeoutMs: NO_TIMEOUT_MS, graceMs: GRACE_MS, clock: git.clock, signal }),
+    ]);
     git.signal.throwIfAborted();
-    if (code !== 0) throw new Failure('unavailable', `git ${words[0] ?? ''} failed: ${cleaned(await said)}`);
-    return taken;
+    if (end.status === 'rejected') throw end.reason;
+    if (refused.signal.aborted) throw refused.signal.reason;
+    const { exitCode } = end.value;
+    if (exitCode !== 0) throw new Failure('unavailable', `git ${words[0] ?? ''} failed: ${said.status === 'fulfilled' ? cleaned(said.value) : ''}`);
+    if (taken.status === 'rejected') throw taken.reason;
+    return taken.value;
   } catch (error) {
-    end();
-    await closed.catch(() => undefined);
-    git.signal.throwIfAborted();
     throw errorOfStart(error);
-  } finally {
-    git.signal.removeEventListener('abort', end);
-  }
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended already.
   }
 }
 
 function errorOfStart(error: unknown): unknown {
-  const missing = error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn');
-  return missing ? new Failure('unavailable', 'git can not be started: install it, or have it on the PATH.') : error;
+  if (error instanceof CommandNotFound || error instanceof CommandNotExecutable) {
+    return new Failure('unavailable', 'git can not be started: install it in a directory of the system, and have it on the PATH.');
+  }
+  if (error instanceof SandboxRefused) return new Failure('unavailable', `git: the repository can not be read in the sandbox. ${error.message}`);
+  return error;
 }
 
 /** The output as text, up to the limit; the rest is read and dropped. Never rejects. */

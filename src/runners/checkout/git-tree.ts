@@ -1,191 +1,210 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { mkdir, open, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { chmod, copyFile, mkdir, open, readFile, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import type { CopyLimits } from './copy-tree.ts';
-import { type Git, runGit } from './git-process.ts';
-import { LinkFollower, type TreeEntry } from './link.ts';
-import { readTreePath } from './tree-names.ts';
+import { type GitObjects, tooManyBytes } from './git-objects.ts';
+import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
+import { readTreeName } from './tree-names.ts';
+import { Writers } from './writers.ts';
 
-/** A file or link of a commit. */
+/** A file, folder or link of a commit. */
 export interface GitEntry {
   readonly path: string;
-  readonly kind: 'file' | 'program' | 'link';
+  readonly kind: 'file' | 'program' | 'link' | 'folder';
   readonly object: string;
-  readonly bytes: number;
 }
 
-const KINDS: Readonly<Record<string, GitEntry['kind']>> = { '100644': 'file', '100664': 'file', '100755': 'program', '120000': 'link' };
+/** The kind of an entry is in the upper bits of its mode, as in a file system. */
+const KIND_BITS = 0o170000;
+const FILE = 0o100000;
+const LINK = 0o120000;
+const FOLDER = 0o040000;
 /** A submodule: a commit of another repository, which is not fetched. */
-const SUBMODULE = '160000';
+const SUBMODULE = 0o160000;
+const OWNER_EXECUTES = 0o100;
+const MODE = /^[0-7]{5,7}$/;
 /** A link's text; longer ones no system follows. */
 const LINK_BYTES_MAX = 4_096;
-/** One line of the list: its fields and a path. A longer one is none that git makes. */
-const LINE_BYTES_MAX = 16 * 1024;
-const WRITERS = 8;
+/** Of an object's name in a tree: SHA-1, the only kind that is fetched. */
+const NAME_BYTES = 20;
 
-/**
- * The files of a commit. Throws an Error for a path that is not to be written, and beyond a limit: a repository of a few
- * kilobytes can list more files than there are atoms, so the list is judged while it comes.
- */
-export function listTree(git: Git, commit: string, limits: CopyLimits): Promise<readonly GitEntry[]> {
-  return runGit(git, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit], async (output) => {
-    const entries: GitEntry[] = [];
-    let bytes = 0;
-    for await (const line of lines(output)) {
-      const entry = readLine(line);
-      if (entry === null) continue;
-      bytes += entry.bytes;
-      entries.push(entry);
-      if (entries.length > limits.files) throw new Error(`The repository has more than ${limits.files} files.`);
-      if (bytes > limits.bytes) throw new Error(`The files of the repository have more than ${limits.bytes} bytes.`);
-      if (entry.path.split('/').length > limits.depth) throw new Error(`The repository has folders deeper than ${limits.depth}.`);
-    }
-    return entries;
-  });
+/** One entry of a folder as git stores it. */
+interface RawEntry {
+  readonly mode: number;
+  readonly name: Buffer;
+  readonly object: string;
 }
 
-async function* lines(output: Readable): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of output) {
-    let all: Buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    for (let end = all.indexOf(0); end !== -1; end = all.indexOf(0)) {
-      yield all.subarray(0, end);
-      all = all.subarray(end + 1);
-    }
-    if (all.length > LINE_BYTES_MAX) throw new Error('The repository has a path in it that is too long.');
-    rest = all;
+/** Entries that are looked at between two turns of the event loop: about 2 ms. */
+const ENTRIES_PER_TURN = 500;
+
+interface Listing {
+  readonly objects: GitObjects;
+  readonly limits: CopyLimits;
+  readonly signal: AbortSignal;
+  readonly entries: GitEntry[];
+  seen: number;
+  bytes: number;
+}
+
+/**
+ * The files, folders and links of a commit, folders before what is in them. A repository of two kilobytes can list more
+ * entries than there are atoms, so they are counted while they are read. Throws an Error for a path that is not to be
+ * written, for what is neither file, folder, link nor submodule, and beyond a limit; with the reason of `signal` when
+ * that is aborted.
+ */
+export async function listTree(objects: GitObjects, limits: CopyLimits, signal: AbortSignal): Promise<readonly GitEntry[]> {
+  const listing: Listing = { objects, limits, signal, entries: [], seen: 0, bytes: 0 };
+  await listFolder(listing, objects.tree, '', 1);
+  return listing.entries;
+}
+
+async function listFolder(listing: Listing, object: string, folder: string, depth: number): Promise<void> {
+  const { limits, objects } = listing;
+  const raw = objects.trees.get(object);
+  if (raw === undefined) throw new Error(`The repository lacks the entries of ${folder === '' ? 'its root' : JSON.stringify(folder)}.`);
+  const names = new Set<string>();
+  for (const { mode, name, object: inner } of parseTree(raw)) {
+    listing.seen += 1;
+    if (listing.seen > limits.files) throw new Error(`The repository has more than ${limits.files} files and folders.`);
+    if (listing.seen % ENTRIES_PER_TURN === 0) await setImmediate();
+    listing.signal.throwIfAborted();
+    const path = readTreeName(folder, name);
+    if (names.has(path)) throw new Error(`The repository has the path ${JSON.stringify(path)} in it twice.`);
+    names.add(path);
+    if (depth > limits.depth) throw new Error(`The repository has folders deeper than ${limits.depth}.`);
+    const kind = kindOf(mode, path);
+    if (kind === null) continue;
+    listing.entries.push({ path, kind, object: inner });
+    if (kind === 'folder') await listFolder(listing, inner, path, depth + 1);
+    else countContent(listing, path, kind, inner);
   }
 }
 
-/** `<mode> <type> <object> <size>\t<path>`; null for a submodule, which leaves nothing. */
-function readLine(line: Buffer): GitEntry | null {
-  const tab = line.indexOf(9);
-  const [mode = '', , object = '', size = ''] = line.subarray(0, tab).toString('latin1').split(/ +/);
-  const path = readTreePath(line.subarray(tab + 1));
-  if (mode === SUBMODULE) return null;
-  const kind = KINDS[mode];
-  const bytes = Number(size);
-  if (kind === undefined || !Number.isSafeInteger(bytes)) throw new Error(`The repository has ${JSON.stringify(path)} in it, which is neither a file nor a link.`);
-  if (kind === 'link' && bytes > LINK_BYTES_MAX) throw new Error(`The link ${JSON.stringify(path)} of the repository is too long.`);
-  return { path, kind, object, bytes };
+function countContent(listing: Listing, path: string, kind: GitEntry['kind'], object: string): void {
+  const size = listing.objects.blobs.get(object);
+  if (size === undefined) throw new Error(`The repository lacks the contents of ${JSON.stringify(path)}.`);
+  if (kind === 'link' && size > LINK_BYTES_MAX) throw new Error(`The link ${JSON.stringify(path)} of the repository is too long.`);
+  listing.bytes += size;
+  if (listing.bytes > listing.limits.bytes) throw tooManyBytes(listing.limits);
 }
 
-/** Writes the files into `tree`, an empty folder, as they are stored, and waits until they are on the disk. */
-export async function writeTree(git: Git, entries: readonly GitEntry[], tree: string): Promise<void> {
-  const made = await makeFolders(entries, tree);
-  const links: [path: string, target: string][] = [];
-  await runGit(git, ['cat-file', '--batch'], async (output, input) => {
-    input.end(entries.map(({ object }) => `${object}\n`).join(''));
-    const contents = new Contents(output);
-    const writers = new Writers();
-    for (const entry of entries) {
-      const content = await contents.next(entry);
-      if (entry.kind === 'link') links.push([entry.path, content.toString('utf8')]);
-      else await writers.add(() => writeOne(join(tree, entry.path), content, entry));
-    }
-    await writers.end();
-  });
-  // Last of all, so that nothing was written through one.
-  await makeLinks(made, links, entries, tree);
-  for (const folder of [...made.keys(), '']) await syncDirectory(join(tree, folder));
+/** Null for a submodule, which leaves nothing. */
+function kindOf(mode: number, path: string): GitEntry['kind'] | null {
+  switch (mode & KIND_BITS) {
+    case FILE: return (mode & OWNER_EXECUTES) === 0 ? 'file' : 'program';
+    case LINK: return 'link';
+    case FOLDER: return 'folder';
+    case SUBMODULE: return null;
+    default: throw new Error(`The repository has ${JSON.stringify(path)} in it, which is neither a file, a folder nor a link.`);
+  }
 }
 
-async function makeFolders(entries: readonly GitEntry[], tree: string): Promise<Map<string, TreeEntry>> {
+/** `<mode> <name>\0<20 bytes>`, again and again. */
+function* parseTree(raw: Buffer): Generator<RawEntry> {
+  for (let at = 0; at < raw.length; ) {
+    const blank = raw.indexOf(0x20, at);
+    const end = raw.indexOf(0, blank + 1);
+    const next = end + 1 + NAME_BYTES;
+    const mode = blank === -1 ? '' : raw.toString('latin1', at, Math.min(blank, at + 8));
+    if (!MODE.test(mode) || end === -1 || next > raw.length) throw new Error('The repository has a folder that can not be read.');
+    yield { mode: Number.parseInt(mode, 8), name: raw.subarray(blank + 1, end), object: raw.toString('hex', end + 1, next) };
+    at = next;
+  }
+}
+
+/** Where the contents lie, where the tree is to be, and what stops it. */
+export interface TreePlace {
+  readonly contents: string;
+  /** An empty folder on the same file system. */
+  readonly tree: string;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the tree out of the contents, as they are stored, and waits until it is on the disk. Uses the contents up. */
+export async function writeTree(entries: readonly GitEntry[], place: TreePlace): Promise<void> {
   const made = new Map<string, TreeEntry>();
-  const make = async (folder: string): Promise<void> => {
-    if (folder === '.' || made.has(folder)) return;
-    await make(dirname(folder));
-    made.set(folder, { kind: 'folder' });
-    await mkdir(join(tree, folder), { mode: 0o700 });
-  };
-  for (const { path } of entries) await make(dirname(path));
-  return made;
+  /** By the object: the path that has its contents. */
+  const placed = new Map<string, string>();
+  const repeated: GitEntry[] = [];
+  for (const entry of entries) {
+    place.signal.throwIfAborted();
+    const { path, kind, object } = entry;
+    if (kind === 'link') {
+      made.set(path, { kind, target: await readTarget(join(place.contents, object), path) });
+    } else if (kind === 'folder') {
+      made.set(path, { kind });
+      await mkdir(join(place.tree, path), { mode: 0o700 });
+    } else {
+      made.set(path, { kind: 'file', executable: kind === 'program', digest: '' });
+      if (placed.has(object)) repeated.push(entry);
+      else await moveContent(entry, place);
+      if (!placed.has(object)) placed.set(object, path);
+    }
+  }
+  await repeatContents(repeated, placed, place);
+  // Last of all, so that nothing was written through one.
+  await makeLinks(made, place);
+  for (const [path, { kind }] of made) if (kind === 'folder') await syncDirectory(join(place.tree, path));
+  await syncDirectory(place.tree);
 }
 
-/** On the disk before the tree gets its name: a file that a power cut emptied would be a configuration without it. */
-async function writeOne(path: string, content: Buffer, { kind, path: shown }: GitEntry): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kind === 'program' ? 0o700 : 0o600).catch((error: unknown) => {
-    throw new Error(`The path ${JSON.stringify(shown)} of the repository can not be written (${errorCode(error)}).`, { cause: error });
+async function moveContent({ path, kind, object }: GitEntry, { contents, tree }: TreePlace): Promise<void> {
+  const to = join(tree, path);
+  await rename(join(contents, object), to).catch((error: unknown) => {
+    throw unwritable(path, error);
   });
+  if (kind === 'program') await chmod(to, 0o700);
+}
+
+async function repeatContents(repeated: readonly GitEntry[], placed: ReadonlyMap<string, string>, { tree, signal }: TreePlace): Promise<void> {
+  const writers = new Writers();
   try {
-    await file.writeFile(content);
+    for (const { path, kind, object } of repeated) {
+      signal.throwIfAborted();
+      await writers.add(() => copyContent(join(tree, placed.get(object) ?? ''), join(tree, path), kind === 'program' ? 0o700 : 0o600));
+    }
+  } finally {
+    await writers.settle();
+  }
+  writers.throwFailure();
+}
+
+async function copyContent(from: string, to: string, mode: number): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await chmod(to, mode);
+  const file = await open(to, constants.O_RDONLY);
+  try {
     await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-async function makeLinks(
-  folders: ReadonlyMap<string, TreeEntry>,
-  links: readonly (readonly [path: string, target: string])[],
-  entries: readonly GitEntry[],
-  tree: string,
-): Promise<void> {
-  const all = new Map<string, TreeEntry>(folders);
-  for (const { path, kind } of entries) all.set(path, { kind: 'file', executable: kind === 'program', digest: '' });
-  for (const [path, target] of links) all.set(path, { kind: 'link', target });
-  const follower = new LinkFollower(all);
-  for (const [path, target] of links) {
-    const leads = follower.endOf(path);
-    if (leads === 'outside') throw new Error(`The link ${JSON.stringify(path)} of the repository leads out of it.`);
-    if (leads === 'nowhere') throw new Error(`The link ${JSON.stringify(path)} of the repository leads nowhere in it.`);
-    await symlink(target, join(tree, path));
-  }
+function unwritable(path: string, error: unknown): Error {
+  return new Error(`The path ${JSON.stringify(path)} of the repository can not be written (${errorCode(error)}).`, { cause: error });
 }
 
-/** Does a few things at a time; what failed first is told at the end, when nothing is being written any more. */
-class Writers {
-  readonly #running = new Set<Promise<void>>();
-  readonly #failures: unknown[] = [];
-
-  async add(work: () => Promise<void>): Promise<void> {
-    if (this.#running.size >= WRITERS) await Promise.race(this.#running);
-    if (this.#failures.length > 0) return this.end();
-    const running: Promise<void> = work()
-      .catch((error: unknown) => void this.#failures.push(error))
-      .finally(() => this.#running.delete(running));
-    this.#running.add(running);
-  }
-
-  async end(): Promise<void> {
-    await Promise.all(this.#running);
-    if (this.#failures.length > 0) throw this.#failures[0];
-  }
+async function readTarget(content: string, path: string): Promise<string> {
+  const target = await readFile(content);
+  if (!isUtf8(target) || target.includes(0)) throw new Error(`The link ${JSON.stringify(path)} of the repository has a target that is not text.`);
+  return target.toString('utf8');
 }
 
-/** Reads what `git cat-file --batch` prints: per object a line, the content, and a newline. */
-class Contents {
-  readonly #chunks: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(output: Readable) {
-    this.#chunks = output[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  }
-
-  async next({ object, bytes }: GitEntry): Promise<Buffer> {
-    const expected = `${object} blob ${bytes}\n`;
-    const head = await this.#take(expected.length);
-    if (head.toString('latin1') !== expected) throw new Error('git printed something else than the files that it listed.');
-    const content = await this.#take(bytes);
-    await this.#take(1);
-    return content;
-  }
-
-  async #take(length: number): Promise<Buffer> {
-    const parts: Buffer[] = [this.#rest];
-    let have = this.#rest.length;
-    while (have < length) {
-      const { done, value } = await this.#chunks.next();
-      if (done === true) throw new Error('git ended before it had printed all files.');
-      parts.push(value);
-      have += value.length;
-    }
-    const all = parts.length === 1 ? this.#rest : Buffer.concat(parts, have);
-    this.#rest = all.subarray(length);
-    return all.subarray(0, length);
+async function makeLinks(made: ReadonlyMap<string, TreeEntry>, { tree, signal }: TreePlace): Promise<void> {
+  const follower = new LinkFollower(made);
+  let links = 0;
+  for (const [path, entry] of made) {
+    if (entry.kind !== 'link') continue;
+    if ((links += 1) % LINKS_PER_TURN === 0) await setImmediate();
+    signal.throwIfAborted();
+    const end = follower.endOf(path);
+    if (end === 'outside') throw new Error(`The link ${JSON.stringify(path)} of the repository leads out of it.`);
+    if (end === 'nowhere') throw new Error(`The link ${JSON.stringify(path)} of the repository leads nowhere in it.`);
+    await symlink(entry.target, join(tree, path));
   }
 }

@@ -6,18 +6,27 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { HOSTILE_URLS, MARKER, Repository } from '../../../test/support/hostile-repositories.ts';
 import { Failure } from '../../domain/failure.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { DEFAULT_PATH } from '../process/environment.ts';
+import { createLauncherPool, type LauncherPool } from '../sandbox/pool.ts';
 import { fetchGit, FETCH_LIMITS, type FetchLimits } from './git.ts';
-import { cleaned, collect, runGit } from './git-process.ts';
+import { cleaned, collect, NO_REACH, runGit } from './git-process.ts';
 import { GIT_PROTOCOLS } from './git-url.ts';
 
 const LIMITS: FetchLimits = { ...FETCH_LIMITS, timeoutMs: 30_000 };
 const FROM_FILES = [...GIT_PROTOCOLS, 'file'];
 
 let base: string;
+let pool: LauncherPool;
 let count = 0;
-before(() => (base = mkdtempSync(join(tmpdir(), 'gatehouse-git-'))));
-after(() => rmSync(base, { recursive: true }));
+before(() => {
+  base = mkdtempSync(join(tmpdir(), 'gatehouse-git-'));
+  pool = createLauncherPool({ clock: systemClock, compileCacheDir: join(base, 'cache') });
+});
+after(async () => {
+  await pool.stop();
+  rmSync(base, { recursive: true });
+});
 
 function empty(): string {
   const path = join(base, `into-${(count += 1)}`);
@@ -30,7 +39,7 @@ function repository(): Repository {
 }
 
 function fetched(from: Repository, options: { ref?: string; limits?: FetchLimits } = {}): Promise<{ commit: string; tree: string }> {
-  return fetchGit({ url: from.url, ref: options.ref ?? null, into: empty(), limits: options.limits ?? LIMITS, protocols: FROM_FILES });
+  return fetchGit({ pool, url: from.url, ref: options.ref ?? null, into: empty(), limits: options.limits ?? LIMITS, protocols: FROM_FILES });
 }
 
 const refusal = (words: RegExp) => (error: unknown): boolean => error instanceof Failure && words.test(error.message);
@@ -64,7 +73,7 @@ describe('a git source', () => {
     const from = repository();
     from.commit();
     await assert.rejects(fetched(from, { ref: 'nope' }), refusal(/git fetch failed: .*couldn't find remote ref nope/));
-    await assert.rejects(fetchGit({ url: `file://${base}/nothing`, ref: null, into: empty(), protocols: FROM_FILES }), refusal(/does not appear to be a git repository/));
+    await assert.rejects(fetchGit({ pool, url: `file://${base}/nothing`, ref: null, into: empty(), protocols: FROM_FILES }), refusal(/does not appear to be a git repository/));
   });
 
   it('a branch that is named like a commit is not taken for it', async () => {
@@ -82,7 +91,7 @@ describe('a git source', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
-    const hung = fetchGit({ url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: { ...LIMITS, timeoutMs: 700 } });
+    const hung = fetchGit({ pool, url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: { ...LIMITS, timeoutMs: 700 } });
     const ended = new Promise<void>((resolve) => server.once('connection', (socket) => socket.resume().once('close', () => resolve())));
     await assert.rejects(hung, refusal(/took longer than 0.7 s/));
     await ended;
@@ -94,18 +103,18 @@ describe('a git source', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     const stop = new AbortController();
-    const hung = fetchGit({ url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
+    const hung = fetchGit({ pool, url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
     const ended = new Promise<void>((resolve) => server.once('connection', (socket) => socket.resume().once('close', () => resolve())));
     server.once('connection', () => stop.abort());
     await assert.rejects(hung, refusal(/the fetch was stopped/));
     await ended;
     server.close();
-    const late = fetchGit({ url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
+    const late = fetchGit({ pool, url: `https://127.0.0.1:${port}/x`, ref: null, into: empty(), limits: LIMITS, signal: stop.signal });
     await assert.rejects(late, refusal(/the fetch was stopped/));
   });
 
   it('needs git, and says so', async () => {
-    await assert.rejects(fetchGit({ url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }), refusal(/git can not be started/));
+    await assert.rejects(fetchGit({ pool, url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }), refusal(/git can not be started/));
   });
 });
 
@@ -124,15 +133,16 @@ function traced(): string[] {
 
 describe('T22: a URL that was not refused when it was written', () => {
   it('T22: gets nowhere with git as it is started in production: nothing runs, no file is read', { timeout: 120_000 }, async () => {
-    const gitDir = join(empty(), 'git');
-    const git = { gitDir, home: empty(), searchPath: DEFAULT_PATH, protocols: GIT_PROTOCOLS, signal: new AbortController().signal };
-    await runGit(git, ['init', '--quiet', '--bare', '--template=', gitDir], collect);
+    const home = empty();
+    const gitDir = join(home, 'git');
+    const git = { pool, clock: systemClock, work: home, gitDir, home, searchPath: DEFAULT_PATH, protocols: GIT_PROTOCOLS, account: null, signal: new AbortController().signal };
+    await runGit(git, ['init', '--quiet', '--bare', '--template=', gitDir], NO_REACH, collect);
     // Those by which git itself would run or read something; what is a host and a path to git would only be looked up.
     const dialled = /^(?:https:\/\/|git\+ssh|javascript:|file:\/etc)/;
     const running = HOSTILE_URLS.filter((url) => /^(?:[a-z+-]+:|[A-Z]+:|[-/.~x]|bundle)|@-/.test(url) && !/\0|^ssh:\/\/(?!-|u@-)|^u@h/.test(url) && !dialled.test(url));
     assert.ok(running.length >= 25, String(running.length));
     for (const url of running) {
-      await assert.rejects(runGit(git, ['fetch', '--quiet', '--depth=1', '--', url, 'HEAD'], collect), Failure, url);
+      await assert.rejects(runGit(git, ['fetch', '--quiet', '--depth=1', '--', url, 'HEAD'], NO_REACH, collect), Failure, url);
     }
     assert.deepEqual(traced(), []);
   });
@@ -140,7 +150,7 @@ describe('T22: a URL that was not refused when it was written', () => {
   it('T22: is refused before git starts: a fetch of any of the 60 leaves nothing behind', async () => {
     for (const url of HOSTILE_URLS) {
       const into = empty();
-      await assert.rejects(fetchGit({ url, ref: null, into }), (error: unknown) => error instanceof Failure && error.code === 'invalid_argument', url);
+      await assert.rejects(fetchGit({ pool, url, ref: null, into }), (error: unknown) => error instanceof Failure && error.code === 'invalid_argument', url);
       assert.deepEqual(readdirSync(into), []);
     }
     assert.deepEqual(traced(), []);
@@ -150,10 +160,10 @@ describe('T22: a URL that was not refused when it was written', () => {
     const from = repository();
     from.commit();
     const into = empty();
-    mkdirSync(join(into, 'home'), { recursive: true });
-    writeFileSync(join(into, 'home', '.gitconfig'), `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`);
+    mkdirSync(join(into, 'work', 'home'), { recursive: true });
+    writeFileSync(join(into, 'work', 'home', '.gitconfig'), `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`);
     // The folder is the caller's own and empty: one in which somebody was before is not used.
-    await assert.rejects(fetchGit({ url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
+    await assert.rejects(fetchGit({ pool, url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
     const hostile = { GIT_SSH_COMMAND: `touch ${MARKER}`, GIT_EXTERNAL_DIFF: MARKER, GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsmonitor', GIT_CONFIG_VALUE_0: `touch ${MARKER}`, GIT_DIR: '/nowhere' };
     Object.assign(process.env, hostile);
     try {

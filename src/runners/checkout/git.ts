@@ -1,11 +1,14 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, opendir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { pause, systemClock, type Clock } from '../../lib/clock.ts';
 import { DEFAULT_PATH } from '../process/environment.ts';
+import type { LauncherPool } from '../sandbox/pool.ts';
 import { COPY_LIMITS, type CopyLimits } from './copy-tree.ts';
+import { reachOf } from './git-access.ts';
 import { collect, type Git, runGit } from './git-process.ts';
+import { readObjects } from './git-objects.ts';
 import { listTree, writeTree } from './git-tree.ts';
 import { checkGitRef, checkGitUrl, GIT_PROTOCOLS } from './git-url.ts';
 
@@ -20,6 +23,8 @@ export interface FetchLimits extends CopyLimits {
 export const FETCH_LIMITS: FetchLimits = { ...COPY_LIMITS, timeoutMs: 120_000, packBytes: 512 * 1024 * 1024 };
 /** How often what git has written is measured, in milliseconds. */
 const LOOK_EVERY_MS = 200;
+/** Files and folders in the repository that git made. */
+const ENTRIES_MAX = 1_000;
 
 export interface FetchGitOptions {
   readonly url: string;
@@ -27,6 +32,8 @@ export interface FetchGitOptions {
   readonly ref: string | null;
   /** An empty folder of the caller's own; who calls removes it, whatever the end is. */
   readonly into: string;
+  /** Starts git in the sandbox. */
+  readonly pool: LauncherPool;
   readonly limits?: FetchLimits;
   readonly searchPath?: string;
   readonly clock?: Clock;
@@ -38,35 +45,31 @@ export interface FetchGitOptions {
 
 /**
  * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
- * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Throws Failure:
- * invalid_argument for a URL or ref that is none, conflict with what is wrong in the repository, unavailable with git's
- * own words, without git, without room on the disk, or when the signal ended it.
+ * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Git runs in the
+ * sandbox and writes `<into>/work` only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with what
+ * is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on the disk,
+ * or when the signal ended it.
  */
 export async function fetchGit(options: FetchGitOptions): Promise<{ readonly commit: string; readonly tree: string }> {
   const { url, into, limits = FETCH_LIMITS, clock = systemClock, protocols = GIT_PROTOCOLS } = options;
   const ref = options.ref ?? 'HEAD';
-  if (!(protocols.includes('file') && url.startsWith('file:///'))) checkGitUrl(url);
+  if (!isOfTest(url, protocols)) checkGitUrl(url);
   checkGitRef(ref);
   const over = new AbortController();
-  const gitDir = join(into, 'git');
-  const home = join(into, 'home');
-  const git: Git = { gitDir, home, searchPath: options.searchPath ?? DEFAULT_PATH, protocols, signal: over.signal };
   const stop = (): void => over.abort(new Failure('unavailable', 'git: the fetch was stopped.'));
   options.signal?.addEventListener('abort', stop, { once: true });
   if (options.signal?.aborted === true) stop();
   const cancel = clock.after(limits.timeoutMs, () => over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)));
+  const { searchPath = DEFAULT_PATH, pool } = options;
   try {
-    await mkdir(home, { mode: 0o700 });
-    await runGit(git, ['init', '--quiet', '--bare', '--template=', '--initial-branch=none', gitDir], collect);
-    await within(limits.packBytes, gitDir, clock, over, () =>
-      runGit(git, ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], collect),
+    const work = join(into, 'work');
+    const git: Git = { pool, clock, work, gitDir: join(work, 'git'), home: join(work, 'home'), searchPath, protocols, account: null, signal: over.signal };
+    await makeRepository(git);
+    const reach = await reachOf(url, searchPath);
+    await within(limits.packBytes, git.gitDir, clock, over, () =>
+      runGit(git, ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
     );
-    const commit = await commitOf(git, ref);
-    const entries = await listTree(git, commit, limits);
-    const tree = join(into, 'tree');
-    await mkdir(tree, { mode: 0o700 });
-    await writeTree(git, entries, tree);
-    return { commit, tree };
+    return await readCommit(git, into, ref, limits);
   } catch (error) {
     throw asRefusal(error);
   } finally {
@@ -74,6 +77,29 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     options.signal?.removeEventListener('abort', stop);
     over.abort();
   }
+}
+
+function isOfTest(url: string, protocols: readonly string[]): boolean {
+  return (protocols.includes('file') && url.startsWith('file:///')) || (protocols.includes('http') && url.startsWith('http://127.0.0.1:'));
+}
+
+/** An empty bare repository, and the home of git. */
+async function makeRepository({ work, gitDir, home }: Git): Promise<void> {
+  for (const folder of [work, home, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')]) await mkdir(folder, { mode: 0o700 });
+  await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n', { mode: 0o600 });
+  await writeFile(join(gitDir, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n', { mode: 0o600 });
+}
+
+async function readCommit(git: Git, into: string, ref: string, limits: FetchLimits): Promise<{ commit: string; tree: string }> {
+  const contents = join(into, 'contents');
+  const tree = join(into, 'tree');
+  for (const folder of [contents, tree]) await mkdir(folder, { mode: 0o700 });
+  const objects = await readObjects(git, contents, limits);
+  const { commit } = objects;
+  // A branch may be named like a commit; who asks for a commit gets that one or none.
+  if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref) throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
+  await writeTree(await listTree(objects, limits, git.signal), { contents, tree, signal: git.signal });
+  return { commit, tree };
 }
 
 /** What the repository has is named; of the system's own words only the code, which says what to mend. */
@@ -88,7 +114,7 @@ async function within(limitBytes: number, folder: string, clock: Clock, over: Ab
   const done = new AbortController();
   const watching = (async () => {
     while (await pause(clock, LOOK_EVERY_MS, done.signal)) {
-      if ((await sizeOf(folder)) > limitBytes) over.abort(tooLarge(limitBytes));
+      if ((await sizeOf(folder).catch(() => 0)) > limitBytes) over.abort(tooLarge(limitBytes));
     }
   })();
   try {
@@ -104,21 +130,16 @@ function tooLarge(limitBytes: number): Failure {
   return new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`);
 }
 
-/** Of the files below it, in bytes. What goes away meanwhile counts nothing. */
+/** Of the files below it, in bytes. What goes away while it is measured counts nothing. */
 async function sizeOf(folder: string): Promise<number> {
   let sum = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+  let seen = 0;
+  for await (const entry of await opendir(folder, { recursive: true })) {
+    // Git writes one pack and its index. A folder with more in it was not made by git, and listing it costs memory.
+    if ((seen += 1) > ENTRIES_MAX) return Number.POSITIVE_INFINITY;
     if (!entry.isFile()) continue;
-    const stats = await stat(join(entry.parentPath, entry.name)).catch(() => null);
+    const stats = await lstat(join(entry.parentPath, entry.name)).catch(() => null);
     sum += stats?.size ?? 0;
   }
   return sum;
-}
-
-async function commitOf(git: Git, ref: string): Promise<string> {
-  const commit = (await runGit(git, ['rev-parse', '--verify', '--quiet', 'FETCH_HEAD^{commit}'], collect)).trim();
-  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new Failure('conflict', 'git: what was fetched is no commit.');
-  // A branch may be named like a commit; who asks for a commit gets that one or none.
-  if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref) throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
-  return commit;
 }

@@ -5,25 +5,24 @@ const PART_BYTES_MAX = 255;
 const PATH_BYTES_MAX = 4_000;
 
 /**
- * The path of an entry of a git tree as text. Throws an Error that names it for what a file system may read as another
- * path, or as the folder that git keeps its own configuration in.
+ * The path of an entry of a git tree, from the path of its folder, which was read before, and its name. Throws an Error
+ * that names it for what a file system may read as another path, or as the folder that git keeps its own configuration in.
  */
-export function readTreePath(bytes: Buffer): string {
+export function readTreeName(folder: string, bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Error('The repository has a path in it that is no UTF-8.');
-  const path = bytes.toString('utf8');
-  const why = bytes.length > PATH_BYTES_MAX ? 'is too long' : whyNot(path);
+  const name = bytes.toString('utf8');
+  const path = folder === '' ? name : `${folder}/${name}`;
+  const why = Buffer.byteLength(path) > PATH_BYTES_MAX ? 'is too long' : whyNot(name, bytes.length);
   if (why !== null) throw new Error(`The repository has the path ${JSON.stringify(path.slice(0, 200))} in it, which ${why}.`);
   return path;
 }
 
-function whyNot(path: string): string | null {
-  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(path)) return 'has a control character';
-  if (path.includes('\\')) return 'has a backslash';
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.' || part === '..') return 'leads elsewhere';
-    if (Buffer.byteLength(part) > PART_BYTES_MAX) return 'is too long';
-    if (isGitFolder(part)) return 'stands for the folder of git itself';
-  }
+function whyNot(name: string, bytes: number): string | null {
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return 'has a control character';
+  if (name.includes('\\')) return 'has a backslash';
+  if (name === '' || name === '.' || name === '..' || name.includes('/')) return 'leads elsewhere';
+  if (bytes > PART_BYTES_MAX) return 'is too long';
+  if (isGitFolder(name)) return 'stands for the folder of git itself';
   return null;
 }
 
