@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { PATH_USERS } from './tidy/file-access.ts';
 import * as repository from './tidy/repository.ts';
 import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
 import { FILE_LENGTH_WHY, FILE_LINES_MAX, fileLength } from './tidy/sizes.ts';
@@ -43,6 +44,11 @@ describe('Every source file', () => {
   test(`has at most ${FILE_LINES_MAX} lines`, () => {
     assertNone(TEXTS.filter(({ path }) => CODE.test(path)).flatMap(fileLength), FILE_LENGTH_WHY);
   });
+});
+
+test('Each exception to the rule about files of a run is a file that needs it', () => {
+  const needless = Object.keys(PATH_USERS).filter((path) => !/from '(?:node:)?fs(?:\/promises)?'/.test(TEXTS.find((file) => file.path === path)?.text ?? ''));
+  assert.deepEqual(needless, []);
 });
 
 describe('The rule for source files bites:', () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type State, WORKSPACE_KINDS, workspaceKey } from '../domain/workspace.ts';
 import type { Keyring } from '../lib/seal.ts';
+import { resolveRunFolder } from '../runners/run-files/run-files.ts';
 import { backendOf, TREE } from '../runners/terraform/root.ts';
 import { ERRORED_STATE_FILE, readState } from '../runners/terraform/state-file.ts';
 import { isOwned } from '../store/chunks.ts';
@@ -93,10 +94,12 @@ export async function findState({ store, keyring, runsDir }: FindDeps, job: JobR
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;
   const runDir = join(runsDir, job.id);
-  const path = join(runDir, TREE, workspace.source === null ? '' : workspace.path);
+  const folder = await resolveRunFolder(runDir, `${TREE}/${workspace.source === null ? '' : workspace.path}`).catch(() => null);
+  if (folder === null) return null;
+  const place = { runDir, folder };
   // What could not be written where it belongs is newer than what stands there.
-  const errored = await readState(runDir, path, ERRORED_STATE_FILE);
-  const ownBackend = (await backendOf({ path }).catch(() => null)) !== null;
-  const state = errored ?? (ownBackend ? null : await readState(runDir, path));
+  const errored = await readState(place, ERRORED_STATE_FILE);
+  const ownBackend = (await backendOf(place).catch(() => null)) !== null;
+  const state = errored ?? (ownBackend ? null : await readState(place));
   return state === null ? null : { state, ring: await keyring(), aside: ownBackend };
 }

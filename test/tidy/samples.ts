@@ -1,5 +1,6 @@
 /** The rules for source files, and of each the samples that it must forbid and must let pass. */
 import { doorRule } from './doors.ts';
+import { fileAccessRule } from './file-access.ts';
 import { layerRule } from './layers.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { sqlRule } from './queries.ts';
@@ -10,6 +11,7 @@ import { noMarksRule, uniqueTitlesRule } from './tests.ts';
 export const SOURCE_RULES = {
   'imports only what its layer may': layerRule,
   'takes time, chance and the environment by the door': doorRule,
+  'reaches the files of a run by descriptor only': fileAccessRule,
   'starts no shell': shellRule,
   'turns no text into code': evalRule,
   'holds SQL only in the store': sqlRule,
@@ -66,6 +68,20 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
       ...at('src/domain/b.ts', 'let timer: ReturnType<typeof setTimeout>;', 'clock.now(); job.env; const { env } = job;'),
       ...at('src/domain/a.test.ts', 'Date.now();'),
       ...at('scripts/a.ts', 'process.env;'),
+    ],
+  },
+  'reaches the files of a run by descriptor only': {
+    bad: [
+      ...at('src/runners/terraform/state-file.ts', "import { open } from 'node:fs/promises';", "const fs = await import('node:fs');"),
+      ...at('src/runners/playbook/a.ts', "import * as fs from 'fs';", "export { rm } from 'fs/promises';"),
+      ...at('src/daemon/states.ts', "import { readFileSync } from 'node:fs';", "const fs = require('fs');"),
+    ],
+    good: [
+      ...at('src/runners/run-files/folder.ts', "import { open } from 'node:fs/promises';"),
+      ...at('src/runners/process/process-table.ts', "import { open } from 'node:fs/promises';"),
+      ...at('src/runners/terraform/state-file.ts', "import { readRunFile } from '../run-files/run-files.ts';", "import { open } from './fs.ts';"),
+      ...at('src/runners/terraform/state-file.test.ts', "import { open } from 'node:fs/promises';"),
+      ...at('src/config/a.ts', "import { open } from 'node:fs/promises';"),
     ],
   },
   'starts no shell': {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import type { Attack } from '../../../test/support/exchange-attack.ts';
+import { type Attacker, startAttacker } from '../../../test/support/exchange-attacker.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { HELPER_NODE_OPTIONS } from '../sandbox/lean.ts';
 import { makeRunDir, removeRunDir } from '../run-dir.ts';
 
 const remove = (run: string): Promise<boolean> => removeRunDir(run, systemClock);
@@ -90,14 +87,12 @@ describe('The directory of a run is removed', () => {
 
   describe('while a process that escaped exchanges folders for links', () => {
     const ROUNDS = 8;
-    let child: ChildProcess;
-    let lines: AsyncIterator<string>;
+    let attacker: Attacker;
 
     before(() => {
-      child = fork(join(import.meta.dirname, '../../../test/support/exchange-attack.ts'), [], { execArgv: [...HELPER_NODE_OPTIONS], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-      lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]();
+      attacker = startAttacker();
     });
-    after(() => child.kill('SIGKILL'));
+    after(() => attacker.stop());
 
     test('T61: nothing outside of it is removed or changed', { timeout: 60_000 }, async () => {
       const outside = join(dir, 'data');
@@ -117,10 +112,9 @@ describe('The directory of a run is removed', () => {
           for (const file of ['seal.key', 'gatehouse.db']) writeFileSync(join(folder, 'x', file), 'of the job');
         }
         chmodSync(join(run, 'x', 'x', 'x'), 0);
-        child.send({ folders, outside, exchanges: 4_000, remakes: 50 } satisfies Attack);
-        assert.equal((await lines.next()).value, 'go');
+        await attacker.begin({ folders, outside, exchanges: 4_000, remakes: 50 });
         await remove(run);
-        assert.equal((await lines.next()).value, 'done');
+        await attacker.over();
         assert.deepEqual(seen(), before, `round ${round}`);
         assert.equal(await remove(run), true);
       }

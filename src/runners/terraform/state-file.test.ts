@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { State } from '../../domain/workspace.ts';
+import { startAttacker } from '../../../test/support/exchange-attacker.ts';
 import { holdProcess, systemClock } from '../../lib/clock.ts';
-import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_FILE, watchState } from './state-file.ts';
+import { backendOf } from './root.ts';
+import { ERRORED_STATE_FILE, parseState, readState, STATE_FILE, watchState } from './state-file.ts';
 
 const stateText = (serial: number, resources = 0): string =>
   JSON.stringify({ version: 4, serial, lineage: 'l', resources: resources === 0 ? [] : [{ instances: Array.from({ length: resources }, () => ({})) }] });
@@ -36,25 +38,47 @@ test('A state behind a link, and one in a folder that leads out of the run, is n
   mkdirSync(outside);
   writeFileSync(join(outside, STATE_FILE), stateText(9));
   symlinkSync(join(outside, STATE_FILE), join(run, 'tree', STATE_FILE));
-  assert.equal(await readState(run, join(run, 'tree')), null);
+  assert.equal(await readState({ runDir: run, folder: 'tree' }), null);
   symlinkSync(outside, join(run, 'elsewhere'));
-  assert.equal(await readState(run, join(run, 'elsewhere')), null);
-  assert.equal(await readState(run, join(run, 'missing')), null);
+  assert.equal(await readState({ runDir: run, folder: 'elsewhere' }), null);
+  assert.equal(await readState({ runDir: run, folder: 'missing' }), null);
   writeFileSync(join(run, 'tree', ERRORED_STATE_FILE), stateText(3));
-  assert.equal((await readState(run, join(run, 'tree'), ERRORED_STATE_FILE))?.serial, 3);
+  assert.equal((await readState({ runDir: run, folder: 'tree' }, ERRORED_STATE_FILE))?.serial, 3);
 });
 
-test('A file above the limit is not read', async (t) => {
-  const path = join(folder(t), 'file');
-  writeFileSync(path, 'x'.repeat(100));
-  assert.equal((await readWhole(path, 100)).length, 100);
-  await assert.rejects(readWhole(path, 99), /at most 99 bytes/);
+test('T62: the state, the errored state and the backend note of another root are never read, also when its folder is exchanged for a link', { timeout: 60_000 }, async (t) => {
+  const dir = folder(t);
+  const [runDir, another] = [join(dir, 'run'), join(dir, 'another')];
+  for (const [root, serial] of [[join(runDir, 'tree', 'x'), 1], [another, 9]] as const) {
+    mkdirSync(join(root, '.terraform'), { recursive: true });
+    for (const name of [STATE_FILE, ERRORED_STATE_FILE]) writeFileSync(join(root, name), stateText(serial), { mode: 0o600 });
+    writeFileSync(join(root, '.terraform', STATE_FILE), JSON.stringify({ backend: { type: serial === 1 ? 'own' : 'of another' } }));
+  }
+  symlinkSync(another, join(runDir, 'tree', 'l'));
+  const attacker = startAttacker();
+  t.after(() => attacker.stop());
+  const place = { runDir, folder: 'tree/x' };
+  const seen = new Set<unknown>();
+  for (let round = 0; round < 5; round += 1) {
+    await attacker.begin({ folders: [join(runDir, 'tree')], outside: another, exchanges: 30_000, remakes: 0 });
+    const end = new AbortController();
+    const over = attacker.over().then(() => end.abort());
+    while (!end.signal.aborted) {
+      for (const name of [STATE_FILE, ERRORED_STATE_FILE]) seen.add((await readState(place, name))?.serial);
+      seen.add(await backendOf(place).catch(() => undefined));
+    }
+    await over;
+  }
+  seen.delete(undefined);
+  seen.delete(null);
+  assert.deepEqual([...seen].filter((each) => each !== 1 && each !== 'own'), []);
 });
 
 test('A state that changes is handed over each time, half a file is not, and what could not be kept comes again', { timeout: 20_000 }, async (t) => {
   const release = holdProcess();
   t.after(release);
   const dir = folder(t);
+  mkdirSync(join(dir, 'tree'));
   const done = new AbortController();
   const kept: number[] = [];
   let refuse = 1;
@@ -68,12 +92,12 @@ test('A state that changes is handed over each time, half a file is not, and wha
   const next = (serial: number): Promise<void> => {
     const seen = new Promise<void>((resolve) => (news.ring = () => kept.includes(serial) && resolve()));
     writeFileSync(join(dir, 'new'), stateText(serial));
-    renameSync(join(dir, 'new'), join(dir, STATE_FILE));
+    renameSync(join(dir, 'new'), join(dir, 'tree', STATE_FILE));
     return seen;
   };
-  const watching = await watchState({ within: dir, folder: dir }, systemClock, keep, done.signal);
+  const watching = await watchState({ runDir: dir, folder: 'tree' }, systemClock, keep, done.signal);
   await next(1);
-  writeFileSync(join(dir, STATE_FILE), '{"serial":2,');
+  writeFileSync(join(dir, 'tree', STATE_FILE), '{"serial":2,');
   await next(3);
   done.abort();
   await watching.ended;

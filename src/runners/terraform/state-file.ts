@@ -1,9 +1,6 @@
-import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { State } from '../../domain/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
-import { isWithin } from '../../lib/within.ts';
+import { readRunFile, versionOfRunFile } from '../run-files/run-files.ts';
 
 /** Where terraform keeps the state of a root without a backend, below its folder. */
 export const STATE_FILE = 'terraform.tfstate';
@@ -36,44 +33,23 @@ function countInstances(resources: unknown): number {
   return resources.reduce<number>((sum, each: { instances?: unknown } | null) => sum + (Array.isArray(each?.instances) ? each.instances.length : 0), 0);
 }
 
+/** The folder of a root, below a run directory and without links. */
+export interface StatePlace {
+  readonly runDir: string;
+  /** Relative to the run directory. */
+  readonly folder: string;
+}
+
 /**
- * The state in a folder of the run; null when there is none, or none that is whole. A job writes here as it likes: a
- * link is not followed, and a folder that leads out of `within` is not read.
+ * The state in a folder of the run; null when there is none, or none that is whole. A job writes here as it likes: no
+ * part of the path may be a link.
  */
-export async function readState(within: string, folder: string, name: string = STATE_FILE): Promise<State | null> {
+export async function readState({ runDir, folder }: StatePlace, name: string = STATE_FILE): Promise<State | null> {
   try {
-    const real = await realpath(folder);
-    if (!isWithin(real, await realpath(within))) return null;
-    return parseState(await readWhole(join(real, name), STATE_MAX_BYTES));
+    return parseState(await readRunFile(runDir, `${folder}/${name}`, STATE_MAX_BYTES));
   } catch {
     return null;
   }
-}
-
-/** A regular file of the run, up to `limitBytes`. Rejects for a link, another kind of file, and a larger one. */
-export async function readWhole(path: string, limitBytes: number): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile() || stats.size > limitBytes) throw new Error(`${path} is no file of at most ${limitBytes} bytes`);
-    const bytes = Buffer.alloc(stats.size);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Where a running apply keeps its state. */
-export interface StatePlace {
-  /** A folder that leads out of this is not read. */
-  readonly within: string;
-  readonly folder: string;
 }
 
 /**
@@ -86,7 +62,7 @@ export async function watchState(
   keep: (state: State) => Promise<void>,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  const seen = await look(place.folder);
+  const seen = await look(place);
   return { ended: watch(place, clock, keep, seen, signal) };
 }
 
@@ -94,10 +70,10 @@ async function watch(place: StatePlace, clock: Clock, keep: (state: State) => Pr
   let seen = first;
   let restMs = LOOK_EVERY_MS;
   while (await pause(clock, restMs, signal)) {
-    const now = await look(place.folder);
+    const now = await look(place);
     if (now === seen) continue;
     const began = clock.monotonic();
-    const state = await readState(place.within, place.folder);
+    const state = await readState(place);
     // Half a file is looked at again, and so is what could not be kept.
     if (state !== null && (await kept(keep, state))) seen = now;
     restMs = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * REST_FACTOR);
@@ -114,11 +90,6 @@ async function kept(keep: (state: State) => Promise<void>, state: State): Promis
 }
 
 /** Tells one version of the file from another. */
-async function look(folder: string): Promise<string> {
-  try {
-    const { mtimeNs, size, ino } = await stat(join(folder, STATE_FILE), { bigint: true });
-    return `${mtimeNs} ${size} ${ino}`;
-  } catch {
-    return '';
-  }
+function look({ runDir, folder }: StatePlace): Promise<string> {
+  return versionOfRunFile(runDir, `${folder}/${STATE_FILE}`);
 }

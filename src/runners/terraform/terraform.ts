@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/job.ts';
 import type { Verdict } from '../../domain/plan.ts';
@@ -6,11 +5,12 @@ import { judge } from '../../domain/policy.ts';
 import { hasMoved } from '../../domain/plan.ts';
 import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
 import { PLAN_FILE } from '../run-dir.ts';
+import { readRunFile, writeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
-import { ERRORED_STATE_FILE, parseState, readState, readWhole, STATE_MAX_BYTES, watchState } from './state-file.ts';
+import { ERRORED_STATE_FILE, parseState, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
 import { findTool, type Tool } from './tool.ts';
 
 /** A plan file has the configuration and the state in it, compressed. */
@@ -129,8 +129,8 @@ async function pull(run: Run): Promise<State | null> {
   return stdout.length === 0 ? null : parseState(stdout);
 }
 
-function kept({ tools, root }: Run): Promise<State | null> {
-  return readState(tools.runDir, root.path);
+function kept({ root }: Run): Promise<State | null> {
+  return readState(root);
 }
 
 async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
@@ -150,7 +150,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   const { verdict, reason } = await judge(materials.policy, read.planned);
   tools.say(policyLine(verdict, reason));
   const made = {
-    file: await readWhole(file, PLAN_FILE_MAX_BYTES),
+    file: await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES),
     treeDigest: root.treeDigest,
     needsInit: await wasInitialised(root),
     before,
@@ -181,7 +181,7 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
   if (saved.needsInit) await initialise(run);
   await refuseMoved(run, saved);
   const file = join(tools.runDir, PLAN_FILE);
-  await writeFile(file, saved.file, { mode: 0o600, flag: 'wx' });
+  await writeRunFile(tools.runDir, PLAN_FILE, saved.file);
   return change(run, saved.ownBackend, ['apply', ...COMMON, file]);
 }
 
@@ -196,8 +196,7 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
   const { tools, root } = run;
   const before = ownBackend ? null : await kept(run);
   const done = new AbortController();
-  const place = { within: tools.runDir, folder: root.path };
-  const watching = ownBackend ? null : await watchState(place, tools.clock, (state) => tools.keepState(state), done.signal);
+  const watching = ownBackend ? null : await watchState(root, tools.clock, (state) => tools.keepState(state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
   const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
   let end: ProgramEnd;
@@ -216,7 +215,7 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
 async function foundInFolder(run: Run, before: State | null, printed: State | null): Promise<WorkspaceResult> {
   const { tools, root } = run;
   // Either is there only where the file that it belongs in could not be written, and has what that lacks.
-  const rescued = printed ?? (await readState(tools.runDir, root.path, ERRORED_STATE_FILE));
+  const rescued = printed ?? (await readState(root, ERRORED_STATE_FILE));
   if (rescued !== null) tools.say('The state could not be written where terraform works, as on a full disk. What it left or printed instead is kept as the newest version.');
   const after = rescued ?? (await kept(run));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
@@ -228,7 +227,7 @@ async function foundInFolder(run: Run, before: State | null, printed: State | nu
 /** Where the backend is now. What could not be written there is kept here. */
 async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null): Promise<WorkspaceResult> {
   const { tools, root } = run;
-  const errored = printed ?? (await readState(tools.runDir, root.path, ERRORED_STATE_FILE));
+  const errored = printed ?? (await readState(root, ERRORED_STATE_FILE));
   if (errored !== null) {
     tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
     await tools.setStateAside(errored);

@@ -1,0 +1,133 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, readlink, unlink } from 'node:fs/promises';
+import { errorCode } from '../../lib/error-code.ts';
+import { type Folder, type Name, openRunDir } from './folder.ts';
+
+/**
+ * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is opened
+ * from the descriptor of the one before it, and none may be a link. So what is read lies below the run directory, also
+ * when a folder is exchanged for a link meanwhile.
+ */
+
+/** As many as Linux follows. */
+const LINKS_MAX = 40;
+
+/** Calls `use` with the folder that holds the last name of a path, and that name. */
+async function inFolder<T>(runDir: string, path: string, use: (folder: Folder, name: string) => Promise<T>): Promise<T> {
+  const parts = path.split('/');
+  const name = parts.pop() ?? '';
+  await using folder = await openFolder(runDir, parts);
+  return await use(folder, name);
+}
+
+async function openFolder(runDir: string, parts: readonly string[]): Promise<Folder> {
+  let folder = await openRunDir(runDir);
+  for (const part of parts) {
+    await using outer = folder;
+    folder = await outer.folder(part);
+  }
+  return folder;
+}
+
+/** A regular file, up to `limitBytes`. Rejects where there is none, for a link, for another kind of file, and for a larger one. */
+export function readRunFile(runDir: string, path: string, limitBytes: number): Promise<Buffer> {
+  return inFolder(runDir, path, async (folder, name) => {
+    await using file = await folder.file(name, constants.O_RDONLY);
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > limitBytes) throw new Error(`${path} is no file of at most ${limitBytes} bytes`);
+    const bytes = Buffer.alloc(stats.size);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  });
+}
+
+/** Writes a new file that only its owner may read. What had its name is removed before: a link is not written through. */
+export function writeRunFile(runDir: string, path: string, bytes: Uint8Array): Promise<void> {
+  return inFolder(runDir, path, async (folder, name) => {
+    await unlinkIfThere(folder, name);
+    await using file = await folder.file(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await file.writeFile(bytes);
+  });
+}
+
+/** Makes a folder that only its owner may use. Rejects where there is something of that name. */
+export function makeRunFolder(runDir: string, path: string): Promise<void> {
+  return inFolder(runDir, path, (folder, name) => mkdir(folder.at(name), { mode: 0o700 }));
+}
+
+/** Removes a file or a link. Nothing is wrong where there is none. */
+export function removeRunFile(runDir: string, path: string): Promise<void> {
+  return inFolder(runDir, path, unlinkIfThere);
+}
+
+async function unlinkIfThere(folder: Folder, name: Name): Promise<void> {
+  await unlink(folder.at(name)).catch(ignoreMissing);
+}
+
+/** Whether there is anything of that name. A part of the path that can't be opened counts as missing. */
+export function hasRunEntry(runDir: string, path: string): Promise<boolean> {
+  return inFolder(runDir, path, (folder, name) => lstat(folder.at(name))).then(() => true, () => false);
+}
+
+/** A text that changes when the file does; empty where there is none. */
+export function versionOfRunFile(runDir: string, path: string): Promise<string> {
+  const version = inFolder(runDir, path, async (folder, name) => {
+    const { mtimeNs, size, ino } = await lstat(folder.at(name), { bigint: true });
+    return `${mtimeNs} ${size} ${ino}`;
+  });
+  return version.catch(() => '');
+}
+
+/** Why a folder of a run has no path without links. */
+export class NoRunFolder extends Error {
+  /** True when a link leads out of the run directory. */
+  readonly isOutside: boolean;
+
+  constructor(path: string, isOutside: boolean) {
+    super(`${path} is no folder of the run`);
+    this.isOutside = isOutside;
+  }
+}
+
+/**
+ * The path of a folder without the links in it, for the other functions. Links that stay in the run directory are
+ * followed, by their text and from the descriptors. Rejects with NoRunFolder.
+ */
+export async function resolveRunFolder(runDir: string, path: string): Promise<string> {
+  const left = path.split('/').toReversed();
+  const found: string[] = [];
+  let links = 0;
+  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') {
+      if (found.pop() === undefined) throw new NoRunFolder(path, true);
+      continue;
+    }
+    const target = await linkTarget(runDir, [...found, part].join('/')).catch(() => null);
+    if (target === null || (target !== '' && ++links > LINKS_MAX)) throw new NoRunFolder(path, false);
+    if (target.startsWith('/')) throw new NoRunFolder(path, true);
+    if (target === '') found.push(part);
+    else left.push(...target.split('/').toReversed());
+  }
+  if (found.length === 0) throw new NoRunFolder(path, true);
+  return found.join('/');
+}
+
+/** What a link says; empty for a folder. Rejects for anything else. */
+function linkTarget(runDir: string, path: string): Promise<string> {
+  return inFolder(runDir, path, async (folder, name) => {
+    const stats = await lstat(folder.at(name));
+    if (stats.isSymbolicLink()) return readlink(folder.at(name));
+    if (!stats.isDirectory()) throw new Error('neither a folder nor a link');
+    return '';
+  });
+}
+
+function ignoreMissing(error: unknown): void {
+  if (errorCode(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,42 @@
+/** Files of a run are reached by descriptor: who may import the file system in the folders that work on runs. */
+import { importsOf } from './layers.ts';
+import { finding, isTest, type SourceRule } from './source.ts';
+
+/** Folders whose files have run directories in hand. */
+const WORKS_ON_RUNS = ['src/runners/', 'src/daemon/'];
+/** Opens, reads, changes and removes files of a run, each from the descriptor of its folder. */
+const DOOR = 'src/runners/run-files/';
+
+/** Files of those folders that use paths all the same, and why no program of a run can lead them elsewhere. */
+export const PATH_USERS: Readonly<Record<string, string>> = {
+  'src/daemon/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
+  'src/daemon/rescue.ts': 'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
+  'src/daemon/store-for-tests.ts': 'makes folders for tests',
+  'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
+  'src/runners/checkout/copy-tree.ts': 'copies a tree into a new run directory before the first program of the run starts',
+  'src/runners/checkout/git.ts': 'works in the checkouts of the data directory, which no run may write',
+  'src/runners/checkout/git-tree.ts': 'writes a checkout in the data directory, which no run may write',
+  'src/runners/checkout/hooks-file.ts': 'reads a source, or a new copy of it before the first program of the run starts',
+  'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
+  'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
+  'src/runners/process/process-table.ts': 'reads /proc',
+  'src/runners/process/told.ts': 'works in a folder beside the run directory, which no run may write',
+  'src/runners/sandbox/landlock.ts': 'opens the paths of a policy: the system, and run directories themselves',
+  'src/runners/sandbox/launcher.ts': 'runs before the program of the run, and looks for that program',
+  'src/runners/sandbox/launcher-process.ts': 'opens the output pipes of a launcher below /proc',
+  'src/runners/sandbox/lean.ts': 'reads the memory map of its own process',
+  'src/runners/sandbox/privileges.ts': 'reads /proc of its own process',
+  'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',
+};
+
+const FILE_SYSTEM = /^(?:node:)?fs(?:\/promises)?$/;
+
+export const fileAccessRule: SourceRule = {
+  why: 'A program of a run can exchange any folder below its run directory for a link between a check and its use. Use src/runners/run-files; a file that never touches what a run can write is named with its reason in test/tidy/file-access.ts.',
+  find(source) {
+    const { path } = source;
+    const isFree = isTest(path) || path.startsWith(DOOR) || Object.hasOwn(PATH_USERS, path);
+    if (isFree || !WORKS_ON_RUNS.some((folder) => path.startsWith(folder))) return [];
+    return importsOf(source).flatMap(({ node, target }) => (FILE_SYSTEM.test(target ?? '') ? [finding(source, node, `imports ${target}`)] : []));
+  },
+};
