@@ -16,6 +16,8 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/checkout/copy-tree.ts': 'copies a tree into a new run directory before the first program of the run starts',
   'src/runners/checkout/git.ts': 'works in the checkouts of the data directory, which no run may write',
   'src/runners/checkout/git-tree.ts': 'writes a checkout in the data directory, which no run may write',
+  'src/runners/checkout/git-access.ts': 'looks for programs and for files of the account that git needs, outside of runs',
+  'src/runners/checkout/git-objects.ts': 'reads and writes a fetched repository in the data directory, which no run may write',
   'src/runners/checkout/hooks-file.ts': 'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
