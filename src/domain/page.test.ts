@@ -36,7 +36,7 @@ describe('The time left', () => {
     const scheduled = compose({ ...asked, schedule: 'nightly' });
     assert.deepEqual([scheduled.title, scheduled.message], ['command of schedule nightly', 'Asked by ci (schedule nightly), 40s left. job_1']);
     const ruled = compose({ ...asked, rule: 'disk', about: 'Disk\u202eFull\u0007 on web1' });
-    assert.deepEqual([ruled.title, ruled.message], ['command of rule disk', 'Asked by ci (rule disk: Disk Full  on web1), 40s left. job_1']);
+    assert.deepEqual([ruled.title, ruled.message], ['command of rule disk', 'Asked by ci (rule disk: Disk Full on web1), 40s left. job_1']);
     assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two');
   });
 });

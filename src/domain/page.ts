@@ -1,5 +1,6 @@
 import type { ApprovalState } from './approval.ts';
 import { formatDuration } from './duration.ts';
+import { type OneLine, oneLine } from './one-line.ts';
 import { JOB_STATES, type JobKind, type JobState } from './job.ts';
 
 /** What people are told of, and in which words. A page never holds a value that an operator gave: names, states and counts only. */
@@ -63,7 +64,7 @@ export type PageFacts =
 /** A button. `http` sends a POST to its URL, `view` opens it. */
 export interface PageAction {
   readonly action: 'http' | 'view';
-  readonly label: string;
+  readonly label: OneLine;
   readonly url: string;
   readonly method?: 'POST';
   /** Takes the notification away once the request has succeeded. */
@@ -74,8 +75,9 @@ export interface PageAction {
 export interface PageMessage {
   /** The same for every try, so that a phone can show a repeat once. */
   readonly id: string;
-  readonly title: string;
-  readonly message: string;
+  readonly title: OneLine;
+  /** One line too: senders choose parts of it, and in a mail the buttons are lines. */
+  readonly message: OneLine;
   /** 1 to 5; 3 is usual. */
   readonly priority: number;
   readonly tags: readonly string[];
@@ -94,15 +96,15 @@ export interface PageContext {
   readonly links: { readonly approve: string; readonly reject: string } | null;
 }
 
-type Words = Omit<PageMessage, 'id' | 'actions'> & { readonly actions?: readonly PageAction[] };
+type Words = Omit<PageMessage, 'id' | 'title' | 'message' | 'actions'> & { readonly title: string; readonly message: string; readonly actions?: readonly PageAction[] };
 
 /** The words and buttons of a page at a rung. */
 export function composePage(facts: PageFacts, context: PageContext): PageMessage {
   const { title, message, ...rest } = wordsOf(facts, context);
-  const words = { ...rest, title: oneLine(title), message: plain(message) };
+  const words = { ...rest, title: oneLine(title), message: oneLine(message) };
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
   if (context.detail !== 'terse') return whole;
-  return { ...whole, title: terseTitle(facts), message: jobIdsOf(facts) };
+  return { ...whole, title: oneLine(terseTitle(facts)), message: oneLine(jobIdsOf(facts)) };
 }
 
 function wordsOf(facts: PageFacts, context: PageContext): Words {
@@ -165,9 +167,9 @@ function buttons(facts: AskedFacts, links: NonNullable<PageContext['links']>, pa
   const verb = facts.jobKind;
   const sees = facts.plan !== null && facts.plan.destroys > 0;
   return [
-    sees ? { action: 'view', label: `Review ${verb}`, url: links.approve } : { action: 'http', label: `Approve ${verb}`, url: links.approve, method: 'POST', clear: true },
-    { action: 'http', label: `Reject ${verb}`, url: links.reject, method: 'POST', clear: true },
-    { action: 'view', label: facts.plan === null ? 'Open' : 'Plan', url: page },
+    sees ? { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve } : { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true },
+    { action: 'http', label: oneLine(`Reject ${verb}`), url: links.reject, method: 'POST', clear: true },
+    { action: 'view', label: oneLine(facts.plan === null ? 'Open' : 'Plan'), url: page },
   ];
 }
 
@@ -254,17 +256,6 @@ function nameOf({ jobKind: kind, workspace, runbook, rule, schedule }: AskedFact
 function causeOf({ rule, schedule, about }: AskedFacts): string {
   if (rule !== null) return ` (rule ${rule}${about === null ? '' : `: ${about}`})`;
   return schedule === null ? '' : ` (schedule ${schedule})`;
-}
-
-/** What a sender wrote must not look like a line of ours, nor turn the text around. */
-const CONTROLS = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-
-function plain(text: string): string {
-  return text.replaceAll(CONTROLS, ' ');
-}
-
-function oneLine(text: string): string {
-  return plain(text).replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Says that something is there, and nothing of what. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../domain/one-line.ts';
 import type { PageMessage } from '../domain/page.ts';
 import { encryptPush, type PushKeys } from './encrypt.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
@@ -8,6 +9,8 @@ import { post, type PostDeps } from './post.ts';
 const TTL_SECONDS = 86_400;
 /** Of an encrypted message: what one record holds, without its frame. */
 const PLAIN_BYTES_MAX = 3_900;
+/** Of title and text of a page that one record does not hold. */
+const SHORT_CHARACTERS = 200;
 
 export interface EndpointTarget {
   readonly endpoint: string;
@@ -31,5 +34,5 @@ export async function sendToEndpoint(deps: PostDeps, { endpoint, keys }: Endpoin
 function fitting(message: PageMessage): string {
   const whole = JSON.stringify(ntfyBody(message));
   if (Buffer.byteLength(whole) <= PLAIN_BYTES_MAX) return whole;
-  return JSON.stringify(ntfyBody({ ...message, title: message.title.slice(0, 200), message: message.message.slice(0, 200), actions: [] }));
+  return JSON.stringify(ntfyBody({ ...message, title: oneLine(message.title.slice(0, SHORT_CHARACTERS)), message: oneLine(message.message.slice(0, SHORT_CHARACTERS)), actions: [] }));
 }

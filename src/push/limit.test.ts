@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { oneLine } from '../domain/one-line.ts';
 import type { Clock } from '../lib/clock.ts';
 import { guardedDial, SendFailed } from './dial-guard.ts';
 import { CONNECT_MS, TOTAL_MS } from './limit.ts';
 import { post } from './post.ts';
 import { sendMail } from './smtp.ts';
 
-const PAGE = { id: 'page_1', title: 'a page', message: 'text', priority: 3, tags: [], click: 'http://svc.test/', actions: [] };
+const PAGE = { id: 'page_1', title: oneLine('a page'), message: oneLine('text'), priority: 3, tags: [], click: 'http://svc.test/', actions: [] };
 
 /** Stands still until it is told. */
 class HandClock implements Clock {

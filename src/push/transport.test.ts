@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { oneLine } from '../domain/one-line.ts';
 import type { PageMessage } from '../domain/page.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readTransports, type TransportDeps } from './transport.ts';
@@ -24,7 +25,7 @@ test('The user and password of a webhook or an ntfy target are sent as a header,
   t.after(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const message: PageMessage = { id: 'page_1', title: 'T', message: 'M', priority: 3, tags: [], click: '', actions: [] };
+  const message: PageMessage = { id: 'page_1', title: oneLine('T'), message: oneLine('M'), priority: 3, tags: [], click: '', actions: [] };
   for (const url of [`http://me:a%3Ab@127.0.0.1:${port}/pages?key=1`, `http://127.0.0.1:${port}/pages`, `ntfy+http://:tk_1@127.0.0.1:${port}/ops`]) {
     for (const { send } of readTransports([url], DEPS)) await send(message);
   }
