@@ -83,7 +83,7 @@ test('T73: an alert of a stranger adds no line to a mail, an ntfy message, a web
   }
   for (const { text } of mail.mails) {
     assert.doesNotMatch(headerOf(text, 'subject'), FORBIDDEN);
-    const lines = bodyOf(text).split(/[\r\n\u000b\u000c\u0085\u2028\u2029]+/u).map((line) => line.trim());
+    const lines = bodyOf(text).split(/[\r\n\v\f\u0085\p{Zl}\p{Zp}]+/u).map((line) => line.trim());
     // Only the buttons of the service begin so, and they lead to it.
     for (const line of lines.filter((each) => each.startsWith('Approve'))) assert.match(line, new RegExp(`^Approve command: ${daemon.ready.ingress_url}/approval/`));
     assert.ok(lines.length <= 7, JSON.stringify(lines));
