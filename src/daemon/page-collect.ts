@@ -2,6 +2,7 @@ import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../
 import type { AskedFacts, PageFacts } from '../domain/page.ts';
 import { hostOf } from '../domain/mute.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../domain/notify-target.ts';
+import { isOneTap } from '../domain/one-tap.ts';
 import type { Clock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { Transport } from '../push/transport.ts';
@@ -157,6 +158,7 @@ function factsOf(row: AskedOrNone): AskedFacts {
     about: aboutOf(row),
     expiresAt: row.expires_at,
     plan: destroys === null || changes === null || creates === null ? null : { destroys, changes, creates },
+    oneTap: isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
   };
 }
 

@@ -158,19 +158,19 @@ export class Pager {
     const { clock, detail, baseUrl } = this.#deps;
     const facts = JSON.parse(due.detail) as PageFacts;
     const asks = facts.kind === 'approval' || facts.kind === 'reminder';
-    const links = asks && detail === 'full' && holder !== null ? await this.#linksOf(facts.approvalId, holder) : null;
+    const links = asks && detail === 'full' && holder !== null ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true) : null;
     return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */
-  async #linksOf(approvalId: string, holder: LinkHolder): Promise<MintedLinks | null> {
+  async #linksOf(approvalId: string, holder: LinkHolder, oneTap: boolean): Promise<MintedLinks | null> {
     const key = `${approvalId} ${holder.recipient} ${holder.target ?? ''}`;
     const known = this.#links.get(key);
     if (known !== undefined) return known;
     const { store, services } = this.#deps;
     const minted = services
       .linkOrigin()
-      .then((origin) => store.write((tx) => mintLinks(tx, { origin, approvalId, ...holder, madeBy: null })))
+      .then((origin) => store.write((tx) => mintLinks(tx, { origin, approvalId, ...holder, madeBy: null, oneTap: oneTap ? ['approve', 'reject'] : ['reject'] })))
       .catch((error: unknown) => {
         // A recipient who may not decide now may at the next page.
         this.#links.delete(key);

@@ -28,6 +28,8 @@ export interface AskedFacts {
   readonly expiresAt: number;
   /** Of the saved plan; null where there is none. */
   readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
+  /** Whether one tap may approve it; absent in what earlier builds stored. */
+  readonly oneTap?: boolean;
 }
 
 /** A job has ended. */
@@ -162,12 +164,11 @@ export function timeLeft(ms: number): string {
   return `${words} left`;
 }
 
-/** Approving what destroys something needs to have seen it: its button opens the page that lists it. */
+/** One tap approves only what is known to destroy nothing. Everything else opens the page that shows it. */
 function buttons(facts: AskedFacts, links: NonNullable<PageContext['links']>, page: string): PageAction[] {
   const verb = facts.jobKind;
-  const sees = facts.plan !== null && facts.plan.destroys > 0;
   return [
-    sees ? { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve } : { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true },
+    facts.oneTap === true ? { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true } : { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve },
     { action: 'http', label: oneLine(`Reject ${verb}`), url: links.reject, method: 'POST', clear: true },
     { action: 'view', label: oneLine(facts.plan === null ? 'Open' : 'Plan'), url: page },
   ];

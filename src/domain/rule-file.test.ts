@@ -71,6 +71,9 @@ describe('A rule file', () => {
       [`${WHEN}approval: yes\n${COMMAND}`, /^approval \(line 2\): expected none or required\.$/],
       [`${WHEN}approval: required\n${NOTIFY}`, /^approval \(line 2\): a rule that only notifies makes no job/],
       [`${WHEN}approval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 2\): it goes with approval: required\.$/],
+      [`${WHEN}one_tap: true\n${COMMAND}`, /^one_tap \(line 2\): it goes with approval: required\.$/],
+      [`${WHEN}approval: required\none_tap: yes please\n${COMMAND}`, /^one_tap \(line 3\): expected true or false\.$/],
+      [`${WHEN}approval: required\none_tap: true\naction:\n  apply: net\n`, /^one_tap \(line 3\): only a command can be approved by one tap\.$/],
       [`${WHEN}approval: none\napproval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 3\): it goes with approval: required\.$/],
       [`${WHEN}approval_ttl: 8d\n${COMMAND}`, /^approval_ttl \(line 2\): expected at least 1s and at most 7d\.$/],
     ];

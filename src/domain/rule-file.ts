@@ -3,6 +3,7 @@ import { CelRefused, didYouMean } from './cel-refused.ts';
 import { parseDuration, formatDuration } from './duration.ts';
 import { Failure } from './failure.ts';
 import { NAME } from './name.ts';
+import { ONE_TAP_KINDS } from './one-tap.ts';
 import { lintCondition } from './rule-condition.ts';
 import { actionRefused, conditionRefused, lineOf, refused } from './rule-file-place.ts';
 import { ActionRefused, compileAction, lintAction } from './rule-fill.ts';
@@ -14,7 +15,7 @@ export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
   readonly name: string | null;
 }
 
-const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'action'];
+const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'action'];
 /** The fields beside the one that says the kind. */
 const ACTION_FIELDS: Readonly<Record<ActionKind, readonly string[]>> = {
   command: ['inventory', 'limit', 'timeout'],
@@ -68,6 +69,7 @@ async function parse(text: string): Promise<Parsed> {
     cooldownMs: durationOf(file, 'cooldown', COOLDOWN_MAX_MS),
     approval: approvalOf(file),
     approvalTtlMs: durationOf(file, 'approval_ttl', APPROVAL_TTL_MAX_MS),
+    ...(booleanOf(file, 'one_tap') ? { oneTap: true } : {}),
     action: actionOf(action),
   };
   if (rule.action.kind === 'notify' && rule.approval === 'required') {
@@ -75,7 +77,20 @@ async function parse(text: string): Promise<Parsed> {
   }
   const ttl = file.fields.get('approval_ttl');
   if (ttl !== undefined && rule.approval !== 'required') throw refused('approval_ttl', ttl, 'it goes with approval: required');
+  const oneTap = file.fields.get('one_tap');
+  if (oneTap !== undefined && rule.oneTap === true) {
+    if (rule.approval !== 'required') throw refused('one_tap', oneTap, 'it goes with approval: required');
+    if (!ONE_TAP_KINDS.includes(rule.action.kind)) throw refused('one_tap', oneTap, 'only a command can be approved by one tap');
+  }
   return { rule, when, action };
+}
+
+function booleanOf(file: YamlMap, field: string): boolean {
+  const value = file.fields.get(field);
+  if (value === undefined) return false;
+  const text = value.kind === 'text' && value.type === 'boolean' ? value.text.toLowerCase() : '';
+  if (text !== 'true' && text !== 'false') throw refused(field, value, 'expected true or false');
+  return text === 'true';
 }
 
 function nameOf(file: YamlMap): string | null {

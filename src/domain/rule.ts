@@ -27,6 +27,8 @@ export interface Rule {
   readonly approval: RuleApproval;
   readonly approvalTtlMs: number | null;
   readonly action: Action;
+  /** Its command may be approved by one tap on a notification. */
+  readonly oneTap?: boolean;
   /** The owners who stand behind the rule: they are in the asking chain of every job that it makes. */
   readonly owners: readonly string[];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Decision } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { decisionUrl } from '../domain/link.ts';
 import { OPERATORS } from '../domain/scope.ts';
@@ -30,6 +31,8 @@ export interface LinkOrder {
   readonly target?: string | null;
   /** The owner who asked for them; null for the service itself. */
   readonly madeBy: string | null;
+  /** The decisions that a button may take without the form of the page; none unless it is said. */
+  readonly oneTap?: readonly Decision[];
 }
 
 /**
@@ -37,7 +40,7 @@ export interface LinkOrder {
  * where nothing is left to decide, and forbidden where the recipient may not decide, or asked for what is decided, or
  * where who makes the links (an owner) asked for it: the link would be a way around the second person.
  */
-export async function mintLinks(tx: Tx, { origin, approvalId, recipient, target = null, madeBy }: LinkOrder): Promise<MintedLinks> {
+export async function mintLinks(tx: Tx, { origin, approvalId, recipient, target = null, madeBy, oneTap = [] }: LinkOrder): Promise<MintedLinks> {
   const approval = await getApproval(tx.db, approvalId);
   if (approval.state !== 'pending') throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
   const now = await tx.dialect.clock(tx.db, tx.now);
@@ -53,7 +56,7 @@ export async function mintLinks(tx: Tx, { origin, approvalId, recipient, target 
   if (lapse === 'owner') {
     throw new Failure('forbidden', `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`);
   }
-  const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy });
+  const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy, oneTap });
   return {
     approve: decisionUrl(origin, approvalId, 'approve', tokens.approve),
     reject: decisionUrl(origin, approvalId, 'reject', tokens.reject),

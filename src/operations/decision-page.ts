@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { REASON_MAX, type Decision, type Origin } from '../domain/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobKind } from '../domain/job.ts';
+import { isOneTap } from '../domain/one-tap.ts';
 import type { PlanAction } from '../domain/plan.ts';
 import { staleOf } from '../reaction/stale.ts';
 import { getApproval } from '../store/approvals.ts';
@@ -59,7 +60,8 @@ export interface Destroyed {
 export type DecisionPage =
   /** No such link, or not for this approval and this decision. */
   | { readonly show: 'unknown' }
-  | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null }
+  /** `proof` is what the form sends back, so that only who was shown the page can send it. */
+  | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null; readonly proof: string }
   /** `fresh` where this very request decided. */
   | {
       readonly show: 'outcome';
@@ -79,6 +81,9 @@ export type DecisionPage =
   /** The recipient may not decide any more. */
   | { readonly show: 'lapsed'; readonly asked: Asked; readonly why: NonNullable<Lapse>; readonly recipient: string };
 
+/** Characters of a proof are 64; a longer field is none. */
+const PROOF_MAX = 100;
+
 /** The fields of the page's form. Browsers send the line ends of a text area as CRLF and count each as one. */
 const FORM = z.strictObject({
   reason: z
@@ -86,6 +91,7 @@ const FORM = z.strictObject({
     .transform((text) => text.replaceAll('\r\n', '\n').trim())
     .refine((text) => text.length <= REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
     .optional(),
+  seen: z.string().max(PROOF_MAX, { error: `expected at most ${PROOF_MAX} characters` }).optional(),
 });
 
 const UNKNOWN: DecisionPage = { show: 'unknown' };
@@ -93,20 +99,28 @@ const UNKNOWN: DecisionPage = { show: 'unknown' };
 /** What a visitor is shown. Changes nothing, however often it is called. */
 export async function visitLink(home: Home, visit: LinkVisit): Promise<DecisionPage> {
   const link = await linkOf(home, visit);
-  return link === null ? UNKNOWN : pageOf(home, link, false);
+  return link === null ? UNKNOWN : pageOf(home, link, visit.token, false);
+}
+
+/** What the form of a page sends back. It follows from the token, so nothing is stored, and gives nothing without it. */
+export function proofOf(token: string): string {
+  return linkHash(`form:${token}`);
 }
 
 /**
- * Decides as the link says, once, in the name of its recipient. Answers `outcome` with `fresh` where it did; every
+ * Decides as the link says, once, in the name of its recipient: by the form of the page, or by one tap where that is
+ * allowed. Answers `outcome` with `fresh` where it did; every
  * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is busy.
  */
 export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonly<Record<string, string>>): Promise<DecisionPage> {
   const link = await linkOf(home, visit);
   if (link === null) return UNKNOWN;
-  const { reason: given = '' } = parseInput(FORM, fields);
+  const { reason: given = '', seen } = parseInput(FORM, fields);
   const reason = given === '' ? null : given;
+  const isForm = seen !== undefined && linkHash(seen) === linkHash(proofOf(visit.token));
   const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
   try {
+    await refuseUnseen(home, link, isForm);
     await home.store.write(async (tx) => {
       // In the transaction of the decision: a token that was revoked before it decides nothing.
       await refuseLapsed(tx, link);
@@ -116,13 +130,29 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const page = await pageOf(home, link, false);
-    // Refused for a reason that the page would not tell.
-    if (page.show === 'question') throw error;
+    const page = await pageOf(home, link, visit.token, false);
+    // Refused for a reason that the page would not tell; without its form, the page is what is missing.
+    if (page.show === 'question' && isForm) throw error;
     if (page.show === 'own' || page.show === 'lapsed') await recordRefusal(home.store, decider, link.approval_id, link.decision);
     return page;
   }
-  return pageOf(home, link, true);
+  return pageOf(home, link, visit.token, true);
+}
+
+/**
+ * Refuses who has not seen what is decided: a request without the form of the page, unless the link was made as a
+ * button and what it approves is known to destroy nothing. The latter is not taken from the message that was sent: the
+ * sealed plan is opened. One that does not open is approved by nobody with a link.
+ */
+async function refuseUnseen(home: Home, link: DecisionLinkRow, isForm: boolean): Promise<void> {
+  const needsPage = new Failure('forbidden', 'This needs the page: open the link and use its button. Nothing was decided.');
+  if (!isForm && link.one_tap !== 1) throw needsPage;
+  if (link.decision === 'reject') return;
+  const approval = await getApproval(home.store.db, link.approval_id);
+  const plan = await staleOf(home.store.db, approval);
+  const shown = plan.is === 'good' && plan.artifact !== null ? await planOf(home, plan.artifact) : null;
+  if (isForm && shown?.destroyed === null) throw new Failure('conflict', 'The plan cannot be opened, so it cannot be approved with a link. Nothing was decided.');
+  if (!isForm && !isOneTap({ kind: approval.kind, destroys: shown?.destroyed?.length ?? null, ruleAllows: approval.one_tap === 1 })) throw needsPage;
 }
 
 async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
@@ -142,7 +172,7 @@ async function linkOf({ store }: Home, { approvalId, decision, token }: LinkVisi
   return timingSafeEqual(Buffer.from(named), Buffer.from(kept)) && link !== undefined ? link : null;
 }
 
-async function pageOf(home: Home, link: DecisionLinkRow, fresh: boolean): Promise<DecisionPage> {
+async function pageOf(home: Home, link: DecisionLinkRow, token: string, fresh: boolean): Promise<DecisionPage> {
   const { db, dialect } = home.store;
   const approval = await getApproval(db, link.approval_id);
   const now = await dialect.clock(db, home.services.clock.now());
@@ -158,7 +188,7 @@ async function pageOf(home: Home, link: DecisionLinkRow, fresh: boolean): Promis
   if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
   const plan = await staleOf(db, approval);
   if (plan.is !== 'good') return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
-  return { show: 'question', asked, plan: plan.artifact === null ? null : await planOf(home, plan.artifact) };
+  return { show: 'question', asked, plan: plan.artifact === null ? null : await planOf(home, plan.artifact), proof: proofOf(token) };
 }
 
 function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {

@@ -53,7 +53,7 @@ async function fire(deps: ReactionDeps, tx: Tx, considered: Considered, decision
   if (action === null || action.kind === 'notify') throw new Error('only an action that makes a job is decided to be carried out');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
   const gate: Gate | null =
-    decision.outcome === 'gated' ? { origin: 'alert', ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs, alert: id, rule: rule.name, matchedAt: considered.facts.receivedAt } : null;
+    decision.outcome === 'gated' ? { origin: 'alert', ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs, alert: id, rule: rule.name, matchedAt: considered.facts.receivedAt, oneTap: rule.oneTap === true } : null;
   const asker = { trigger: sender.trigger, requestedBy: sender.principal, owners, runbook: `rule:${rule.name}` };
   let queued: Queued;
   try {

@@ -45,6 +45,8 @@ export interface Gate {
   readonly alert?: string;
   readonly rule?: string;
   readonly matchedAt?: number;
+  /** Whether the rule allows that one tap approves its command. */
+  readonly oneTap?: boolean;
   /** Of the origin `schedule`: its name. */
   readonly schedule?: string;
 }
@@ -187,6 +189,7 @@ async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: A
     rule: gate.rule ?? null,
     matched_at: gate.matchedAt ?? null,
     schedule: gate.schedule ?? null,
+    one_tap: gate.oneTap === true ? 1 : 0,
     ttlMs: gate.ttlMs,
   });
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at });

@@ -9,7 +9,7 @@ import type { ApprovalRow, Db } from './schema.ts';
 /** What is asked; the rest of the row follows or comes with the decision. */
 export interface NewApproval
   extends Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
-    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule'>> {
+    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
   /** What is asked about, so that another plan can not take its place: the digest and the serial of the artifact. */
@@ -52,6 +52,7 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     decided_by: null,
     decided_via: null,
     reason: null,
+    one_tap: asked.one_tap ?? 0,
   };
   await tx.db.insertInto('approvals').values(row).execute();
   return row;

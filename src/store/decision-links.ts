@@ -24,13 +24,15 @@ export interface NewLinks {
   readonly target: string | null;
   /** The owner of the credential that asked for them; null for the service itself. */
   readonly madeBy: string | null;
+  /** The decisions whose link is a button in a notification. */
+  readonly oneTap?: readonly Decision[];
 }
 
 /** What stands for the service where the row names who made a link. */
 const SERVICE = 'gatehouse';
 
 /** Makes the pair of links of a recipient. An earlier pair for the same approval and recipient works no more. */
-export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeBy }: NewLinks): Promise<LinkTokens> {
+export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeBy, oneTap = [] }: NewLinks): Promise<LinkTokens> {
   // Two that mint at a time would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
   const tokens = { approve: newSecret(), reject: newSecret() };
@@ -42,6 +44,7 @@ export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeB
     made_by: madeBy ?? SERVICE,
     created_at: tx.now,
     target,
+    one_tap: oneTap.includes(decision) ? 1 : 0,
   });
   await tx.db
     .deleteFrom('decision_links')

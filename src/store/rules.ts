@@ -41,6 +41,7 @@ export function ruleOf(row: RuleRow): Rule {
     approval: row.approval,
     approvalTtlMs: row.approval_ttl_ms,
     action: JSON.parse(row.action) as Action,
+    ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: JSON.parse(row.owners) as string[],
   };
 }
@@ -117,6 +118,7 @@ function columnsOf(rule: NewRule) {
     action: JSON.stringify(rule.action),
     owners: JSON.stringify(rule.owners),
     added_by: rule.addedBy,
+    one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
   };
 }
 

@@ -118,6 +118,8 @@ export interface ApprovalRow {
   decided_by: string | null;
   decided_via: string | null;
   reason: string | null;
+  /** 1: the rule that asked allows one tap. */
+  one_tap: 0 | 1;
 }
 
 /** One capability to decide one approval one way. */
@@ -133,6 +135,8 @@ export interface DecisionLinkRow {
   created_at: number;
   /** The key of the `--notify` target that it was made for; null for one that acts as an owner. */
   target: string | null;
+  /** 1: a button in a notification; it decides without the form of the page, where that is allowed. */
+  one_tap: 0 | 1;
 }
 
 export interface SecretRow {

@@ -91,6 +91,8 @@ export interface RuleRow {
   created_at: number;
   updated_at: number;
   last_fired_at: number | null;
+  /** 1: its command may be approved by one tap. */
+  one_tap: 0 | 1;
 }
 
 /** When a rule last fired for a thing, and with which job. */

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Failure } from '../../src/domain/failure.ts';
 import type { NotifyTarget } from '../../src/domain/notify-target.ts';
 import { mintLinks } from '../../src/operations/approval-links.ts';
-import { decideByLink } from '../../src/operations/decision-page.ts';
+import { decideByLink, proofOf } from '../../src/operations/decision-page.ts';
 import { insertLinks } from '../../src/store/decision-links.ts';
 import { targetsJson } from '../../src/store/notify-targets.ts';
 import { revokeToken } from '../../src/store/tokens.ts';
@@ -122,10 +122,10 @@ for (const postgres of [false, true]) {
         const visit = { approvalId: gated.approvalId, decision: 'approve', token: new URL(approve).searchParams.get('token') ?? '' };
         const [token] = await tokensOf(site, owner);
         const revoked = site.program.store.write((tx) => revokeToken(tx, token!.id));
-        const [shown] = await Promise.all([decideByLink(site.home, visit, {}).then(({ show }) => show, () => 'refused'), revoked]);
+        const [shown] = await Promise.all([decideByLink(site.home, visit, { seen: proofOf(visit.token) }).then(({ show }) => show, () => 'refused'), revoked]);
         const { state } = await site.approval(gated.approvalId);
         assert.equal(state, shown === 'outcome' ? 'approved' : 'pending');
-        if (state === 'pending') assert.equal((await decideByLink(site.home, visit, {})).show, 'lapsed');
+        if (state === 'pending') assert.equal((await decideByLink(site.home, visit, { seen: proofOf(visit.token) })).show, 'lapsed');
       }
     });
   });

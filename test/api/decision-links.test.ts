@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { decide } from '../../src/operations/decide.ts';
+import { proofOf } from '../../src/operations/decision-page.ts';
 import { ask, assertPending, ledger, openDecisionSite, VALUE, WORKSPACE } from '../support/decision-site.ts';
 
 function tokenOf(url: string): string {
@@ -223,12 +224,13 @@ test('T11: A Host header from elsewhere stands in no answer of the ingress liste
   const { approve } = await site.links(approvalId);
   const send = (method: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const sent = request(approve, { method, headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } }, (response) => {
+      const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+      const sent = request(approve, { method, headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', ...form } }, (response) => {
         let text = JSON.stringify(response.rawHeaders);
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => resolve(text));
       });
-      sent.on('error', reject).end();
+      sent.on('error', reject).end(method === 'POST' ? `seen=${proofOf(tokenOf(approve))}` : undefined);
     });
   for (const method of ['GET', 'POST', 'POST', 'DELETE']) assert.ok(!(await send(method)).includes('evil'));
   assert.equal((await site.approval(approvalId)).state, 'approved');

@@ -83,6 +83,7 @@ async function addPlan(store: Store, ring: Keyring, content: string): Promise<Ar
     decided_by: null,
     decided_via: null,
     reason: null,
+    one_tap: 0,
   } as const;
   await store.write(async ({ db }) => {
     await db.insertInto('artifacts').values(row).execute();

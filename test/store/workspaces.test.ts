@@ -68,6 +68,7 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     decided_by: null,
     decided_via: null,
     reason: null,
+    one_tap: 0,
     ...some,
   };
 }

@@ -49,7 +49,7 @@ test('An approval is told with buttons at the rung full only, and its outcome af
     const { page } = receiver.pages[0]!;
     assert.equal(page.click, `https://svc.example.com/approvals/${approval.id}`);
     assert.match(page.message, new RegExp(jobId));
-    assert.deepEqual(page.actions.map((each) => each.label), detail === 'full' ? ['Approve command', 'Reject command', 'Open'] : []);
+    assert.deepEqual(page.actions.map((each) => each.label), detail === 'full' ? ['Review command', 'Reject command', 'Open'] : []);
     assert.match(page.title, detail === 'terse' ? /^svc: 1 approval waits$/ : /^command:localhost$/);
     if (detail === 'full') assert.match(page.actions[0]?.url ?? '', new RegExp(`^https://svc\\.example\\.com/approval/${approval.id}/approve\\?token=`));
     else assert.ok(!JSON.stringify(receiver.pages).includes('token='), 'a capability stands in a page without buttons');
@@ -59,19 +59,18 @@ test('An approval is told with buttons at the rung full only, and its outcome af
   }
 });
 
-test('An Approve button of a page decides, as the transport that it was sent to', async (t) => {
+test('A Reject button of a page decides, as the target that it was sent to', async (t) => {
   const receiver = await openReceiver(t);
   const site = await openSite(t);
   const daemon = await site.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
   const { approval } = await gate(site.store, { planned: false });
   await until('the request is told', async () => receiver.pages[0]);
-  const button = receiver.pages[0]!.page.actions[0]!;
+  const button = receiver.pages[0]!.page.actions[1]!;
   assert.ok(button.url.startsWith(daemon.ready.ingress_url));
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
   const row = await site.store.db.selectFrom('approvals').selectAll().where('id', '=', approval.id).executeTakeFirstOrThrow();
-  assert.partialDeepStrictEqual(row, { state: 'approved', decided_by: 'notify:ntfy-1', decided_via: 'link' });
-  // The end of the job that it let run may be told first.
-  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Approved by ntfy-1 (ntfy at 127.0.0.1) via link. ')));
+  assert.partialDeepStrictEqual(row, { state: 'rejected', decided_by: 'notify:ntfy-1', decided_via: 'link' });
+  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Rejected by ntfy-1 (ntfy at 127.0.0.1) via link. ')));
 });
 
 test('T72: A link of a target decides nothing after a start without that target, and again after one with it', async (t) => {

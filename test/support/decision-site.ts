@@ -29,6 +29,9 @@ export interface GateOptions {
   readonly ttlMs?: number;
   /** False for a job without a saved plan. */
   readonly planned?: boolean;
+  readonly kind?: 'apply' | 'destroy' | 'command' | 'plan';
+  /** The rule that asked allows one tap. */
+  readonly oneTap?: boolean;
 }
 
 export interface Gated {
@@ -98,9 +101,26 @@ export interface Told {
   readonly headers: Headers;
 }
 
-/** Sends one request to the ingress listener, without following anything; a form is sent as the page sends it. */
+/**
+ * Sends one request to the ingress listener, without following anything. A POST is that of the page: with the hidden
+ * field of its form. What is given as text is sent as it is.
+ */
 export async function ask(url: string, method: string, form?: string | Readonly<Record<string, string>>): Promise<Told> {
-  const body = typeof form === 'object' ? new URLSearchParams(form).toString() : form;
+  if (method !== 'POST' || typeof form === 'string') return send(url, method, form as string | undefined);
+  return send(url, method, new URLSearchParams({ ...form, ...(await hiddenFields(url)) }).toString());
+}
+
+/** What a button of a notification sends: a POST without a body. */
+export function tap(url: string): Promise<Told> {
+  return send(url, 'POST', undefined);
+}
+
+async function hiddenFields(url: string): Promise<Record<string, string>> {
+  const { text } = await send(url, 'GET', undefined);
+  return Object.fromEntries([...text.matchAll(/<input type="hidden" name="(\w+)" value="(\w+)">/g)].map(([, name, value]) => [name, value] as const));
+}
+
+async function send(url: string, method: string, body: string | undefined): Promise<Told> {
   const init = body === undefined ? {} : { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
   const response = await fetch(url, { method, redirect: 'manual', ...init });
   judgeAlways(response.headers);
@@ -118,7 +138,7 @@ export async function ledger(site: DecisionSite): Promise<{ operation: string; p
 
 type Sealer = Awaited<ReturnType<Home['services']['keyring']>>;
 
-async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_600_000, planned = true }: GateOptions): Promise<Gated> {
+async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_600_000, planned = true, kind = 'apply', oneTap = false }: GateOptions): Promise<Gated> {
   const approvalId = newId('apr', tx.now);
   const jobId = newId('job', tx.now);
   const artifactId = newId('art', tx.now);
@@ -127,7 +147,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
   if (planned) await insertPlan(tx, keyring, artifactId, destroys);
   await insertJob(tx, {
     id: jobId,
-    kind: 'apply',
+    kind,
     state: 'awaiting_approval',
     runbook: `apply:${WORKSPACE}`,
     source: null,
@@ -147,7 +167,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
   const row: ApprovalRow = {
     id: approvalId,
     job_id: jobId,
-    kind: 'apply',
+    kind,
     state: 'pending',
     policy: 'it destroys something',
     workspace: WORKSPACE,
@@ -168,6 +188,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
     decided_by: null,
     decided_via: null,
     reason: null,
+    one_tap: oneTap ? 1 : 0,
   };
   await tx.db.insertInto('approvals').values(row).execute();
   return { approvalId, jobId, artifactId };

@@ -21,6 +21,8 @@ const ASKED: Asked = {
   now: NOW,
 };
 const OUTCOME = { show: 'outcome', asked: ASKED, fresh: false, state: 'approved', at: NOW - 140_000, by: 'ana', via: 'cli', reason: null } as const;
+/** As long as every proof. */
+const PROOF = 'f'.repeat(64);
 const MAX_BYTES = 6_144;
 
 /** The text that people read: without tags, and with the five escapes undone. */
@@ -39,18 +41,18 @@ function header(name: string): string | undefined {
 
 /** The heading of a question about a job without a saved plan. */
 function ask(more: Partial<Asked>): string {
-  const page = decisionHtml({ show: 'question', asked: { ...ASKED, planned: false, ...more }, plan: null }, null);
+  const page = decisionHtml({ show: 'question', asked: { ...ASKED, planned: false, ...more }, plan: null, proof: PROOF }, null);
   return /<h1>(.*)<\/h1>/.exec(page)?.[1] ?? '';
 }
 
 function asking(more: Partial<Asked>, destroyed: readonly string[] = []): DecisionPage {
   const entries = destroyed.map((address) => ({ address, action: 'destroy' as const }));
-  return { show: 'question', asked: { ...ASKED, ...more }, plan: { destroys: entries.length, changes: 2, creates: 5, destroyed: entries } };
+  return { show: 'question', asked: { ...ASKED, ...more }, plan: { destroys: entries.length, changes: 2, creates: 5, destroyed: entries }, proof: PROOF };
 }
 
 test('A question says where, what, how much, who asked and until when, and its button says what it does', () => {
   const plan = { destroys: 2, changes: 2, creates: 5, destroyed: [{ address: 'a.b', action: 'destroy' }, { address: 'c.d[0]', action: 'replace' }] } as const;
-  const text = textOf(decisionHtml({ show: 'question', asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan }, 'rack-01'));
+  const text = textOf(decisionHtml({ show: 'question', asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan, proof: PROOF }, 'rack-01'));
   for (const line of ['svc on rack-01', 'Apply plan to net?', 'Destroys 2', '− a.b', '−/+ c.d[0] (replaced)', 'Changes 2, creates 5.', 'Asked by ci-deploy, because of an alert (rule disk-full).', 'If nobody decides by 14:30 UTC (24 min left), it is refused.', 'Approve, destroying 2']) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);
   }
@@ -78,10 +80,10 @@ test('Twenty addresses are shown, the others counted', () => {
 
 test('A plan that does not open can be rejected and not approved', () => {
   const plan = { destroys: 3, changes: 0, creates: 0, destroyed: null };
-  const page = decisionHtml({ show: 'question', asked: ASKED, plan }, null);
+  const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
   assert.doesNotMatch(page, /<form|<button/);
   assert.match(page, /can not be opened/);
-  assert.match(decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan }, null), /<button class="no">/);
+  assert.match(decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan, proof: PROOF }, null), /<button class="no">/);
 });
 
 test('Each way that it ended has its own text', () => {
@@ -99,8 +101,8 @@ test('T44: no text of others leaves its place, hides or turns letters around', (
   const evil = '\u202e</main><script>alert(1)</script>\u200b"\u001b[31m\n';
   const asked: Asked = { ...ASKED, jobId: evil, workspace: evil, requestedBy: evil, rule: evil, origin: 'alert' };
   const pages: DecisionPage[] = [
-    { show: 'question', asked, plan: { destroys: 1, changes: 0, creates: 0, destroyed: [{ address: evil, action: 'replace' }] } },
-    { show: 'question', asked: { ...asked, workspace: null, runbook: evil }, plan: null },
+    { show: 'question', asked, plan: { destroys: 1, changes: 0, creates: 0, destroyed: [{ address: evil, action: 'replace' }] }, proof: PROOF },
+    { show: 'question', asked: { ...asked, workspace: null, runbook: evil }, plan: null, proof: PROOF },
     { ...OUTCOME, asked, fresh: true, reason: evil },
     { ...OUTCOME, asked, by: evil, via: evil, reason: evil },
     { show: 'stale', asked, serial: 1 },

@@ -74,7 +74,7 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
     case 'unknown':
       return whole('This link does not work', html`<p>It is not complete, or a newer one took its place. Nothing was decided.</p>`, html``);
     case 'question':
-      return whole(`${whatOf(page.asked)}?`, question(page.asked, page.plan), onHost(host));
+      return whole(`${whatOf(page.asked)}?`, question(page.asked, page.plan, page.proof), onHost(host));
     case 'outcome':
       return whole(outcomeTitle(page), outcome(page), onHost(host, page.asked));
     case 'expired':
@@ -139,12 +139,12 @@ function whatOf({ kind, workspace, runbook, planned }: Asked): string {
   return runbook.startsWith('rule:') ? `Do the ${short} of rule ${name}` : line(name, planned);
 }
 
-function question(asked: Asked, plan: PlanFacts | null): Html {
+function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const left = timeLeft(asked.expiresAt - asked.now);
   const by = clockTime(asked.expiresAt, asked.now, 'minutes');
   return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
 <p>If nobody decides by ${by} (${left}), it is refused.</p>
-${mayAnswer(asked, plan) ? form(asked, plan) : html`<p>The plan can not be opened, so it can not be approved from here. The doctor says why.</p>`}`;
+${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan can not be opened, so it can not be approved from here. The doctor says why.</p>`}`;
 }
 
 function origin({ origin, rule, schedule }: Asked): string {
@@ -179,13 +179,13 @@ function destroyedList(all: readonly Destroyed[]): Html {
 }
 
 /** Without an action it goes to the address of the page itself, so that the token stands in no page. */
-function form(asked: Asked, plan: PlanFacts | null): Html {
+function form(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const destroys = plan?.destroys ?? 0;
   const { short } = WORDS[asked.kind];
   const isYes = asked.decision === 'approve';
   const does = !isYes ? `Reject ${short}` : destroys > 0 ? `Approve, destroying ${destroys}` : `Approve ${short}`;
   const look = !isYes ? 'no' : destroys > 0 || asked.kind === 'destroy' ? 'danger' : 'yes';
-  return html`<form method="post">
+  return html`<form method="post"><input type="hidden" name="seen" value="${proof}">
 <label for="reason">Reason <small>(optional)</small></label>
 <textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
 <button class="${look}">${does}</button>
