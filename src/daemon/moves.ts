@@ -1,7 +1,7 @@
 import type { FinalState } from '../domain/job.ts';
 import { appendState } from '../store/chunks.ts';
 import { claimJobs, finishJob, type Fence } from '../store/claims.ts';
-import { isCordoned } from '../store/cordon.ts';
+import { mayClaimNow } from '../store/cordon.ts';
 import { mayClaim } from '../store/daemons.ts';
 import type { Tx } from '../store/gate.ts';
 import type { JobRow } from '../store/schema.ts';
@@ -16,7 +16,7 @@ export interface Claimed {
 
 /** Claims up to `limit` jobs; none while cordoned. */
 export async function claim(tx: Tx, daemonId: string, limit: number): Promise<Claimed[]> {
-  if ((await isCordoned(tx.db)) || !(await mayClaim(tx, daemonId))) return [];
+  if (!(await mayClaimNow(tx)) || !(await mayClaim(tx, daemonId))) return [];
   const claimed: Claimed[] = [];
   for (const row of await claimJobs(tx, daemonId, limit)) {
     claimed.push({ row, lastSeq: await appendState(tx, row.id, 'running', null) });

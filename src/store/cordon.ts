@@ -12,8 +12,19 @@ export async function isCordoned(db: Db): Promise<boolean> {
   return row.cordoned_at !== null;
 }
 
+const KEY = 'cordon';
+
+/**
+ * Whether claims may be made; a cordon that is set meanwhile waits until this transaction ends. So after a cordon is
+ * acknowledged no claim commits. False also while a cordon is being set.
+ */
+export async function mayClaimNow(tx: Tx): Promise<boolean> {
+  return (await tx.dialect.shareKey(tx.db, KEY)) && !(await isCordoned(tx.db));
+}
+
 /** Sets or lifts the cordon; repeating it changes nothing. */
 export async function setCordon(tx: Tx, by: string | null): Promise<void> {
+  await tx.dialect.lockKey(tx.db, KEY);
   await tx.db
     .updateTable('cordon')
     .set({ cordoned_at: by === null ? null : tx.now, cordoned_by: by })

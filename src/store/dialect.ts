@@ -29,6 +29,11 @@ export interface Dialect {
   holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
   /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
   lockKey(db: Db, key: string): Promise<void>;
+  /**
+   * Holds `key` together with others who share it; false, at once, while somebody holds it by `lockKey` or waits for it.
+   * Where one write runs at a time there is nothing to hold.
+   */
+  shareKey(db: Db, key: string): Promise<boolean>;
   /** As `lockKey` for the concurrency key of a job. Before the job's row is changed: first the key, then rows. */
   lockKeyOf(db: Db, jobId: string): Promise<void>;
   /** Milliseconds since the epoch by the clock that leases are measured with. */

@@ -51,6 +51,9 @@ const lockAndWait = prepared<{ key: string }, unknown>((db, value) =>
 const tryLock = prepared<{ key: string }, { held: boolean }>((db, value) =>
   db.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${value('key')}, 0))`.as('held')),
 );
+const tryShare = prepared<{ key: string }, { held: boolean }>((db, value) =>
+  db.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock_shared(hashtextextended(${value('key')}, 0))`.as('held')),
+);
 const keyOf = prepared<{ jobId: string }, { concurrency_key: string | null }>((db, value) =>
   db.selectFrom('jobs').select('concurrency_key').where('id', '=', value('jobId')),
 );
@@ -98,6 +101,7 @@ const dialect: Dialect = {
   },
   holdRows: (query) => query.forNoKeyUpdate(),
   lockKey,
+  shareKey: async (db, key) => (await tryShare(db, { key })).rows[0]?.held === true,
   async lockKeyOf(db, jobId) {
     const [row] = (await keyOf(db, { jobId })).rows;
     if (row?.concurrency_key !== undefined && row.concurrency_key !== null) await lockKey(db, row.concurrency_key);

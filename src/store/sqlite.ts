@@ -31,6 +31,7 @@ const dialect: Dialect = {
   // A write transaction is the only one: nobody else holds or changes anything.
   holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
+  shareKey: () => Promise.resolve(true),
   lockKeyOf: () => Promise.resolve(),
   leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
   clock: (_db, processNow) => Promise.resolve(processNow),
