@@ -71,6 +71,8 @@ interface JobEnd {
 interface Held {
   readonly folder: string;
   readonly dataDir: string;
+  /** Null: in the data directory. */
+  readonly runsDir: string | null;
   /** The daemon and the verbs of the command line that are under way. */
   readonly running: Set<ChildProcess>;
   phone?: Phone;
@@ -98,11 +100,16 @@ function start(held: Held, args: readonly string[], options: SpawnOptions): Chil
   return child;
 }
 
+/** Jobs of root run as another account, which may not get through the folder that TMPDIR names. */
+function ownRunsDir(): string | null {
+  return process.getuid?.() === 0 ? mkdtempSync('/tmp/gatehouse-demo-runs-') : null;
+}
+
 /** Starts it; `held` has its process from then on, whether it gets ready or not. */
 async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
   const log = join(held.folder, 'daemon.log');
   const logFd = openSync(log, 'a', 0o600);
-  const args = ['serve', '--data-dir', held.dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
+  const args = ['serve', '--data-dir', held.dataDir, ...(held.runsDir === null ? [] : ['--runs-dir', held.runsDir]), '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
   const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
   return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
@@ -237,7 +244,7 @@ async function clear(held: Held): Promise<void> {
   const ends = Array.from(held.running, (child) => once(child, 'exit'));
   for (const child of held.running) child.kill('SIGTERM');
   await Promise.all(ends);
-  rmSync(held.folder, { recursive: true, force: true, maxRetries: 3 });
+  for (const each of [held.folder, held.runsDir ?? held.folder]) rmSync(each, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Of the daemon that is kept: this program may end while it runs. */
@@ -251,7 +258,7 @@ async function main(keep: boolean): Promise<number> {
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
-  const held: Held = { folder, dataDir: join(folder, 'data'), running: new Set() };
+  const held: Held = { folder, dataDir: join(folder, 'data'), runsDir: ownRunsDir(), running: new Set() };
   mkdirSync(held.dataDir, { mode: 0o700 });
   let end: number | null = 1;
   try {

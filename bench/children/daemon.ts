@@ -97,7 +97,7 @@ function tellOfJobs({ signals }: Running): void {
 let running: Running | null = null;
 for await (const order of orders<DaemonOrder>()) {
   if (order.do === 'start') {
-    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0' };
+    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${order.dataDir}-runs` };
     running = await startServe(readSettings(flags, {}));
     say({ ready: true });
   } else if (running !== null) {

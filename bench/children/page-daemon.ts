@@ -16,7 +16,7 @@ async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do:
   setDefaultCACertificates([ca]);
   process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
   await import('../../test/support/push-preload.ts');
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0' };
+  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${dataDir}-runs` };
   const running = await startServe(readSettings(flags, {}));
   // Past the API, which would ask name servers, and for as many tokens as it takes.
   await running.home.store.write(async (tx) => {

@@ -20,7 +20,7 @@ interface Open {
 }
 
 async function start(dataDir: string): Promise<Open & { readonly told: ReactionStarted }> {
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0' };
+  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${dataDir}-runs` };
   const running = await startServe(readSettings(flags, {}));
   const { url: hookUrl } = await call<{ url: string }>(running, 'webhook.add', { name: 'bench', source: 'alertmanager' });
   const { token } = await call<{ token: string }>(running, 'token.create', { name: 'bench', scope: 'operator' });

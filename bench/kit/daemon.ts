@@ -51,7 +51,7 @@ interface Started {
 export async function startBare(dataDir: string, flags: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<Started> {
   const logFile = join(dataDir, 'bench-daemon.log');
   const log = openSync(logFile, 'a', 0o600);
-  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--output', 'json', ...flags];
+  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--runs-dir', `${dataDir}-runs`, '--output', 'json', ...flags];
   const before = monotonicMs();
   const child = start(SVC, args, { env, stdio: ['ignore', 'pipe', log] });
   closeSync(log);

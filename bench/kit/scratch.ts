@@ -17,7 +17,7 @@ export function tempDir(name: string): string {
 }
 
 export function removeDir(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  for (const each of [path, `${path}-runs`]) rmSync(each, { recursive: true, force: true });
   directories.delete(path);
 }
 

@@ -27,6 +27,7 @@ import type { SchemaAccess } from '../store/migrate.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
+import { prepareJobPlace } from './job-place.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { pageOptions } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
@@ -95,6 +96,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseExposed(base);
+  const place = await prepareJobPlace(base, log);
   const transports = readTransports(settings.notify, { clock: base.clock, sealKey: await base.sealKey() });
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
@@ -122,7 +124,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    kit: { clock: base.clock, pool, guard, runsDir: base.paths.runs, hiddenFolders: [base.paths.dir, settings.dataDir], path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
+    kit: { clock: base.clock, pool, guard, runsDir: place.runsDir, account: place.account, hiddenFolders: [base.paths.dir, settings.dataDir], path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,

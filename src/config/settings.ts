@@ -153,6 +153,20 @@ export const SETTINGS = {
     help: 'Where the seal key is; default seal.key in the data directory',
     read: optionalPath,
   }),
+  jobUser: setting({
+    flag: 'job-user',
+    placeholder: 'NAME',
+    only: ['serve'],
+    help: 'Account that jobs run as when the daemon is root; default gatehouse-job',
+    read: optional,
+  }),
+  runsDir: setting({
+    flag: 'runs-dir',
+    placeholder: 'DIR',
+    only: ['serve'],
+    help: 'Run directories; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
+    read: optionalPath,
+  }),
   webAddr: setting({
     flag: 'web-addr',
     placeholder: 'ADDR',

@@ -85,6 +85,7 @@ function runKit(runsDir: string, programs: Scene['programs']): RunKit {
     pool: { launch, supported: () => Promise.reject(new Error('not asked')), stop: nothing },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     runsDir,
+    account: null,
     path: '/bin',
     lang: 'C.UTF-8',
   };

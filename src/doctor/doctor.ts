@@ -4,6 +4,7 @@ import { examineDataDir } from './data-dir.ts';
 import { examineDiskRoom } from './disk-room.ts';
 import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
 import { examineIngress } from './ingress.ts';
+import { examineJobAccount } from './job-account.ts';
 import { examineListeners } from './listeners.ts';
 import { examineNotifications } from './notifications.ts';
 import { examineOptionalTools } from './optional-tools.ts';
@@ -45,6 +46,7 @@ const CHECKS: readonly Check[] = [
   { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
+  { name: 'job_account', limitMs: LIMIT_MS, examine: examineJobAccount },
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
   { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },

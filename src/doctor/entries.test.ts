@@ -162,7 +162,7 @@ describe('seal', () => {
   test('looks where --seal-key-file says', async () => {
     const elsewhere = join(home.paths.dir, 'runs', 'other.key');
     await rename(home.paths.sealKey, elsewhere);
-    await demand('seal', 'ok', /^Present where --seal-key-file names it/, { settings: { sealKeyFile: elsewhere, toolchainManifest: null } });
+    await demand('seal', 'ok', /^Present where --seal-key-file names it/, { settings: { sealKeyFile: elsewhere, toolchainManifest: null, jobUser: null } });
   });
 });
 

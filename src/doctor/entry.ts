@@ -22,7 +22,7 @@ export interface Listener {
 /** What the doctor looks at. `app.ts` provides it; none of it has to be sound. */
 export interface DoctorParts {
   readonly clock: Clock;
-  readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest'>;
+  readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest' | 'jobUser'>;
   readonly paths: DataDirPaths;
   /** The open store of this process. Throws the reason why there is none. */
   readonly openedStore: () => Store;

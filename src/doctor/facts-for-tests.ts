@@ -39,7 +39,7 @@ export async function install(url?: string): Promise<Installation> {
   const healthy: DoctorParts = {
     clock,
     paths,
-    settings: { sealKeyFile: null, toolchainManifest: null },
+    settings: { sealKeyFile: null, toolchainManifest: null, jobUser: null },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ ok: true, detail: 'Landlock 6, seccomp.' }),
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],

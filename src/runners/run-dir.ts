@@ -1,10 +1,11 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { lchown, mkdir, rmdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { toldDirOf } from './process/told.ts';
 import { type Folder, openOwnFolder } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
+import type { Owner } from './run-files/owner.ts';
 
 /**
  * The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. Beside it stand
@@ -21,10 +22,14 @@ const SUFFIXES = /\.(?:told|gone)$/;
 /** The end of a job waits for the removal; what takes longer is left to the sweep. */
 export const REMOVE_WITHIN_MS = 60_000;
 
-/** The folder for the removal is made at once: when the run ends, the disk may be full. */
-export async function makeRunDir(runsDir: string, jobId: string): Promise<string> {
+/**
+ * With an owner, the directory belongs to that account; otherwise to the account of this process. The folder for the
+ * removal is made at once: when the run ends, the disk may be full.
+ */
+export async function makeRunDir(runsDir: string, jobId: string, owner: Owner | null = null): Promise<string> {
   await using runs = await openOwnFolder(runsDir);
   await mkdir(runs.at(jobId), { mode: 0o700 });
+  if (owner !== null) await lchown(runs.at(jobId), owner.uid, owner.gid);
   await openHolder(runs, jobId).then((holder) => holder[Symbol.asyncDispose]());
   return `${runsDir}/${jobId}`;
 }

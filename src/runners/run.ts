@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Account } from '../domain/account.ts';
 import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
 import type { State } from '../domain/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -23,6 +24,8 @@ export interface RunKit {
   readonly runsDir: string;
   /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
   readonly hiddenFolders?: readonly string[];
+  /** Whom sandboxed jobs run as; null for the account of the daemon. */
+  readonly account: Account | null;
   readonly path: string;
   readonly lang: string;
 }
@@ -52,7 +55,7 @@ export async function runJob(
   const deadline = kit.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
-    runDir = await makeRunDir(kit.runsDir, job.id);
+    runDir = await makeRunDir(kit.runsDir, job.id, accountOf(kit, job));
   } catch (error) {
     recorder.system(`The directory of the run could not be made: ${reasonOf(error)}`);
     await recorder.finish();
@@ -101,12 +104,14 @@ async function execute(
 ): Promise<ProgramEnd> {
   const stop = { toldDir: toldDirOf(runDir), leaderFirst: LEADER_FIRST.has(job.kind) };
   const cwd = join(runDir, order.folder ?? '');
+  const account = accountOf(kit, job);
   try {
     await kit.guard.ready();
     const launched = await kit.pool.launch({
       argv: [...order.argv],
-      env: childEnvironment({ jobId: job.id, runDir, cwd, path: kit.path, lang: kit.lang, extra: order.environment ?? {} }),
+      env: childEnvironment({ jobId: job.id, runDir, cwd, path: kit.path, lang: kit.lang, extra: order.environment ?? {}, ...(account === null ? {} : { user: account.name }) }),
       cwd,
+      account,
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
@@ -152,6 +157,11 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
     },
     bytes: () => Buffer.concat(parts),
   };
+}
+
+/** A privileged run is the daemon's own: it may do what the daemon may. */
+function accountOf({ account }: RunKit, job: RunJob): Account | null {
+  return job.privileged ? null : account;
 }
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {

@@ -37,7 +37,7 @@ describe('after kill -9', () => {
     const api = second.api(site.token);
     for (const id of [...waiting, ...enqueued.map((ack) => ack.jobId)]) assert.equal((await api.waitFor(id)).state, 'succeeded');
     assert.deepEqual(processesOf(new Set(running)), []);
-    assert.deepEqual(readdirSync(join(site.dir, 'data', 'runs')), []);
+    await until('the directories of the runs are gone', () => site.leftRuns().length === 0);
     const listed = await api.get<{ id: string }[]>('/maintenance/interrupted');
     assert.deepEqual(listed.data.map((job) => job.id).toSorted(), running.toSorted());
     const history = await readHistory(site, { enqueued, cancelled: [], observed: [] });

@@ -76,6 +76,11 @@ export interface RunningDaemon {
   readonly exited: Promise<number | null>;
 }
 
+/** Beside the data directory, so that nothing of a test is left in the place of an installed daemon. */
+export function runsDirFor(dataDir: string): string {
+  return `${dataDir}-runs`;
+}
+
 interface Started {
   readonly child: ChildProcess;
   readonly output: { stdout: string; stderr: string };
@@ -96,14 +101,15 @@ function commandLine(flags: DaemonFlags): string[] {
     flags.dataDir,
     ...(flags.sealKeyFile === undefined ? [] : ['--seal-key-file', flags.sealKeyFile]),
     // Later flags win, so that a story can name its own addresses.
-    ...withDefault(flags.args ?? [], '--web-addr'),
-    ...withDefault(flags.args ?? [], '--ingress-addr'),
+    ...withDefault(flags.args ?? [], '--web-addr', '127.0.0.1:0'),
+    ...withDefault(flags.args ?? [], '--ingress-addr', '127.0.0.1:0'),
+    ...withDefault(flags.args ?? [], '--runs-dir', runsDirFor(flags.dataDir)),
     ...(flags.args ?? []),
   ];
 }
 
-function withDefault(args: readonly string[], flag: string): string[] {
-  return args.includes(flag) ? [] : [flag, '127.0.0.1:0'];
+function withDefault(args: readonly string[], flag: string, value: string): string[] {
+  return args.includes(flag) ? [] : [flag, value];
 }
 
 /** No setting of whoever runs the tests reaches the daemon. */

@@ -5,10 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Api, until } from './api-client.ts';
+import { runsDirFor } from './daemon.ts';
 import { addWorkspace, linesOf, runToEnd, planViewOf } from './infrastructure.ts';
 import { keptState } from './kept-state.ts';
 import { openSite, processesOf, type Site } from './site.ts';
@@ -172,7 +173,9 @@ if (process.argv[1] === import.meta.filename && dir !== undefined && what !== un
   const gate = await startGate();
   try {
     const site = await openSite({ after: (step) => void steps.push(step) });
-    if (what === 'store') mount(join(site.dir, 'data', 'runs'));
+    const runs = runsDirFor(join(site.dir, 'data'));
+    mkdirSync(runs);
+    if (what === 'store') mount(runs);
     await story(site, gate, what);
   } finally {
     for (const step of steps.toReversed()) await step().catch(() => undefined);

@@ -2,7 +2,7 @@
  * A place for daemons: a fresh data directory, on SQLite or with a fresh PostgreSQL database, and the local command
  * line's own door to the store. Ended as a whole: daemons first, then what is left of their jobs.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLocal } from '../../src/app.ts';
@@ -19,7 +19,7 @@ import { getJob, insertJob } from '../../src/store/jobs.ts';
 import type { JobRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from './api-client.ts';
-import { type DaemonFlags, type RunningDaemon, spawnDaemon, type StartingDaemon } from './daemon.ts';
+import { type DaemonFlags, type RunningDaemon, runsDirFor, spawnDaemon, type StartingDaemon } from './daemon.ts';
 import { freshDatabase } from './postgres.ts';
 import { createWitness, type Witness } from './witness.ts';
 
@@ -55,6 +55,8 @@ export interface Site {
    */
   queue(job: QueuedCommand): Promise<string>;
   row(jobId: string): Promise<JobRow>;
+  /** What runs have left, by name. */
+  leftRuns(): string[];
   events(jobId: string): Promise<JobEvent[]>;
   waitFor(jobId: string, states: readonly string[], limitMs?: number): Promise<JobRow>;
 }
@@ -71,6 +73,8 @@ export interface SiteOptions {
 
 export async function openSite(ending: Ending, options: SiteOptions = {}): Promise<Site> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-story-'));
+  // Jobs of a daemon that is root pass through it, as another account.
+  chmodSync(dir, 0o711);
   const database = options.postgres === true ? await freshDatabase() : null;
   const flags: DaemonFlags = {
     dataDir: join(dir, 'data'),
@@ -107,6 +111,7 @@ export async function openSite(ending: Ending, options: SiteOptions = {}): Promi
     start: (more) => spawn(more).ready,
     queue: (job) => queue(store, job),
     row,
+    leftRuns: () => readdirSync(runsDirFor(flags.dataDir)).filter((name) => name.startsWith('job_')),
     events: (jobId) => allEvents(store, jobId),
     waitFor: (jobId, states, limitMs) =>
       until(`job ${jobId} is ${states.join(' or ')}`, async () => {

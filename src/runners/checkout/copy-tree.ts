@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { errorCode } from '../../lib/error-code.ts';
+import { giveEntry, giveFile, type Owner, ownerOf } from '../run-files/owner.ts';
 import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
 
 // What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
@@ -51,6 +52,8 @@ const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 /** What the walk gathers. */
 interface Copy {
   readonly to: string;
+  /** Of `to`: everything in it gets the same. */
+  readonly owner: Owner | null;
   readonly limits: CopyLimits;
   readonly signal: AbortSignal | undefined;
   readonly entries: Map<string, TreeEntry>;
@@ -65,13 +68,13 @@ interface Place {
 }
 
 /**
- * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone. `to`
- * is an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
+ * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone, who is
+ * the owner of `to`, an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
  * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit, and with the
  * reason of `signal` soon after that is aborted; `to` then holds a part.
  */
 export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS, signal?: AbortSignal): Promise<CopiedTree> {
-  const copy: Copy = { to, limits, signal, entries: new Map(), seen: 0, bytes: 0 };
+  const copy: Copy = { to, owner: ownerOf(to), limits, signal, entries: new Map(), seen: 0, bytes: 0 };
   const before = await reading('', () => stat(from));
   await copyFolder(copy, { at: from, path: '' }, 0);
   await refuseReplaced(from, before);
@@ -114,6 +117,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
     for (const inner of folders) {
       copy.entries.set(inner.path, { kind: 'folder' });
       fs.mkdirSync(`${copy.to}/${inner.path}`, { mode: 0o700 });
+      giveEntry(`${copy.to}/${inner.path}`, copy.owner);
       await copyFolder(copy, inner, depth + 1);
     }
   } finally {
@@ -136,6 +140,7 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
     const executable = (stats.mode & OWNER_EXECUTES) !== 0;
     const target = fs.openSync(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
     try {
+      giveFile(target, copy.owner);
       // One byte more than there is tells that this was all.
       const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
       const digest = await pour(copy, path, source, target, block);
@@ -187,6 +192,7 @@ async function makeLinks(copy: Copy): Promise<void> {
     const end = follower.endOf(path);
     if (end !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
     fs.symlinkSync(entry.target, `${copy.to}/${path}`);
+    giveEntry(`${copy.to}/${path}`, copy.owner);
   }
 }
 

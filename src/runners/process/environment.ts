@@ -15,6 +15,8 @@ export interface EnvironmentOptions {
   readonly runDir: string;
   /** Where the tool works; the run directory by default. */
   readonly cwd?: string;
+  /** Whom the tool runs as; the account of this process by default. */
+  readonly user?: string;
   readonly path?: string;
   readonly lang?: string;
   /** What the kind of job adds, by name. A name that is set here already, or that loads code, is refused. */
@@ -26,8 +28,7 @@ export interface EnvironmentOptions {
  * on an `extra` that is refused; what a user may name is checked before it comes here.
  */
 export function childEnvironment(options: EnvironmentOptions): Record<string, string> {
-  const { jobId, runDir, cwd = runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {} } = options;
-  const user = userName();
+  const { jobId, runDir, cwd = runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {}, user = userName() } = options;
   const environment: Record<string, string> = {
     PATH: path,
     LANG: lang,

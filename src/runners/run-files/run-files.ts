@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, readlink, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, readlink, unlink } from 'node:fs/promises';
 import { errorCode } from '../../lib/error-code.ts';
 import { type Folder, type Name, openRunDir } from './folder.ts';
 
@@ -52,12 +52,23 @@ export function writeRunFile(runDir: string, path: string, bytes: Uint8Array): P
     await unlinkIfThere(folder, name);
     await using file = await folder.file(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     await file.writeFile(bytes);
+    await giveToOwnerOf(folder, file);
   });
 }
 
 /** Makes a folder that only its owner may use. Rejects where there is something of that name. */
 export function makeRunFolder(runDir: string, path: string): Promise<void> {
-  return inFolder(runDir, path, (folder, name) => mkdir(folder.at(name), { mode: 0o700 }));
+  return inFolder(runDir, path, async (folder, name) => {
+    await mkdir(folder.at(name), { mode: 0o700 });
+    await using made = await folder.file(name, constants.O_RDONLY | constants.O_DIRECTORY);
+    await giveToOwnerOf(folder, made);
+  });
+}
+
+/** What the service puts into a run belongs to the account of the run, which may not be the service's own. */
+async function giveToOwnerOf(folder: Folder, made: FileHandle): Promise<void> {
+  const { uid, gid } = await folder.stats();
+  if (uid !== process.geteuid?.()) await made.chown(uid, gid);
 }
 
 /** Removes a file or a link. Nothing is wrong where there is none. */

@@ -1,0 +1,23 @@
+import { prepareJobAccount, type JobIdentity } from '../config/job-account.ts';
+import { prepareRunsDir } from '../config/runs-dir.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Log } from '../lib/log.ts';
+import { pathsThatExpose } from '../runners/sandbox/policy.ts';
+import type { Base } from './base.ts';
+
+/** As whom and where a daemon runs its jobs. */
+export interface JobPlace extends JobIdentity {
+  readonly runsDir: string;
+}
+
+/** Makes the account and the directory of the runs where they are missing. Throws invalid_argument for what is set wrong. */
+export async function prepareJobPlace({ settings, paths }: Base, log: Log): Promise<JobPlace> {
+  const identity = await prepareJobAccount(settings.jobUser);
+  const runsDir = await prepareRunsDir(settings.runsDir, paths, identity.account);
+  const [exposing] = pathsThatExpose(runsDir, { readable: [], writable: [] });
+  if (exposing !== undefined) {
+    throw new Failure('invalid_argument', `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`);
+  }
+  log.info({ account: identity.account?.name ?? null, runsDir }, 'jobs run as this account, in this directory');
+  return { ...identity, runsDir };
+}

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Account } from '../domain/account.ts';
+import { Failure } from '../domain/failure.ts';
+import { pause, systemClock } from '../lib/clock.ts';
+import { userName } from '../lib/user-name.ts';
+
+const run = promisify(execFile);
+
+/** The account of the jobs of a daemon that is root. */
+export const JOB_ACCOUNT = 'gatehouse-job';
+/** Where that one cannot be made. Other services use it too, so it is less of a wall. */
+const FALLBACK_ACCOUNT = 'nobody';
+/** The account of the kernel for what belongs to nobody. */
+const NOBODY_ID = 65_534;
+
+const PASSWD = '/etc/passwd';
+/** Where these programs are, also for a daemon that was started with a bare PATH. */
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
+/** Adding an account writes five files; a directory service that does not answer must not hold up the start. */
+const PROGRAM_WITHIN_MS = 10_000;
+/** Another daemon that starts at the same moment holds the lock of the user database for some milliseconds. */
+const CREATE_ATTEMPTS = 3;
+const CREATE_PAUSE_MS = 300;
+
+const HOME = '/nonexistent';
+const SHELL = '/usr/sbin/nologin';
+
+/** Ways to add a system account: of most distributions, of Debian, and of Alpine. The first that is there is used. */
+const CREATE_PROGRAMS: readonly (readonly string[])[] = [
+  ['useradd', '--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', SHELL, JOB_ACCOUNT],
+  ['adduser', '--system', '--group', '--no-create-home', '--home', HOME, '--shell', SHELL, JOB_ACCOUNT],
+  ['addgroup', '-S', JOB_ACCOUNT],
+  ['adduser', '-S', '-D', '-H', '-h', HOME, '-s', SHELL, '-G', JOB_ACCOUNT, JOB_ACCOUNT],
+];
+
+/** Whom jobs run as. */
+export interface JobIdentity {
+  /** Null: they run as the account of the daemon. */
+  readonly account: Account | null;
+  /** The account of jobs could not be made, and another one stands in for it. */
+  readonly isFallback: boolean;
+}
+
+const OWN: JobIdentity = { account: null, isFallback: false };
+
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0;
+}
+
+/**
+ * The account of jobs for `--job-user`, and without it the default one, which is made when it does not exist. Throws
+ * invalid_argument for an account that does not exist or that this daemon cannot use.
+ */
+export async function prepareJobAccount(jobUser: string | null): Promise<JobIdentity> {
+  return (await findJobAccount(jobUser)) ?? (await createJobAccount()) ?? fallback();
+}
+
+/** The same without a change of the machine; null where the default account does not exist yet. */
+export async function findJobAccount(jobUser: string | null): Promise<JobIdentity | null> {
+  if (!isRoot()) return refuseOthers(jobUser);
+  const account = await findAccount(jobUser ?? JOB_ACCOUNT);
+  if (account === null) {
+    if (jobUser === null) return null;
+    throw new Failure('invalid_argument', `--job-user: account ${jobUser} does not exist; create it, or leave the setting out to use ${JOB_ACCOUNT}.`);
+  }
+  if (account.uid === 0 && jobUser !== null) return OWN;
+  if (account.uid === 0 || account.gid === 0) {
+    throw new Failure('invalid_argument', `--job-user: account ${account.name} has the user or the group of root; name an account that has neither.`);
+  }
+  return { account, isFallback: false };
+}
+
+function refuseOthers(jobUser: string | null): JobIdentity {
+  if (jobUser === null || jobUser === userName()) return OWN;
+  throw new Failure(
+    'invalid_argument',
+    `--job-user: this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs as root can.`,
+  );
+}
+
+async function createJobAccount(): Promise<JobIdentity | null> {
+  for (let attempt = 1; attempt <= CREATE_ATTEMPTS; attempt += 1) {
+    for (const words of CREATE_PROGRAMS) {
+      await output(words);
+      const account = await findAccount(JOB_ACCOUNT);
+      if (account !== null && account.uid !== 0 && account.gid !== 0) return { account, isFallback: false };
+    }
+    if (attempt < CREATE_ATTEMPTS) await pause(systemClock, CREATE_PAUSE_MS);
+  }
+  return null;
+}
+
+async function fallback(): Promise<JobIdentity> {
+  const found = await findAccount(FALLBACK_ACCOUNT);
+  const usable = found !== null && found.uid !== 0 && found.gid !== 0;
+  return { account: usable ? found : { name: FALLBACK_ACCOUNT, uid: NOBODY_ID, gid: NOBODY_ID }, isFallback: true };
+}
+
+/** By the file, or by `getent` for accounts of a directory service. */
+async function findAccount(name: string): Promise<Account | null> {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name)) throw new Failure('invalid_argument', '--job-user: expected the name of an account.');
+  const local = await readFile(PASSWD, 'utf8').catch(() => '');
+  return accountIn(local, name) ?? accountIn(await output(['getent', 'passwd', name]), name);
+}
+
+/** The account of this name in the text of a passwd file. */
+export function accountIn(passwd: string, name: string): Account | null {
+  for (const line of passwd.split('\n')) {
+    const [entry, , uid = '', gid = ''] = line.split(':');
+    if (entry === name && /^\d{1,10}$/.test(uid) && /^\d{1,10}$/.test(gid)) return { name, uid: Number(uid), gid: Number(gid) };
+  }
+  return null;
+}
+
+/** What it printed; nothing where it is missing, fails or does not end in time. */
+async function output([program = '', ...args]: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await run(program, args, { env: { PATH: SYSTEM_PATH }, timeout: PROGRAM_WITHIN_MS, killSignal: 'SIGKILL', cwd: '/' });
+    return stdout;
+  } catch {
+    return '';
+  }
+}
