@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
-import { processEnvironment, type ListenAddress, type Settings } from '../config/settings.ts';
+import type { ListenAddress } from '../config/listen-address.ts';
+import { processEnvironment, type Settings } from '../config/settings.ts';
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -104,6 +105,7 @@ export interface ServiceParts {
   readonly ingressUrl: () => Promise<string>;
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
+  readonly jobIdentity?: NonNullable<DoctorParts['jobIdentity']>;
   /** How many targets are told; only the daemon, which tells them, has it. */
   readonly targets?: number;
 }

@@ -1,5 +1,5 @@
 import { prepareJobAccount, type JobIdentity } from '../config/job-account.ts';
-import { prepareRunsDir } from '../config/runs-dir.ts';
+import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
@@ -8,6 +8,8 @@ import type { Base } from './base.ts';
 /** As whom and where a daemon runs its jobs. */
 export interface JobPlace extends JobIdentity {
   readonly runsDir: string;
+  /** Where earlier runs of this data directory may have left something. */
+  readonly formerRunsDirs: readonly string[];
 }
 
 /** Makes the account and the directory of the runs where they are missing. Throws invalid_argument for what is set wrong. */
@@ -19,5 +21,5 @@ export async function prepareJobPlace({ settings, paths }: Base, log: Log): Prom
     throw new Failure('invalid_argument', `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`);
   }
   log.info({ account: identity.account?.name ?? null, runsDir }, 'jobs run as this account, in this directory');
-  return { ...identity, runsDir };
+  return { ...identity, runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
 }

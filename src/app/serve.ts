@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isLoopback, processEnvironment, type ListenAddress, type Settings } from '../config/settings.ts';
+import { isLoopback, type ListenAddress } from '../config/listen-address.ts';
+import { processEnvironment, type Settings } from '../config/settings.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { thisMachine } from '../daemon/identity.ts';
 import { createSignals, type Signals } from '../daemon/signals.ts';
@@ -113,6 +114,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     wake: () => daemon?.wake(),
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => pool.supported(),
+    jobIdentity: place,
     targets: settings.notify.length,
   });
   const ingress = createIngressFace({ home, log, peers: new Peers(settings.trustedProxy) });
@@ -128,6 +130,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
+    formerRunsDirs: place.formerRunsDirs,
     ingressUrl,
     maxJobs: settings.maxJobs,
     leaseMs: settings.leaseMs,
@@ -173,7 +176,7 @@ async function openWeb(
   surface: Surface,
   at: ListenAddress,
   flag: string,
-  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox' | 'targets'>,
+  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
 ): Promise<{ home: Home; url: string }> {
   const { base, log } = surface;
   await refuseOpenDoor(base, at, flag);

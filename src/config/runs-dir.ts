@@ -31,6 +31,13 @@ export function runsDirOf(given: string | null, paths: DataDirPaths, account: Ac
   return account === null ? paths.runs : join(RUNS_ROOT, instanceName(paths.dir));
 }
 
+/** The default places of this data directory that are there beside the one in use, and are the daemon's own. */
+export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Promise<string[]> {
+  const places = [paths.runs, join(RUNS_ROOT, instanceName(paths.dir))].filter((place) => place !== runsDir);
+  const stats = await Promise.all(places.map((place) => stat(place).catch(() => null)));
+  return places.filter((_, at) => stats[at]?.isDirectory() === true && isOurs(stats[at]));
+}
+
 /**
  * Makes the directory that holds the run directories and answers its path without links. With an account it belongs to
  * root, and others may pass through it; otherwise it is closed to others. Throws invalid_argument that says what is wrong.

@@ -12,6 +12,8 @@ import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 const TRUSTED_PROXIES_MAX = 64;
 /** Of a text that a message repeats. */
 const QUOTED_CHARACTERS_MAX = 64;
+import { isLoopback, readAddress } from './listen-address.ts';
+import { refuseSetting } from './refuse-setting.ts';
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
@@ -30,10 +32,6 @@ interface Setting<T> {
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
-function refuse(flag: string, expected: string): never {
-  throw new Failure('invalid_argument', `--${flag}: ${expected}.`);
-}
-
 function optional(text: string | undefined): string | null {
   return text ?? null;
 }
@@ -45,43 +43,23 @@ function optionalPath(text: string | undefined): string | null {
 function wholeNumber(flag: string, text: string | undefined, standard: number, min: number, max: number): number {
   if (text === undefined) return standard;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max ? value : refuse(flag, `expected a whole number from ${min} to ${max}`);
-}
-
-/** An address to listen on. `host` is as given: a name is resolved when it is bound. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-function address(flag: string, text: string): ListenAddress {
-  const match = /^(?:\[([0-9a-fA-F:.%a-z]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const host = match?.[1] ?? match?.[2] ?? '';
-  const port = Number(match?.[3] ?? Number.NaN);
-  if (match === null || !(port <= 65_535)) refuse(flag, 'expected host:port or [ipv6]:port');
-  if (match[1] !== undefined && isIP(match[1]) !== 6) refuse(flag, 'expected an IPv6 address between the brackets');
-  return { host: host === '' ? '0.0.0.0' : host, port };
-}
-
-/** Addresses that only this machine reaches. A name other than localhost counts as reachable from outside. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || allowsAddress('loopback', host);
+  return value >= min && value <= max ? value : refuseSetting(flag, `expected a whole number from ${min} to ${max}`);
 }
 
 function basePath(text: string | undefined): string {
   const raw = (text ?? '').replace(/\/+$/, '');
   if (raw === '') return '';
   const ok = /^(\/[A-Za-z0-9._~-]+)+$/.test(raw) && raw.split('/').every((part) => part !== '.' && part !== '..');
-  return ok ? raw : refuse('base-path', 'expected a path such as /ops');
+  return ok ? raw : refuseSetting('base-path', 'expected a path such as /ops');
 }
 
 function publicUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) return refuse('public-url', 'expected an http or https URL');
-  if (url.username !== '' || url.password !== '') refuse('public-url', 'the URL must not carry credentials');
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return refuseSetting('public-url', 'expected an http or https URL');
+  if (url.username !== '' || url.password !== '') refuseSetting('public-url', 'the URL must not carry credentials');
   if (url.pathname !== '/' || text.endsWith('/') || url.search !== '' || url.hash !== '') {
-    refuse('public-url', 'the URL must not carry a path');
+    refuseSetting('public-url', 'the URL must not carry a path');
   }
   return url.origin;
 }
@@ -91,29 +69,29 @@ function canary(text: string | undefined): string | null {
   const match = /^(?:\[([^\]]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3] ?? Number.NaN);
   const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
-  return literal && port >= 1 && port <= 65_535 ? text : refuse('check-canary', 'expected ip:port');
+  return literal && port >= 1 && port <= 65_535 ? text : refuseSetting('check-canary', 'expected ip:port');
 }
 
 function pushDetail(text: string | undefined): PushDetail {
   if (text === undefined) return 'summary';
-  return PUSH_DETAILS.find((rung) => rung === text) ?? refuse('push-detail', `expected one of ${PUSH_DETAILS.join(', ')}`);
+  return PUSH_DETAILS.find((rung) => rung === text) ?? refuseSetting('push-detail', `expected one of ${PUSH_DETAILS.join(', ')}`);
 }
 
 function databaseUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) refuse('database-url', 'expected a postgres:// URL');
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) refuseSetting('database-url', 'expected a postgres:// URL');
   return text;
 }
 
 /** Each is checked here, so that a mistake ends the start and never trusts fewer or more than was meant. */
 function trustedProxies(text: string | undefined): readonly string[] {
   const prefixes = (text ?? '').split(/[\s,]+/).filter((part) => part !== '');
-  if (prefixes.length > TRUSTED_PROXIES_MAX) refuse('trusted-proxy', `expected at most ${TRUSTED_PROXIES_MAX} prefixes`);
+  if (prefixes.length > TRUSTED_PROXIES_MAX) refuseSetting('trusted-proxy', `expected at most ${TRUSTED_PROXIES_MAX} prefixes`);
   for (const prefix of prefixes) {
     const parsed = parsePrefix(prefix);
-    if (parsed === null) return refuse('trusted-proxy', `"${prefix.slice(0, QUOTED_CHARACTERS_MAX)}" is not a CIDR prefix; expected one such as 10.0.0.0/8, fd00::/8 or 192.0.2.7`);
-    if (parsed.bits === 0) return refuse('trusted-proxy', `"${prefix}" would trust everybody; expected the addresses of proxies only`);
-    if (!allowsAddress('trustedProxy', parsed.address)) return refuse('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
+    if (parsed === null) return refuseSetting('trusted-proxy', `"${prefix.slice(0, QUOTED_CHARACTERS_MAX)}" is not a CIDR prefix; expected one such as 10.0.0.0/8, fd00::/8 or 192.0.2.7`);
+    if (parsed.bits === 0) return refuseSetting('trusted-proxy', `"${prefix}" would trust everybody; expected the addresses of proxies only`);
+    if (!allowsAddress('trustedProxy', parsed.address)) return refuseSetting('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
   }
   return prefixes;
 }
@@ -172,14 +150,14 @@ export const SETTINGS = {
     placeholder: 'ADDR',
     only: ['serve'],
     help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
-    read: (text) => address('web-addr', text ?? '127.0.0.1:8420'),
+    read: (text) => readAddress('web-addr', text ?? '127.0.0.1:8420'),
   }),
   addr: setting({
     flag: 'addr',
     placeholder: 'ADDR',
     only: ['web'],
     help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
-    read: (text) => address('addr', text ?? '127.0.0.1:8420'),
+    read: (text) => readAddress('addr', text ?? '127.0.0.1:8420'),
   }),
   ingressAddr: setting({
     flag: 'ingress-addr',
@@ -187,8 +165,8 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'Where hooks and decision links listen, loopback only; default 127.0.0.1:8421',
     read(text) {
-      const at = address('ingress-addr', text ?? '127.0.0.1:8421');
-      return isLoopback(at.host) ? at : refuse('ingress-addr', 'expected a loopback address');
+      const at = readAddress('ingress-addr', text ?? '127.0.0.1:8421');
+      return isLoopback(at.host) ? at : refuseSetting('ingress-addr', 'expected a loopback address');
     },
   }),
   basePath: setting({

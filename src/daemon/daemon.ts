@@ -23,6 +23,8 @@ export interface DaemonOptions extends InputDeps {
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
+  /** See RescueDeps. */
+  readonly formerRunsDirs?: readonly string[];
   /** Where hooks and decision links are answered: open before the first claim. */
   readonly ingressUrl: string;
   readonly maxJobs: number;

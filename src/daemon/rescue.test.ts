@@ -20,7 +20,7 @@ interface Scene extends TestStore {
   /** What was asked to end, and the state of the job at that moment. */
   readonly asked: { options: EndTreeOptions; state: string }[];
   readonly announced: string[];
-  rescue(left?: number[]): Promise<void>;
+  rescue(left?: number[], formerRunsDirs?: string[]): Promise<void>;
   state(id: string): Promise<string>;
 }
 
@@ -31,9 +31,10 @@ async function scene(t: TestContext): Promise<Scene> {
   const asked: Scene['asked'] = [];
   const announced: string[] = [];
   const state = async (id: string): Promise<string> => (await getJob(kit.store.db, id)).state;
-  const rescue = (left: number[] = []): Promise<void> => {
+  const rescue = (left: number[] = [], formerRunsDirs: string[] = []): Promise<void> => {
     const deps: RescueDeps = {
       ...kit,
+      formerRunsDirs,
       clock: systemClock,
       machine: HERE,
       async endTree(options) {
@@ -138,5 +139,14 @@ describe('rescue', () => {
     for (const name of folders) mkdirSync(join(on.runsDir, name, 'closed', 'deep'), { recursive: true });
     await on.rescue();
     assert.deepEqual(folders.map((name) => existsSync(join(on.runsDir, name))), [true, false, true, true]);
+  });
+
+  test('also where the directories of runs were before an upgrade', async (t) => {
+    const on = await scene(t);
+    const ended = await runningJob(on, await on.daemon());
+    const former = join(on.runsDir, '..', 'former');
+    mkdirSync(join(former, ended, 'deep'), { recursive: true });
+    await on.rescue([], [former]);
+    assert.deepEqual([existsSync(join(former, ended)), on.asked[0]?.options.toldDir], [false, join(former, `${ended}.told`)]);
   });
 });

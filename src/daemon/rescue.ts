@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTerminal, LEADER_FIRST, STOP_GRACE_MS } from '../domain/job.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -20,6 +20,8 @@ export interface RescueDeps extends FindDeps {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly instancesDir: string;
+  /** Where run directories were before the account of jobs, or the build, was another one. */
+  readonly formerRunsDirs?: readonly string[];
   readonly endTree: typeof endTree;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
@@ -38,8 +40,14 @@ const SWEEP_WITHIN_MS = 1_000;
 export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<void> {
   await recordDeaths(deps);
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
-  await Promise.all(orphans.map((job) => rescueJob(deps, job, signal)));
-  await sweepRunDirs(deps);
+  await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
+  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? [])]) await sweepRunDirs({ ...deps, runsDir });
+}
+
+/** With the folder in which the directory of this run is. */
+function holding(deps: RescueDeps, jobId: string): RescueDeps {
+  const former = deps.formerRunsDirs?.find((dir) => existsSync(join(dir, jobId)));
+  return former === undefined ? deps : { ...deps, runsDir: former };
 }
 
 /**

@@ -19,6 +19,7 @@ const ORDER = [
   'seal',
   'optional_tools',
   'privilege_posture',
+  'job_account',
   'notifications',
   'schedules',
   'watches',

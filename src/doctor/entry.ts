@@ -1,4 +1,5 @@
 import type { DataDirPaths } from '../config/data-dir.ts';
+import type { JobIdentity } from '../config/job-account.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -28,6 +29,8 @@ export interface DoctorParts {
   readonly openedStore: () => Store;
   /** Tries the kernel sandbox. `detail` says what works, or what the kernel lacks. */
   readonly sandbox: () => Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Whom jobs run as, in a program that runs them; elsewhere it is looked up. */
+  readonly jobIdentity?: JobIdentity;
   /** The listeners that this process should have; empty where it serves nothing. */
   readonly listeners: () => readonly Listener[];
   /** How many targets the daemon was given by `--notify`; null in a program that sends no pages, where nobody knows. */

@@ -19,12 +19,13 @@ const NEEDED_CAPABILITIES: readonly { readonly name: string; readonly bit: bigin
 ];
 
 /** As whom jobs run, and whether anybody else does. */
-export async function examineJobAccount({ settings }: Facts): Promise<Finding> {
-  const identity = await findJobAccount(settings.jobUser);
+export async function examineJobAccount({ settings, jobIdentity }: Facts): Promise<Finding> {
+  const identity = jobIdentity ?? (await findJobAccount(settings.jobUser));
   if (!isRoot()) return ok(`Jobs run as ${userName()}, the account of the service.`);
-  if (identity === null) return warn(`Account ${JOB_ACCOUNT} does not exist; "svc serve" creates it, and uses nobody where it cannot. Create it with "useradd --system ${JOB_ACCOUNT}".`);
-  const { account } = identity;
+  if (identity === null) return ok(`Account ${JOB_ACCOUNT}, which jobs run as, does not exist yet: "svc serve" creates it.`);
+  const { account, isFallback } = identity;
   if (account === null) return warn('Jobs run as root (--job-user root): a way out of the sandbox is a way to the machine. Leave the setting out.');
+  if (isFallback) return warn(`Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`);
   const missing = await missingCapabilities();
   if (missing.length > 0) return warn(`Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`);
   const others = await foreignProcesses(account);

@@ -14,7 +14,7 @@ import { addWorkspace, linesOf, runToEnd, planViewOf } from './infrastructure.ts
 import { keptState } from './kept-state.ts';
 import { openSite, processesOf, type Site } from './site.ts';
 
-const DISK = 'size=64m,mode=0700';
+const DISK = 'size=64m,mode=0711';
 /** After room has returned everything works within this, without a restart. */
 const BACK_LIMIT_MS = 5_000;
 /** More than fits into what a file system has left in its last page. */
