@@ -7,8 +7,6 @@ import type { Store } from '../store/store.ts';
 export interface DeadmanDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** When this daemon began to listen, by `clock.monotonic()`: before that, nothing could be heard. */
-  readonly startedAt: number;
   /** There is a page to send. */
   readonly wake: () => void;
 }
@@ -17,19 +15,19 @@ export const DEADMAN_EVERY_MS = 1_000;
 
 /**
  * Asks for a page once when a watch has been silent for too long, and once when it is heard again. All times are by
- * the store's clock, as another daemon may be the one that hears.
+ * the store's clock, as another daemon may be the one that hears. When a webhook was last heard is in the store, so that
+ * a restart changes nothing: a service that restarts more often than `every` still tells of a silence.
  */
 export async function watchOnce(deps: DeadmanDeps): Promise<void> {
-  const { store, clock, startedAt } = deps;
+  const { store, clock } = deps;
   const watches = await listWatches(store.db);
   if (watches.length === 0) return;
   const now = await store.dialect.clock(store.db, clock.now());
-  const listeningSince = now - (clock.monotonic() - startedAt);
   for (const watch of watches) {
     const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
     const heardAt = watch.last_heard_at ?? 0;
     if (trippedAt === null) {
-      if (now - Math.max(heardAt, createdAt, listeningSince) >= everyMs) await tellSilent(deps, watch, now);
+      if (now - Math.max(heardAt, createdAt) >= everyMs) await tellSilent(deps, watch, now);
       // What tripped it was a silence of that long: what is heard within it was committed after the watch was read.
     } else if (heardAt > trippedAt - everyMs) await tellHeard(deps, watch, trippedAt);
   }

@@ -22,8 +22,7 @@ export function startPageLoops({ pages: options, signals, ...deps }: PageLoopDep
   const pages = loop('page', PAGE_EVERY_MS, (signal) => pager.sweepOnce(signal));
   const wake = (): void => pages.wake();
   pager.onFree(wake);
-  const startedAt = deps.clock.monotonic();
-  const watches = loop('deadman', DEADMAN_EVERY_MS, () => watchOnce({ ...deps, startedAt, wake }));
+  const watches = loop('deadman', DEADMAN_EVERY_MS, () => watchOnce({ ...deps, wake }));
   // What is under way is recorded before the store closes: else it would be sent again.
   const stop = async (): Promise<void> => {
     await pages.stop();
