@@ -76,6 +76,28 @@ test('A wait ends with a job that was cancelled before it ran, and has no exit c
   assert.ok(!('exit_code' in data));
 });
 
+for (const postgres of [false, true]) {
+  for (const [how, end] of [
+    ['revoked', (program: Program) => program.revoke(program.tokens.host)],
+    ['expired', (program: Program) => program.store.write((tx) => tx.db.updateTable('tokens').set({ expires_at: tx.now - 1 }).where('owner', '=', 'host').execute())],
+  ] as const) {
+    test(`A wait ends with its token: ${how} while it waits, it is 401 and the job goes on, on ${postgres ? 'PostgreSQL' : 'SQLite'}`, async (t) => {
+      const program = await startProgram(t, { postgres, limits: { revalidateMs: 20 } });
+      await rule(program);
+      const answer = waitFor(program, 'clean', { timeout: '5m' });
+      const job = await onlyJob(program);
+      await end(program);
+      const { status, text } = await answer;
+      assert.equal(status, 401);
+      assert.match(text, /was revoked or has expired while the request waited/);
+      assert.doesNotMatch(text, new RegExp(job));
+      await until('nobody waits', () => program.face.load().waits === 0);
+      const { state } = await program.store.db.selectFrom('jobs').select('state').where('id', '=', job).executeTakeFirstOrThrow();
+      assert.equal(state, 'queued');
+    });
+  }
+}
+
 test('A wait for what needs a yes goes on after the yes', async (t) => {
   const program = await startProgram(t);
   await rule(program, { approval: 'required' });

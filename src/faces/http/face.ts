@@ -60,7 +60,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { clock, server: about } = home.services;
   const sender = new Sender(limits, clock, log, peers);
   const streams = new Streams({ sender, clock, limits, authenticator });
-  const waits = new Waits();
+  const waits = new Waits({ clock, limits, authenticator });
   const kept = new KeptAnswers(limits.keptBytes);
   const pages = new Pages({ ...options, peers, sender, clock, version: about.version });
   const router = createRouter(basePath, (exchange) =>

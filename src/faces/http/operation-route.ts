@@ -108,7 +108,7 @@ async function ask({ operation, http, places, home, limits, waits }: Route, exch
   if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: this header was sent more than once.');
   const invocation = { caller, raw, idempotencyKey: keys[0] };
   if (!('around' in operation)) return invoke(home, operation, invocation);
-  return waits.during(exchange, (patience) => invoke(home, operation, { ...invocation, patience }));
+  return waits.during(exchange, caller, (patience) => invoke(home, operation, { ...invocation, patience }));
 }
 
 /** A client that reconnects names the last event it saw; that is newer than the `since` of its first request. */

@@ -94,7 +94,7 @@ function boundsOf(operation: Operation): StreamBounds {
 }
 
 /** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
-async function every(clock: Clock, ms: number, signal: AbortSignal, tick: () => Promise<boolean>): Promise<void> {
+export async function every(clock: Clock, ms: number, signal: AbortSignal, tick: () => Promise<boolean>): Promise<void> {
   while ((await pause(clock, ms, signal)) && (await tick()));
 }
 
