@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compilePaths, createCleaner, type HiddenFolders } from './path-mask.ts';
-import { compileSecrets, REDACTED } from './redaction.ts';
+import { type HiddenFolders, pathForms } from './path-mask.ts';
+import { compileSecrets, createRedactor, REDACTED } from './redaction.ts';
 
 const DATA = '/home/ana/.local/share/gatehouse';
 const FOLDERS: HiddenFolders = { run: `${DATA}/runs/job_1`, data: [`${DATA}/runs`, DATA] };
 
 function cleaned(pieces: readonly string[], folders: HiddenFolders, secrets: readonly string[] = []): string {
-  const compiled = compileSecrets(secrets.map((secret) => Buffer.from(secret)));
-  const cleaner = createCleaner(compiled, compilePaths(folders, compiled));
+  const cleaner = createRedactor(compileSecrets(secrets.map((secret) => Buffer.from(secret)), pathForms(folders)));
   return Buffer.concat([...pieces.map((piece) => cleaner.push(Buffer.from(piece))), cleaner.end()]).toString();
 }
 
@@ -43,6 +42,7 @@ test('A data directory directly below the root is replaced only where a name fol
 });
 
 test('A secret value within a path, and a path within a secret value, are both gone', () => {
-  assert.equal(cleaned([`${DATA}/runs/job_1/x`], FOLDERS, ['gatehouse']), '[run]/x');
+  assert.equal(cleaned([`${DATA}/runs/job_1/x`], FOLDERS, ['ana/.local']), `${REDACTED}/x`);
+  assert.equal(cleaned([`${DATA}/runs/job_1/x ${DATA}`], FOLDERS, ['gatehouse', 'job_1']), '[run]/x [data]');
   assert.equal(cleaned([`${DATA}/runs/job_1/hunter2 ${DATA}/x`], FOLDERS, [`${DATA}/runs/job_1/hunter2`]), `${REDACTED} [data]/x`);
 });

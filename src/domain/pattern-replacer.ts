@@ -11,9 +11,6 @@ export interface Redactor {
   end(): Buffer;
 }
 
-/** What replaces a stretch of this many bytes. */
-export type MarkOf = (length: number) => Buffer;
-
 /** One replacer after the other. */
 export function chained(first: Redactor, second: Redactor): Redactor {
   return {
@@ -32,7 +29,8 @@ export function chained(first: Redactor, second: Redactor): Redactor {
  */
 export class PatternReplacer implements Redactor {
   readonly #search: PatternSearch;
-  readonly #markOf: MarkOf;
+  /** By kind of pattern. Of those that overlap, kind 0 decides, then the highest. */
+  readonly #marks: readonly Buffer[];
   #state = 0;
   /** Bytes taken in, and of these the bytes answered (or replaced). */
   #taken = 0;
@@ -42,16 +40,17 @@ export class PatternReplacer implements Redactor {
   /** Occurrences that are not answered yet, merged, in order. */
   #starts: number[] = [];
   #ends: number[] = [];
+  #kinds: number[] = [];
 
-  constructor(search: PatternSearch, markOf: MarkOf) {
+  constructor(search: PatternSearch, marks: readonly Buffer[]) {
     this.#search = search;
-    this.#markOf = markOf;
+    this.#marks = marks;
   }
 
   push(chunk: Buffer): Buffer {
     const held = this.#search.pending(this.#state);
     const from = this.#taken;
-    this.#state = this.#search.scan(chunk, this.#state, (end, length) => this.#add(from + end - length, from + end));
+    this.#state = this.#search.scan(chunk, this.#state, (end, length, kind) => this.#add(from + end - length, from + end, kind));
     this.#taken += chunk.length;
     return this.#answer(held, chunk, this.#taken - this.#search.pending(this.#state).length);
   }
@@ -62,11 +61,14 @@ export class PatternReplacer implements Redactor {
     return this.#answer(held, NOTHING, this.#taken);
   }
 
-  #add(from: number, end: number): void {
+  #add(from: number, end: number, of: number): void {
     let start = from;
+    let kind = of;
     while (this.#ends.length > 0 && (this.#ends.at(-1) ?? 0) > start) {
       start = Math.min(start, this.#starts.pop() ?? start);
       this.#ends.pop();
+      const other = this.#kinds.pop() ?? kind;
+      kind = kind === 0 || other === 0 ? 0 : Math.max(kind, other);
     }
     if (this.#ends.length === 0 && this.#markedTo > start) {
       this.#markedTo = end;
@@ -74,6 +76,7 @@ export class PatternReplacer implements Redactor {
     }
     this.#starts.push(start);
     this.#ends.push(end);
+    this.#kinds.push(kind);
   }
 
   /** The bytes from #answered to `until`; `held` and then `chunk` are the bytes from #answered to #taken. */
@@ -95,13 +98,14 @@ export class PatternReplacer implements Redactor {
       if (start >= until) break;
       if (start > done) keep(done, start);
       this.#markedTo = this.#ends[i] ?? start;
-      parts.push(this.#markOf(this.#markedTo - start));
+      parts.push(this.#marks[this.#kinds[i] ?? 0] ?? NOTHING);
       done = Math.min(this.#markedTo, until);
       used += 1;
     }
     if (until > done) keep(done, until);
     this.#starts.splice(0, used);
     this.#ends.splice(0, used);
+    this.#kinds.splice(0, used);
     return parts.length === 1 ? (parts[0] ?? NOTHING) : Buffer.concat(parts);
   }
 }

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer';
 /**
  * The forms in which a tool may print a secret value. A form is bytes to look for; what a form leaves out is said here:
  * base64 with other bytes around the value hides the characters that hold only bits of the value, so at most 4 bits of
- * its first and of its last byte stay, and a value that a tool reverses, encrypts or colours within is not recognised.
+ * its first and of its last byte stay (of base64 twice: the first and the last byte), and a value that a tool reverses,
+ * encrypts or colours within is not recognised. Hex digits in groups are no forms: see grouped-hex.ts.
  */
 
 /** An encoding shorter than this would be met by chance, in a commit id or a time. The value itself is always a form. */
@@ -19,7 +20,8 @@ export const LONGEST_VALUE_BYTES = 32 * 1024;
 /** A shorter end of a folded text is left: it holds some bytes of the value, and would be met by chance. */
 const FOLDED_LINE_CHARACTERS = 12;
 /** Widths at which coreutils' base64 (76), PEM (64) and xxd (60) break their lines. */
-const BASE64_WIDTHS = [64, 76];
+const COREUTILS_WIDTH = 76;
+const BASE64_WIDTHS = [64, COREUTILS_WIDTH];
 const HEX_WIDTHS = [60];
 
 const ALWAYS_PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
@@ -33,7 +35,7 @@ export function secretForms(value: Buffer): Buffer[] {
   if (bytes.length === 0) return [];
   const forms = new Set<string>([latin1(bytes)]);
   const encoded = [...base64Forms(bytes), ...hexForms(bytes), ...jsonForms(bytes), ...lineForms(bytes), ...urlForms(bytes)];
-  if (bytes.length <= EVERY_FORM_UP_TO_BYTES) encoded.push(...rareUrlForms(bytes), ...rareJsonForms(bytes), shellForm(bytes));
+  if (bytes.length <= EVERY_FORM_UP_TO_BYTES) encoded.push(...rareUrlForms(bytes), ...rareJsonForms(bytes), shellForm(bytes), ...utf16Forms(bytes), ...base64Twice(bytes));
   for (const form of encoded) if (form.length >= SHORT_BYTES) forms.add(form);
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
 }
@@ -52,14 +54,40 @@ function isLineEnd(byte: number | undefined): boolean {
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
   const forms = [whole, whole.replace(/=+$/, '')];
-  for (const offset of [0, 1, 2]) {
-    // With `offset` bytes before it, the characters from the first to the last that hold bits of the value only.
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    forms.push(text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6)));
-  }
-  const url = forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'));
+  for (const offset of [0, 1, 2]) forms.push(base64Within(bytes, offset));
+  const url = forms.map(forUrls);
   const folded = [whole, forms[2] ?? whole].flatMap((form) => BASE64_WIDTHS.flatMap((width) => foldedAt(form, width)));
   return [...forms, ...url, ...folded];
+}
+
+/** With `offset` bytes before it, the characters from the first to the last that hold bits of these bytes only. */
+function base64Within(bytes: Buffer, offset: number): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+}
+
+function forUrls(base64: string): string {
+  return base64.replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/**
+ * Base64 of the base64, each with other bytes around it or not. Nine texts hold what only bits of the value make; the
+ * alphabet of URLs needs no more, because base64 of base64 has none of the characters in which it differs.
+ */
+function base64Twice(bytes: Buffer): string[] {
+  const once = [0, 1, 2].map((offset) => base64Within(bytes, offset));
+  const inner = [...new Set([...once, ...once.map(forUrls)])].map((form) => Buffer.from(form));
+  const twice = inner.flatMap((form) => [0, 1, 2].map((offset) => base64Within(form, offset)));
+  return [...twice, ...twice.flatMap((form) => foldedAt(form, COREUTILS_WIDTH))];
+}
+
+/** As Windows stores and prints text, either end of each unit first: the NUL at the outside is no part of the form. Base64 of it, too, as PowerShell takes it. */
+function utf16Forms(bytes: Buffer): string[] {
+  if (!isUtf8(bytes)) return [];
+  const little = Buffer.from(bytes.toString(), 'utf16le');
+  const big = Buffer.from(little).swap16();
+  const encoded = [0, 1, 2].map((offset) => base64Within(little, offset));
+  return [...[little, big].map((form) => latin1(form).replace(/^\0+|\0+$/g, '')), ...encoded, ...foldedAt(encoded[0] ?? '', COREUTILS_WIDTH)];
 }
 
 function hexForms(bytes: Buffer): string[] {

@@ -8,6 +8,8 @@
 export class PatternSearch {
   /** Longest pattern that ends in a state, 0 for none. */
   readonly #matched: Int32Array;
+  /** What the longest pattern that ends in a state is: the number that was given with it. */
+  readonly #kind: Uint8Array;
   /** The state to go on from after a match: that of the longest suffix that may still grow into a pattern. */
   readonly #resume: Int32Array;
   readonly #fail: Int32Array;
@@ -18,14 +20,15 @@ export class PatternSearch {
   readonly #window: number;
   readonly #shifts: Uint8Array;
 
-  /** `patterns` are not empty, and none is. Build time and memory grow with the sum of their lengths: 36 bytes each. */
-  constructor(patterns: readonly Buffer[]) {
-    const trie = buildTrie(patterns);
+  /** `patterns` are not empty, and none is; `kinds` says what each is, 0 where it says nothing. Build time and memory grow with the sum of their lengths: 36 bytes each. */
+  constructor(patterns: readonly Buffer[], kinds: readonly number[] = []) {
+    const trie = buildTrie(patterns, kinds);
     this.#patterns = patterns;
     this.#edges = trie.edges;
     this.#depth = trie.depth;
     this.#patternOf = trie.patternOf;
     this.#matched = trie.terminal;
+    this.#kind = trie.kind;
     this.#fail = new Int32Array(trie.depth.length);
     this.#resume = new Int32Array(trie.depth.length);
     this.#link(trie);
@@ -35,10 +38,10 @@ export class PatternSearch {
 
   /**
    * Goes on from `state` (0 at the start of a stream) over `data`, and tells of every position where patterns end:
-   * `found(end, length)` with the offset after the match and the length of the longest pattern that ends there, which
-   * covers the others. Answers the state after `data`.
+   * `found(end, length, kind)` with the offset after the match, and length and kind of the longest pattern that ends there,
+   * which covers the others. Answers the state after `data`.
    */
-  scan(data: Buffer, state: number, found: (end: number, length: number) => void): number {
+  scan(data: Buffer, state: number, found: (end: number, length: number, kind: number) => void): number {
     let at = 0;
     let current = state;
     while (at < data.length) {
@@ -50,7 +53,7 @@ export class PatternSearch {
       at += 1;
       const length = this.#matched[current] ?? 0;
       if (length > 0) {
-        found(at, length);
+        found(at, length, this.#kind[current] ?? 0);
         current = this.#resume[current] ?? 0;
       }
     }
@@ -90,7 +93,10 @@ export class PatternSearch {
       const parent = trie.parent[state] ?? 0;
       const fail = parent === 0 ? 0 : this.#step(this.#fail[parent] ?? 0, trie.byte[state] ?? 0);
       this.#fail[state] = fail;
-      if (this.#matched[state] === 0) this.#matched[state] = this.#matched[fail] ?? 0;
+      if (this.#matched[state] === 0) {
+        this.#matched[state] = this.#matched[fail] ?? 0;
+        this.#kind[state] = this.#kind[fail] ?? 0;
+      }
       this.#resume[state] = trie.isLeaf[state] === 1 ? (this.#resume[fail] ?? 0) : state;
     }
   }
@@ -106,6 +112,7 @@ interface Trie {
   readonly depth: Int32Array;
   readonly patternOf: Int32Array;
   readonly terminal: Int32Array;
+  readonly kind: Uint8Array;
   readonly parent: Int32Array;
   readonly byte: Uint8Array;
   readonly isLeaf: Uint8Array;
@@ -146,11 +153,11 @@ function spread(key: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-function buildTrie(patterns: readonly Buffer[]): Trie {
+function buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Trie {
   const most = patterns.reduce((sum, pattern) => sum + pattern.length, 1);
   const edges = new EdgeTable(most);
   const [depth, patternOf, terminal, parent] = [new Int32Array(most), new Int32Array(most), new Int32Array(most), new Int32Array(most)];
-  const [byte, isLeaf] = [new Uint8Array(most), new Uint8Array(most).fill(1)];
+  const [byte, kind, isLeaf] = [new Uint8Array(most), new Uint8Array(most), new Uint8Array(most).fill(1)];
   let states = 1;
   for (const [index, pattern] of patterns.entries()) {
     let state = 0;
@@ -169,8 +176,9 @@ function buildTrie(patterns: readonly Buffer[]): Trie {
       state = child;
     }
     terminal[state] = pattern.length;
+    kind[state] = kinds[index] ?? 0;
   }
-  const trie = { edges, patternOf, parent, byte, isLeaf };
+  const trie = { edges, patternOf, parent, byte, kind, isLeaf };
   return { ...trie, depth: depth.slice(0, states), terminal: terminal.slice(0, states) };
 }
 

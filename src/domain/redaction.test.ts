@@ -24,6 +24,13 @@ function ascii(json: string): string {
   return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** Hex digits in groups of so many bytes; the first group has `first` bytes. */
+function grouped(bytes: number, separator: string, first = bytes): string {
+  const parts = [BYTES.subarray(0, first)];
+  for (let at = first; at < BYTES.length; at += bytes) parts.push(BYTES.subarray(at, at + bytes));
+  return parts.map((part) => part.toString('hex')).join(separator);
+}
+
 const JSON_FORM = JSON.stringify(SECRET).slice(1, -1);
 const HTML_JSON = JSON_FORM.replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026');
 const lower = (text: string): string => text.replace(/%../g, (escape) => escape.toLowerCase());
@@ -72,6 +79,25 @@ const SHAPES: Record<string, string | Buffer> = {
   'JSON with slashes escaped': `{"p":"${JSON_FORM.replaceAll('/', '\\/')}"}`,
   'JSON within JSON': JSON.stringify({ log: JSON.stringify({ p: SECRET }) }),
   'ASCII JSON within JSON': JSON.stringify({ log: `"${ascii(JSON_FORM)}"` }),
+  'base64 of base64': base64(base64(SECRET)),
+  'base64 of base64 with line ends': base64(`${base64(`${SECRET}\n`)}\n`),
+  'base64 of base64url': base64(base64url(`user:${SECRET}`)),
+  'base64 of base64 between others': base64(`a:${base64(`ab${SECRET}cd`)}:b`),
+  'base64url of base64 after 2 bytes': base64url(`xy${base64(`x${SECRET}`)}`),
+  'UTF-16, low end first': Buffer.from(SECRET, 'utf16le'),
+  'UTF-16, high end first': Buffer.from(SECRET, 'utf16le').swap16(),
+  'UTF-16 among others': Buffer.from(`\ufeffp=${SECRET};`, 'utf16le'),
+  'base64 of UTF-16': Buffer.from(SECRET, 'utf16le').toString('base64'),
+  'base64 of UTF-16 between others': Buffer.from(`$p = "${SECRET}"`, 'utf16le').toString('base64'),
+  'hex with colons': grouped(1, ':'),
+  'hex with dashes, in capitals': grouped(1, '-').toUpperCase(),
+  'hex with spaces': grouped(1, ' '),
+  'hex in twos': grouped(2, ' '),
+  'hex in twos after 1 byte': `00${grouped(2, ' ', 1)}`,
+  'hex in fours': grouped(4, ' '),
+  'hex as bytes of C': `0x${grouped(1, ', 0x')}`,
+  'hex as escapes': `\\x${grouped(1, '\\x')}`,
+  'hex in words with the low end first': Array.from({ length: BYTES.length / 2 }, (_, i) => BYTES.subarray(2 * i, 2 * i + 2).toReversed().toHex()).join(' '),
   'a shell word': `+ curl -u '${SECRET.replaceAll("'", "'\\''")}'`,
 };
 
@@ -165,13 +191,16 @@ void test('T55: random secrets, texts and cuts give what a plain search gives', 
 void test('random bytes with secrets strewn in give what a plain search gives', () => {
   const secrets = [BYTES, Buffer.from([0, 255, 10, 13, 0, 254, 1]), Buffer.from('correct horse battery staple')];
   const forms = secrets.flatMap(secretForms);
+  // Of a form in hex that is cut, each 6 bytes are found.
+  const windows = secrets.flatMap((secret) => Array.from({ length: secret.length - 5 }, (_, at) => secret.subarray(at, at + 6)));
+  const digits = windows.flatMap((window) => [window.toString('hex'), window.toString('hex').toUpperCase()].map((text) => Buffer.from(text)));
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
     const noise = (): Buffer => Buffer.from(Array.from({ length: random(80) }, () => random(256)));
     const part = (): Buffer => (random(2) === 0 ? noise() : forms[random(forms.length)]!);
     const text = Buffer.concat(Array.from({ length: 20 }, () => { const bytes = part(); return random(4) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes; }));
     const cut = random(text.length);
-    assert.deepEqual(redact(secrets, [text.subarray(0, cut), text.subarray(cut)]), naive(forms, text), `seed ${seed}`);
+    assert.deepEqual(redact(secrets, [text.subarray(0, cut), text.subarray(cut)]), naive([...forms, ...digits], text), `seed ${seed}`);
   }
 });
 

@@ -1,4 +1,7 @@
-import { PatternReplacer, type Redactor } from './pattern-replacer.ts';
+import { GroupedHexReplacer } from './grouped-hex.ts';
+import { HexWindows } from './hex-windows.ts';
+import { chained, PatternReplacer, type Redactor } from './pattern-replacer.ts';
+import type { PathForm } from './path-mask.ts';
 import { LONGEST_VALUE_BYTES, secretForms, SHORT_BYTES } from './redaction-forms.ts';
 import { PatternSearch } from './redaction-search.ts';
 
@@ -20,38 +23,50 @@ export interface SecretWarning {
 /** The secret values of a run, made ready once for all its streams and texts. */
 export interface SecretPatterns {
   readonly search: PatternSearch | undefined;
+  /** By kind of pattern, what replaces it: that of values first. */
+  readonly marks: readonly Buffer[];
+  /** Of the values, for hex digits in groups. */
+  readonly windows: HexWindows;
   readonly warnings: readonly SecretWarning[];
 }
 
-export function compileSecrets(secrets: readonly Buffer[]): SecretPatterns {
+/** `paths` are replaced by their words, all in one pass. Where one overlaps a value, the mark of the value stands. */
+export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathForm[] = []): SecretPatterns {
   const warnings: SecretWarning[] = [];
-  const patterns = new Map<string, Buffer>();
+  const marks = [REDACTED, ...new Set(paths.map(({ word }) => word))];
+  const patterns = new Map<string, { readonly form: Buffer; readonly kind: number }>();
+  for (const { form, word } of paths) {
+    const bytes = Buffer.from(form);
+    patterns.set(bytes.toString('latin1'), { form: bytes, kind: marks.indexOf(word) });
+  }
+  const values: Buffer[] = [];
   for (const [index, secret] of secrets.entries()) {
     const forms = secretForms(secret);
-    for (const form of forms) patterns.set(form.toString('latin1'), form);
+    for (const form of forms) patterns.set(form.toString('latin1'), { form, kind: 0 });
     const value = forms[0];
+    if (value !== undefined) values.push(value);
     if (value === undefined) warnings.push({ index, problem: 'empty' });
     else if (value.length < SHORT_BYTES) warnings.push({ index, problem: 'short' });
     else if (secret.length > LONGEST_VALUE_BYTES) warnings.push({ index, problem: 'long' });
   }
-  return { search: patterns.size > 0 ? new PatternSearch([...patterns.values()]) : undefined, warnings };
+  const rows = [...patterns.values()];
+  const search = rows.length === 0 ? undefined : new PatternSearch(rows.map(({ form }) => form), rows.map(({ kind }) => kind));
+  return { search, marks: marks.map((mark) => Buffer.from(mark)), windows: new HexWindows(values), warnings };
 }
 
 const PASS: Redactor = { push: (chunk) => chunk, end: () => NOTHING };
 
 /** Replaces every secret value in one stream of bytes. Never holds back more than the longest form less one byte. */
 export function createRedactor(secrets: readonly Buffer[] | SecretPatterns): Redactor {
-  const { search } = 'search' in secrets ? secrets : compileSecrets(secrets);
-  return search === undefined ? PASS : new PatternReplacer(search, () => MARK);
+  const { search, marks, windows } = 'search' in secrets ? secrets : compileSecrets(secrets);
+  if (search === undefined) return PASS;
+  const values = new PatternReplacer(search, marks);
+  return windows.isEmpty ? values : chained(values, new GroupedHexReplacer(windows, MARK));
 }
 
 /** The same for one string. Text without a secret comes back as it is, lone surrogates included. */
 export function redactText(text: string, secrets: readonly Buffer[] | SecretPatterns): string {
-  return replacedText(text, createRedactor(secrets));
-}
-
-/** One string through a replacer that was not used before. */
-export function replacedText(text: string, redactor: Redactor): string {
+  const redactor = createRedactor(secrets);
   const bytes = Buffer.from(text);
   const ready = redactor.push(bytes);
   const rest = redactor.end();

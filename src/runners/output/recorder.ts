@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { JobProgress } from '../../domain/job.ts';
-import { compilePaths, createCleaner, type HiddenFolders, type PathPatterns } from '../../domain/path-mask.ts';
+import { type HiddenFolders, pathForms } from '../../domain/path-mask.ts';
 import type { Redactor } from '../../domain/pattern-replacer.ts';
-import { compileSecrets, replacedText, type SecretPatterns } from '../../domain/redaction.ts';
+import { compileSecrets, createRedactor, redactText, type SecretPatterns } from '../../domain/redaction.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
@@ -40,7 +40,7 @@ export class RecorderFenced extends Error {
 
 export interface RecorderOptions {
   readonly secrets: readonly Buffer[] | SecretPatterns;
-  /** Shown by a word in place of their paths. */
+  /** Shown by a word in place of their paths, where `secrets` are not made ready yet. */
   readonly folders?: HiddenFolders;
   /** The sequence number of the first event. */
   readonly firstSeq: number;
@@ -82,7 +82,6 @@ interface Source {
 class OutputRecorder implements Recorder {
   readonly #options: RecorderOptions;
   readonly #secrets: SecretPatterns;
-  readonly #paths: PathPatterns | null;
   readonly #capBytes: number;
   readonly #queue: ChunkQueue;
   readonly #sources = new Set<Source>();
@@ -103,8 +102,7 @@ class OutputRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#secrets = 'search' in options.secrets ? options.secrets : compileSecrets(options.secrets);
-    this.#paths = options.folders === undefined ? null : compilePaths(options.folders, this.#secrets);
+    this.#secrets = 'search' in options.secrets ? options.secrets : compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
     this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
     this.#queue = new ChunkQueue({
       firstSeq: options.firstSeq,
@@ -117,7 +115,7 @@ class OutputRecorder implements Recorder {
 
   attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void {
     const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
-    const source: Source = { stream, splitter, sift, redactor: createCleaner(this.#secrets, this.#paths) };
+    const source: Source = { stream, splitter, sift, redactor: createRedactor(this.#secrets) };
     this.#sources.add(source);
     stream.on('data', (chunk: Buffer | string) => this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
     stream.once('end', () => this.#ended(source));
@@ -130,7 +128,7 @@ class OutputRecorder implements Recorder {
   }
 
   system(text: string): void {
-    const line = Buffer.from(this.#clean(text));
+    const line = Buffer.from(redactText(text, this.#secrets));
     if (this.#closed || !this.#mayNote(line.length)) return;
     const splitter = new LineSplitter((data, ended) => (ended ? this.#queue.lines('system', data) : this.#queue.text('system', data)));
     splitter.push(line);
@@ -138,13 +136,9 @@ class OutputRecorder implements Recorder {
   }
 
   event(progress: JobProgress): void {
-    const play = this.#clean(progress.play).slice(0, NAME_LIMIT_CHARACTERS);
-    const task = this.#clean(progress.task).slice(0, NAME_LIMIT_CHARACTERS);
+    const play = redactText(progress.play, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
+    const task = redactText(progress.task, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
     if (!this.#closed && this.#mayNote(play.length + task.length)) this.#queue.progress(play, task);
-  }
-
-  #clean(text: string): string {
-    return replacedText(text, createCleaner(this.#secrets, this.#paths));
   }
 
   finish(): Promise<{ lastSeq: number }> {
