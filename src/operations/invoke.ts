@@ -39,6 +39,11 @@ type Input = z.output<z.ZodObject>;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
+/** Throws invalid_argument. */
+export function checkIdempotencyKey(key: string): void {
+  if (!KEY.test(key)) throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
+}
+
 /** The one way to call an operation: scope, input, idempotency key, run, project. Throws Failure. */
 export async function invoke(home: Home, operation: Operation, invocation: Invocation): Promise<Answer> {
   authorize(operation, invocation.caller);
@@ -76,7 +81,7 @@ async function runWrite(home: Home, operation: WriteOperation, invocation: Invoc
 
 async function writeOnce(home: Home, operation: WriteOperation, { caller, idempotencyKey: key }: Invocation, input: Input): Promise<Answer> {
   if (key === undefined) return commit(home, operation, caller, input, null);
-  if (!KEY.test(key)) throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
+  checkIdempotencyKey(key);
   if (!takesKey(operation)) {
     throw new Failure('invalid_argument', `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`);
   }

@@ -51,6 +51,12 @@ export function gatherBody(places: InputPlaces, raw: Record<string, unknown>, bo
   }
 }
 
+/** Of a `Last-Event-ID`. Throws invalid_argument. */
+export function sequenceNumber(id: string): number {
+  if (!/^\d{1,15}$/.test(id)) throw new Failure('invalid_argument', 'Last-Event-ID: expected a sequence number.');
+  return Number(id);
+}
+
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
 }

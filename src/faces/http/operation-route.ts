@@ -7,7 +7,7 @@ import type { HttpFace, Operation } from '../../operations/operation.ts';
 import { hasBody, readJson } from './body.ts';
 import { credentialsOf, headerValues, queryOf } from './credentials.ts';
 import { DATA_HEADERS, type HeaderList, JSON_HEADERS, STREAM_HEADERS } from './headers.ts';
-import { gatherBody, gatherText, type InputPlaces, inputPlaces } from './input.ts';
+import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
 import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';
 import type { HttpLimits } from './limits.ts';
 import { PatientWriter } from './patient-writer.ts';
@@ -114,9 +114,7 @@ async function ask({ operation, http, places, home, limits, waits }: Route, exch
 /** A client that reconnects names the last event it saw; that is newer than the `since` of its first request. */
 function resumeAfter(raw: Record<string, unknown>, places: InputPlaces, ids: readonly string[]): void {
   const id = ids.at(-1) ?? '';
-  if (id === '' || !places.query.has('since')) return;
-  if (!/^\d{1,15}$/.test(id)) throw new Failure('invalid_argument', 'Last-Event-ID: expected a sequence number.');
-  raw['since'] = Number(id);
+  if (id !== '' && places.query.has('since')) raw['since'] = sequenceNumber(id);
 }
 
 async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answer: Answer): Promise<void> {

@@ -25,7 +25,7 @@ export class DecisionRoutes {
   /** False when the request is for something else. Never rejects. */
   async serve(exchange: Exchange): Promise<boolean> {
     const { method = '' } = exchange.request;
-    const visit = visitOf(exchange.request);
+    const visit = linkVisitOf(exchange.request);
     if (visit === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
     try {
       const isPost = method === 'POST';
@@ -55,7 +55,7 @@ export class DecisionRoutes {
 }
 
 /** The parts of the URL, unchecked; null where its path is not that of a link. What else stands in the query is left alone: chat programs add to links. */
-function visitOf({ url = '' }: IncomingMessage): LinkVisit | null {
+export function linkVisitOf({ url = '' }: Pick<IncomingMessage, 'url'>): LinkVisit | null {
   const [path = '', ...query] = url.split('?');
   const [, approvalId, decision] = PATH.exec(path) ?? [];
   if (approvalId === undefined || decision === undefined) return null;

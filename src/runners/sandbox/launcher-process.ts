@@ -6,7 +6,7 @@ import { pause, type Clock } from '../../lib/clock.ts';
 import { launchError, SandboxRefused } from './errors.ts';
 import { HELPER_NODE_OPTIONS } from './lean.ts';
 import type { LaunchOrder, LauncherReady, LauncherReport } from './protocol.ts';
-import { ORDER_MAX_BYTES } from './protocol.ts';
+import { ORDER_MAX_BYTES, parseReport } from './protocol.ts';
 
 /** The process that a tool is: the pid together with its start names it for ever. */
 export interface Leader {
@@ -174,7 +174,7 @@ export class LauncherProcess {
 
   #take(lines: readonly string[]): void {
     try {
-      this.#reports.push(...lines.map((each) => JSON.parse(each) as LauncherReport));
+      this.#reports.push(...lines.map(parseReport));
     } catch {
       this.kill();
     }
@@ -265,7 +265,8 @@ function openPipe(pid: number, fd: number): Readable {
   }
 }
 
-function encodeOrder({ argv, env, cwd, policy, account = null, limits = {} }: LaunchOrder): string {
+/** One line for a launcher. Throws SandboxRefused where it is too long. */
+export function encodeOrder({ argv, env, cwd, policy, account = null, limits = {} }: LaunchOrder): string {
   const text = `${JSON.stringify({ argv, env, cwd, policy, account, limits })}\n`;
   if (Buffer.byteLength(text) > ORDER_MAX_BYTES) throw new SandboxRefused(`The order is longer than ${ORDER_MAX_BYTES} bytes.`);
   return text;

@@ -62,6 +62,16 @@ export interface LauncherFailed {
 
 export type LauncherReport = LauncherReady | LauncherExecuting | LauncherFailed;
 
+/** One line of a launcher. Throws for what is no report: a launcher that says anything else is not believed. */
+export function parseReport(line: string): LauncherReport {
+  const report = JSON.parse(line) as unknown;
+  if (typeof report !== 'object' || report === null || !REPORT_MEMBERS.some((member) => Object.hasOwn(report, member))) throw new Error('a launcher sent a line that is no report');
+  return report as LauncherReport;
+}
+
+/** One of them is in each report, and says of which kind it is. */
+const REPORT_MEMBERS = ['ready', 'executing', 'error'];
+
 /** As a shell would exit for a command that it can't start: 127 when there is none, 126 otherwise. */
 export function exitCodeOf(problem: LaunchProblem): 126 | 127 {
   return problem === 'not_found' ? 127 : 126;

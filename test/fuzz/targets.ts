@@ -1,0 +1,8 @@
+/** All targets of the fuzz. One more is a row in the file of its area; its name is what `--target` takes. */
+import { FILE_TARGETS } from './files.ts';
+import { INGRESS_TARGETS } from './ingress.ts';
+import { REQUEST_TARGETS } from './requests.ts';
+import { RULE_TARGETS } from './rules.ts';
+import type { FuzzTarget } from './target.ts';
+
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [...INGRESS_TARGETS, ...RULE_TARGETS, ...FILE_TARGETS, ...REQUEST_TARGETS];
