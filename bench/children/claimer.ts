@@ -3,6 +3,7 @@ import { claim } from '../../src/daemon/moves.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { insertDaemon } from '../../src/store/daemons.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
@@ -36,7 +37,7 @@ let open: Open | null = null;
 for await (const order of orders<ClaimOrder | 'go'>()) {
   if (order !== 'go') {
     const daemonId = newId('dmn', systemClock.now());
-    const store = await openStore({ location: { file: order.file }, clock: systemClock, daemonId });
+    const store = await openStore({ location: { file: order.file }, clock: systemClock, daemonId, keyring: testKeyring });
     const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
     await store.write((tx) => insertDaemon(tx, { id: daemonId, started_at: tx.now, ...row }));
     open = { store, daemonId, slots: order.slots };

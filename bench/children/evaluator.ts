@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { EventFacts } from '../../src/domain/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { insertRule } from '../../src/store/rules.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -43,7 +44,7 @@ async function perSecond(book: RuleBook, durationMs: number): Promise<number> {
 }
 
 for await (const { dir, rules, form, durationMs } of orders<EvaluateOrder>()) {
-  const store = await openStore({ location: { file: join(dir, `book-${form}-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench' });
+  const store = await openStore({ location: { file: join(dir, `book-${form}-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring });
   await store.write(async (tx) => {
     for (const { name, when } of benchRules(0, rules, form)) await insertRule(tx, { name, when, ...REST });
   });

@@ -2,6 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { openStore } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
 import type { FillOrder } from './reaction-orders.ts';
@@ -20,7 +21,7 @@ function row(index: number, at: number): SQLInputValue[] {
 }
 
 for await (const { file, count } of orders<FillOrder>()) {
-  await (await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench' })).close();
+  await (await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring })).close();
   const db = new DatabaseSync(file);
   // It is made anew if the machine fails meanwhile, so nothing has to be flushed.
   db.exec('pragma synchronous = off; pragma cache_size = -262144; begin');

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { claim } from '../../src/daemon/moves.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { createRecorder } from '../../src/runners/output/recorder.ts';
 import { appendOutput } from '../../src/store/chunks.ts';
 import { fenceOf } from '../../src/store/claims.ts';
@@ -65,7 +66,7 @@ for await (const { dir, lines } of orders<RecordOrder>()) {
   const file = join(dir, 'lines');
   writeFileSync(file, logLines(lines));
   await addJobs(join(dir, 'store.db'), 10, 'queued');
-  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: DAEMON });
+  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: DAEMON, keyring: testKeyring });
   const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
   await store.write((tx) => insertDaemon(tx, { id: DAEMON, started_at: tx.now, ...row }));
   await recordedRate(store, file, lines);

@@ -4,6 +4,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { prepareDataDir } from '../../src/config/data-dir.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { openStore } from '../../src/store/store.ts';
 import { removeDir, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
@@ -57,7 +58,7 @@ function queuedRow(createdAt: number): SQLInputValue[] {
 
 /** Makes the file with its schema, if need be, and adds `count` jobs in inserts of many rows, oldest first. */
 export async function addJobs(file: string, count: number, state: 'ended' | 'queued'): Promise<void> {
-  const store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench' });
+  const store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring });
   await store.close();
   const db = new DatabaseSync(file);
   try {

@@ -3,6 +3,7 @@ import type { Claimed } from '../children/orders.ts';
 import { rawInsertsPerSecond } from '../floors/insert.ts';
 import { claim } from '../../src/daemon/moves.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { insertDaemon } from '../../src/store/daemons.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { Bench } from '../kit/bench.ts';
@@ -20,7 +21,7 @@ const DAEMON = 'dmn_bench';
 
 async function openQueue(file: string, jobs: number): Promise<Store> {
   await addJobs(file, jobs, 'queued');
-  const store = await openStore({ location: { file }, clock: systemClock, daemonId: DAEMON });
+  const store = await openStore({ location: { file }, clock: systemClock, daemonId: DAEMON, keyring: testKeyring });
   const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
   await store.write((tx) => insertDaemon(tx, { id: DAEMON, started_at: tx.now, ...row }));
   return store;

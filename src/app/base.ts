@@ -19,7 +19,7 @@ import { RuleBook } from '../reaction/rule-book.ts';
 import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
 import { assertSameKey, holdsSealed } from '../store/seal.ts';
 import type { SchemaAccess } from '../store/migrate.ts';
-import { openStore, SchemaMismatch, type Store } from '../store/store.ts';
+import { openStore, SchemaMismatch, type Store, type StoreOptions } from '../store/store.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createSourceFetcher } from './sources.ts';
@@ -46,14 +46,16 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const clock = systemClock;
   const prepared = await prepareDataDir(settings.dataDir);
   const paths = settings.sealKeyFile === null ? prepared : { ...prepared, sealKey: settings.sealKeyFile };
-  const store = await openStoreOf(settings, paths, clock, schema);
+  // Asked by writes, which come after the store is open.
+  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
+  const seal = createSealKeeper(paths.sealKey, storeNeedsKey);
+  const store = await openStoreOf(settings, { paths, clock, schema, keyring: () => seal.keyring() });
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.tellAll());
   let key: Promise<Buffer> | null = null;
   let gitLaunchers: LauncherPool | null = null;
-  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
   return {
-    seal: createSealKeeper(paths.sealKey, storeNeedsKey),
+    seal,
     // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
     sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 }))),
     clock,
@@ -76,12 +78,14 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   };
 }
 
-async function openStoreOf(settings: Settings, paths: DataDirPaths, clock: Clock, schema: SchemaAccess): Promise<Store> {
+type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & { readonly paths: DataDirPaths; readonly schema: SchemaAccess };
+
+async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }: StoreParts): Promise<Store> {
   const location = settings.databaseUrl === null ? { file: paths.database } : { url: settings.databaseUrl };
   // Names this process's ledger chain where every process has one: on a shared PostgreSQL.
   const daemonId = newId('dmn', clock.now());
   try {
-    return await openStore({ location, clock, daemonId, schema });
+    return await openStore({ location, clock, daemonId, schema, keyring });
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);

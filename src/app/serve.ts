@@ -30,6 +30,7 @@ import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
 import { prepareJobPlace } from './job-place.ts';
 import { ingressUrlOf } from './ingress-url.ts';
+import { beginKeying } from './keying.ts';
 import { pageOptions } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
@@ -96,6 +97,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const base = await openBase(settings, schema);
   teardown.add(() => base.close());
   await sameKey(base);
+  await beginKeying(base);
   await refuseExposed(base);
   const place = await prepareJobPlace(base, log);
   const transports = readTransports(settings.notify, { clock: base.clock, sealKey: await base.sealKey() });

@@ -3,6 +3,7 @@ import { countsFrom, type ReadTimetable, type ScheduledAction, timetableReader }
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import { type Gate, queueAction, type QueueDeps, type Queued } from '../reaction/queue.ts';
 import type { Tx } from '../store/gate.ts';
+import { checkScheduleTag } from '../store/order-tags.ts';
 import { listDue, listSchedules, moveSlot, nextSlot, noteJob, noteRefusal, takeSlot } from '../store/schedules.ts';
 import type { ScheduleRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -121,7 +122,8 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
   }
 }
 
-function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
+async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
+  checkScheduleTag(tx.ring, row);
   const gate: Gate | null = row.approval === 'required' ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name } : null;
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
   return queueAction(tx, deps, asker, JSON.parse(row.action) as ScheduledAction, gate);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
+import { testKeyring } from '../lib/seal-for-tests.ts';
 import { createKeyring } from '../lib/seal.ts';
 import { insertDaemon } from '../store/daemons.ts';
 import { insertJob, type NewJob } from '../store/jobs.ts';
@@ -29,7 +30,7 @@ export async function openTestStore(): Promise<TestStore> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
   const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
   for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
-  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: 'test' });
+  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: 'test', keyring: testKeyring });
   return {
     store,
     keyring: () => Promise.resolve(RING),

@@ -1,5 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { RunOutcome } from '../domain/job.ts';
+import { needsTag } from '../domain/order.ts';
 import type { State } from '../domain/workspace.ts';
 import { pause } from '../lib/clock.ts';
 import type { RecordedChunk } from '../runners/output/recorder.ts';
@@ -12,6 +13,7 @@ import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../store
 import type { Tx } from '../store/gate.ts';
 import { isCordoned } from '../store/cordon.ts';
 import { hasClaimable } from '../store/jobs.ts';
+import { checkJobTag } from '../store/order-tags.ts';
 import type { JobRow } from '../store/schema.ts';
 import { claim, endJob, recordMove, type Claimed } from './moves.ts';
 import { gatherInputs, type InputDeps, NO_INPUTS, type RunInputs } from './run-inputs.ts';
@@ -167,6 +169,8 @@ export class Work {
     const runner = RUNNERS[row.kind];
     if (runner === undefined) return { runner: saying(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
     try {
+      // Whoever can write the database alone must not get out of the sandbox.
+      if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
       return { runner, inputs: await gatherInputs(this.#deps, row, signal) };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

@@ -1,16 +1,32 @@
-import { verifyLedger } from '../store/ledger.ts';
-import { fail, type Facts, type Finding, ok } from './entry.ts';
+import { readSealKey } from '../config/seal-key.ts';
+import { createKeyring, type Keyring } from '../lib/seal.ts';
+import { verifyLedger } from '../store/ledger-verify.ts';
+import { fail, type Facts, type Finding, ok, warn } from './entry.ts';
 import { withStore } from './with-store.ts';
 
 /** Faults that are named; there is at most one per chain. */
 const NAMED_MAX = 5;
 
 /** Each chain of the audit ledger holds from its first row to its head. */
-export function examineAuditLedger({ openedStore }: Facts): Promise<Finding> {
-  return withStore(openedStore, async (store) => {
-    const { chains, rows, faults } = await verifyLedger(store.db);
-    if (faults.length === 0) return ok(`${rows} rows in ${chains} ${chains === 1 ? 'chain' : 'chains'}, each following the one before it.`);
-    const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
-    return fail(`${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
+export function examineAuditLedger(facts: Facts): Promise<Finding> {
+  return withStore(facts.openedStore, async (store) => {
+    const { chains, rows, faults, unkeyed } = await verifyLedger(store.db, await findRing(facts));
+    if (faults.length > 0) {
+      const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
+      return fail(`${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
+    }
+    const whole = `${rows} rows in ${counted(chains)}, each following the one before it.`;
+    if (unkeyed === 0) return ok(whole);
+    return warn(`${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no daemon of the earlier build runs.`);
   });
+}
+
+/** Null where there is no usable key: why is said by the entry `seal`. */
+async function findRing({ settings, paths }: Facts): Promise<Keyring | null> {
+  const state = await readSealKey(settings.sealKeyFile ?? paths.sealKey);
+  return state.ok ? createKeyring(state.keys) : null;
+}
+
+function counted(chains: number): string {
+  return `${chains} ${chains === 1 ? 'chain' : 'chains'}`;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
+import { testKeyring } from '../lib/seal-for-tests.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry } from './entry.ts';
@@ -43,7 +44,7 @@ describe('damage of the store', () => {
   async function examine(file: string): Promise<{ store: DoctorEntry; ledger: DoctorEntry }> {
     let store: Store | Error;
     try {
-      store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_doctor' });
+      store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_doctor', keyring: testKeyring });
     } catch (error) {
       store = error as Error;
     }

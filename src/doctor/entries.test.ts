@@ -151,11 +151,14 @@ describe('seal', () => {
   });
 
   test('warns of a missing key in a new installation, and fails once tokens need it', async () => {
-    await rm(home.paths.sealKey);
+    const kept = `${home.paths.sealKey}.kept`;
+    await rename(home.paths.sealKey, kept);
     await demand('seal', 'warn', /There is no seal key in the data directory yet/);
+    await rename(kept, home.paths.sealKey);
     const bytes = Buffer.alloc(16);
     const row = { id: 'tok_1', name: 'n', owner: 'o', scope: 'operator', salt: bytes, hash: bytes, version: 1 } as const;
     await home.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now, expires_at: null, revoked_at: null }));
+    await rm(home.paths.sealKey);
     await demand('seal', 'fail', /missing: tokens can not be verified without it/);
   });
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DataDirPaths, prepareDataDir } from '../config/data-dir.ts';
-import { loadOrCreateSealKey } from '../config/seal-key.ts';
+import { createSealKeeper } from '../config/seal-keeper.ts';
 import { systemClock } from '../lib/clock.ts';
 import { HandClock } from '../lib/clock-for-tests.ts';
 import { insertJob } from '../store/jobs.ts';
@@ -30,10 +30,11 @@ export async function install(url?: string): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), 'gatehouse-doctor-'));
   const clock = new HandClock(WALL_MS);
   const paths = await prepareDataDir(join(root, 'data'));
+  const seal = createSealKeeper(paths.sealKey, () => false);
+  await seal.keyring();
   const location = url === undefined ? { file: paths.database } : { url };
   // The store gets the real clock: its waits for other processes must end.
-  const store = await openStore({ location, clock: { ...systemClock, now: () => clock.now() }, daemonId: 'dmn_doctor' });
-  await loadOrCreateSealKey(paths.sealKey, () => false);
+  const store = await openStore({ location, clock: { ...systemClock, now: () => clock.now() }, daemonId: 'dmn_doctor', keyring: () => seal.keyring() });
   const listener = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()));
   const healthy: DoctorParts = {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import { randomBytes } from './random.ts';
 
 /** Sealing: AES-256-GCM, where the label (what the thing is and whose) is authenticated with the content. */
@@ -23,7 +23,14 @@ export interface Keyring {
   /** Throws SealBroken, having answered nothing. */
   open(label: readonly string[], sealed: Uint8Array): Uint8Array;
   has(keyId: string): boolean;
+  /** HMAC-SHA256 of the text in hex, by the active key's key for `purpose`. */
+  mac(purpose: MacPurpose, text: string): string;
+  /** As `mac`, by the key with this id; null where that key is not here. */
+  macBy(keyId: string, purpose: MacPurpose, text: string): string | null;
 }
+
+/** What is authenticated without being encrypted. Each purpose has a key of its own. */
+export type MacPurpose = 'ledger' | 'order';
 
 /** The key file. */
 export interface SealKeeper {
@@ -58,6 +65,7 @@ interface RingKey {
   readonly id: string;
   readonly idBytes: Buffer;
   readonly secret: KeyObject;
+  readonly macKeys: Readonly<Record<MacPurpose, KeyObject>>;
   readonly createdAt: number | null;
 }
 
@@ -79,13 +87,23 @@ export function createKeyring(keys: readonly SealFileKey[]): Keyring {
     seal: (label, plain) => seal(active, label, plain),
     open: (label, sealed) => open(ring, label, sealed),
     has: (keyId) => ring.has(keyId),
+    mac: (purpose, text) => mac(active, purpose, text),
+    macBy(keyId, purpose, text) {
+      const key = ring.get(keyId);
+      return key === undefined ? null : mac(key, purpose, text);
+    },
   };
 }
 
 function ringKey({ key, createdAt }: SealFileKey): RingKey {
   if (key.length !== KEY_BYTES) throw new Error(`a seal key has ${KEY_BYTES} bytes`);
   const id = hash('sha256', derive(key, 'gatehouse seal id')).slice(0, KEY_ID_BYTES * 2);
-  return { id, idBytes: Buffer.from(id, 'hex'), secret: createSecretKey(derive(key, 'gatehouse seal')), createdAt };
+  const macKeys = { ledger: createSecretKey(derive(key, 'gatehouse ledger')), order: createSecretKey(derive(key, 'gatehouse order')) };
+  return { id, idBytes: Buffer.from(id, 'hex'), secret: createSecretKey(derive(key, 'gatehouse seal')), macKeys, createdAt };
+}
+
+function mac({ macKeys }: RingKey, purpose: MacPurpose, text: string): string {
+  return createHmac('sha256', macKeys[purpose]).update(text).digest('hex');
 }
 
 function derive(key: Uint8Array, purpose: string): Buffer {

@@ -8,6 +8,7 @@ import { appendState } from '../store/chunks.ts';
 import { cancelWaiting } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
 import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
+import { hasJobTag } from '../store/order-tags.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import * as field from './fields.ts';
@@ -167,7 +168,8 @@ const redrive = writeOperation({
     await tx.dialect.lockKey(tx.db, 'redrive');
     const pairs: ViewItem<'job.redrive'>[] = [];
     for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
-      if (await isProtected(tx.db, old)) continue;
+      // A privileged order that somebody wrote into the database is not made into one of this service.
+      if ((await isProtected(tx.db, old)) || !hasJobTag(tx.ring, old)) continue;
       const made = await findRedrive(tx.db, old.id);
       pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
     }

@@ -8,8 +8,7 @@ import { RULE_APPROVALS } from '../domain/rule.ts';
 import { countsFrom, runbookOf, SCHEDULED_RUNS, type ScheduledAction, TIMEZONE_DEFAULT, timetableReader } from '../domain/schedule.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { deleteSchedule, holdSchedule, insertSchedule, listSchedules, switchSchedule } from '../store/schedules.ts';
-import type { ScheduleRow } from '../store/schema.ts';
+import { deleteSchedule, holdSchedule, insertSchedule, listSchedules, switchSchedule, type NewSchedule } from '../store/schedules.ts';
 import { requireTargets } from './action-targets.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Operation } from './operation.ts';
@@ -18,7 +17,7 @@ import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
 
-function scheduleView(row: ScheduleRow): ViewItem<'schedule.list'> {
+function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
   return {
     name: row.name,
     cron: row.cron,
@@ -32,7 +31,7 @@ function scheduleView(row: ScheduleRow): ViewItem<'schedule.list'> {
   };
 }
 
-function replyGet(row: ScheduleRow): Reply {
+function replyGet(row: NewSchedule): Reply {
   const ttlMs = row.approval_ttl_ms;
   // The view has no place for the words of a command.
   const action = JSON.parse(row.action) as ScheduledAction;
@@ -138,7 +137,7 @@ const add = writeOperation({
   async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
     await requireTargets(tx, action);
     const now = await tx.dialect.clock(tx.db, tx.now);
-    const row: ScheduleRow = {
+    const row: NewSchedule = {
       name: input.name,
       cron: timetable.cron,
       timezone: timetable.timezone,

@@ -57,6 +57,7 @@ async function fire(deps: ReactionDeps, tx: Tx, considered: Considered, decision
   const asker = { trigger: sender.trigger, requestedBy: sender.principal, owners, runbook: `rule:${rule.name}` };
   let queued: Queued;
   try {
+    rule.checkTag(tx.ring);
     queued = await queueAction(tx, deps, asker, action, gate);
   } catch (error) {
     // A refusal comes before anything is written, so the event can be; what is no refusal undoes the write.

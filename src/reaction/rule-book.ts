@@ -3,7 +3,9 @@ import { type StoredCondition, storedCondition } from '../domain/rule-condition.
 import type { EventFacts } from '../domain/event.ts';
 import type { Action, Rule } from '../domain/rule.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Keyring } from '../lib/seal.ts';
 import { nextTurn } from '../lib/turns.ts';
+import { checkRuleTag } from '../store/order-tags.ts';
 import { listRules, ruleOf, rulesMark } from '../store/rules.ts';
 import type { RuleRow, SilenceRow } from '../store/schema.ts';
 import { openSilences, silencesMark } from '../store/silences.ts';
@@ -16,6 +18,8 @@ export interface BookRule extends Rule {
   evaluate(facts: EventFacts): { readonly value: boolean } | { readonly error: string };
   /** The action with its `${…}` filled in, each checked as the type of its field. */
   fill(facts: EventFacts): { readonly action: Action } | { readonly error: string };
+  /** Throws forbidden for a privileged action without the right tag. */
+  checkTag(ring: Keyring): void;
 }
 
 /** A silence that is open. */
@@ -148,6 +152,7 @@ export class RuleBook {
       sources: condition.sources,
       evaluate: condition.evaluate,
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
+      checkTag: (ring) => checkRuleTag(ring, row),
     };
   }
 

@@ -3,10 +3,10 @@ import { prepared } from './prepared.ts';
 import type { DaemonRow, Db, JobRow } from './schema.ts';
 
 /** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
-export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets'> & Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
+export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> & Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
-  await tx.db.insertInto('daemons').values(row).execute();
+  await tx.db.insertInto('daemons').values({ ...row, ledger_key_id: tx.ring.activeId }).execute();
 }
 
 /** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */

@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../domain/job.ts';
 import type { Tx } from './gate.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from './literals.ts';
+import { jobTag } from './order-tags.ts';
 import { prepared } from './prepared.ts';
 import type { Db, JobRow } from './schema.ts';
 
@@ -51,6 +52,8 @@ type InsertValues = Pick<
   | 'timeout_ms'
   | 'expires_at'
   | 'plan_artifact_id'
+  | 'order_tag'
+  | 'order_key_id'
 >;
 
 const insertRow = prepared<InsertValues, unknown>((db, value) =>
@@ -74,14 +77,19 @@ const insertRow = prepared<InsertValues, unknown>((db, value) =>
     timeout_ms: value('timeout_ms'),
     expires_at: value('expires_at'),
     plan_artifact_id: value('plan_artifact_id'),
+    order_tag: value('order_tag'),
+    order_key_id: value('order_key_id'),
     lease_generation: 0,
   }),
 );
 
-/** Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. */
+/**
+ * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one is
+ * tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it checked.
+ */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   const blocked = job.concurrencyKey !== null && job.state === 'queued' && (await keyIsTaken(tx, job.concurrencyKey));
-  const inserted = insertRow(tx.db, {
+  const row = {
     id: job.id,
     kind: job.kind,
     state: job.state,
@@ -101,8 +109,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     timeout_ms: job.timeoutMs,
     expires_at: job.expiresAt ?? null,
     plan_artifact_id: job.planArtifactId ?? null,
-  });
-  tx.later(inserted);
+  } as const;
+  tx.later(insertRow(tx.db, { ...row, ...jobTag(tx.ring, row) }));
 }
 
 /** The jobs of a key that run or may be claimed: never more than one. Two lookups, each of which an index can serve. */

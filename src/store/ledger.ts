@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { nextTurn } from '../lib/turns.ts';
+import type { Keyring } from '../lib/seal.ts';
 import type { Later } from './dialect.ts';
 import { prepared, preparedBy } from './prepared.ts';
-import type { Db, LedgerRow } from './schema.ts';
+import type { ChainRow, Db, LedgerRow } from './schema.ts';
 
 /** One thing that somebody did. Identifiers, states and counts only: values of operators never enter. */
 export interface LedgerEntry {
@@ -18,11 +18,11 @@ export const GENESIS = '0'.repeat(64);
 
 /** Rows that one statement inserts. A group is split into these sizes, so that a few prepared statements serve all. */
 const INSERT_SIZES = [64, 16, 4, 1];
-/** Rows that a verification reads at a time, with a turn of the event loop in between. */
-const VERIFY_PAGE = 2_000;
 
-const chainHead = prepared<{ id: string }, { length: number; head: string }>((db, value, dialect) =>
-  dialect.holdRows(db.selectFrom('chains').select(['length', 'head']).where('id', '=', value('id'))),
+type Head = Pick<ChainRow, 'length' | 'head' | 'key_id'>;
+
+const chainHead = prepared<{ id: string }, Head>((db, value, dialect) =>
+  dialect.holdRows(db.selectFrom('chains').select(['length', 'head', 'key_id']).where('id', '=', value('id'))),
 );
 
 const beginChain = prepared<{ id: string; head: string }, unknown>((db, value) =>
@@ -32,14 +32,14 @@ const beginChain = prepared<{ id: string; head: string }, unknown>((db, value) =
     .onConflict((conflict) => conflict.column('id').doNothing()),
 );
 
-const moveHead = prepared<{ id: string; length: number; head: string }, unknown>((db, value) =>
+const moveHead = prepared<Head & { id: string }, unknown>((db, value) =>
   db
     .updateTable('chains')
-    .set({ length: value('length'), head: value('head') })
+    .set({ length: value('length'), head: value('head'), key_id: value('key_id') })
     .where('id', '=', value('id')),
 );
 
-const COLUMNS = ['chain', 'seq', 'at', 'principal', 'owner', 'via', 'operation', 'target', 'detail', 'prev', 'hash'] as const;
+const COLUMNS = ['chain', 'seq', 'at', 'principal', 'owner', 'via', 'operation', 'target', 'detail', 'prev', 'hash', 'key_id'] as const;
 
 const INSERTS = INSERT_SIZES.map((size) => ({
   size,
@@ -50,14 +50,29 @@ const INSERTS = INSERT_SIZES.map((size) => ({
   }),
 }));
 
-/** Appends to a chain, inside a write transaction. Each row's hash covers its content and the hash before it. */
-export async function appendLedger(db: Db, chain: string, at: number, entries: readonly LedgerEntry[], later: Later): Promise<void> {
-  let { length: seq, head } = await headOf(db, chain);
+export interface Append {
+  readonly chain: string;
+  readonly at: number;
+  readonly ring: Keyring;
+  /** Whether the rows have a key in any case. */
+  readonly isKeyed: boolean;
+  readonly later: Later;
+}
+
+/**
+ * Appends to a chain, inside a write transaction. Each row's hash covers its content and the hash before it, and is an
+ * HMAC by the ledger key. A chain of an earlier build goes on without a key until `serve` makes its seam. Answers
+ * whether the rows have a key.
+ */
+export async function appendLedger(db: Db, { chain, at, ring, isKeyed, later }: Append, entries: readonly LedgerEntry[]): Promise<boolean> {
+  const found = await headOf(db, chain);
+  const keyId = isKeyed || found.length === 0 || found.key_id !== null ? ring.activeId : null;
+  let { length: seq, head } = found;
   const rows: LedgerRow[] = entries.map((entry) => {
     seq += 1;
     const { principal, owner, via, operation, target } = entry;
-    const row = { chain, seq, at, principal, owner, via, operation, target, detail: JSON.stringify(entry.detail), prev: head };
-    head = rowHash(row);
+    const row = { chain, seq, at, principal, owner, via, operation, target, detail: JSON.stringify(entry.detail), prev: head, key_id: keyId };
+    head = keyId === null ? hash('sha256', rowText(row)) : ring.mac('ledger', rowText(row));
     return { ...row, hash: head };
   });
   let done = 0;
@@ -66,10 +81,11 @@ export async function appendLedger(db: Db, chain: string, at: number, entries: r
       later(insert(db, rows.slice(done, done + size)));
     }
   }
-  later(moveHead(db, { id: chain, length: seq, head }));
+  later(moveHead(db, { id: chain, length: seq, head, key_id: keyId }));
+  return keyId !== null;
 }
 
-async function headOf(db: Db, chain: string): Promise<{ length: number; head: string }> {
+async function headOf(db: Db, chain: string): Promise<Head> {
   const [known] = (await chainHead(db, { id: chain })).rows;
   if (known !== undefined) return known;
   await beginChain(db, { id: chain, head: GENESIS });
@@ -78,59 +94,9 @@ async function headOf(db: Db, chain: string): Promise<{ length: number; head: st
   return begun;
 }
 
-function rowHash(row: Omit<LedgerRow, 'hash'>): string {
-  const { chain, seq, at, principal, owner, via, operation, target, detail, prev } = row;
-  return hash('sha256', JSON.stringify([chain, seq, at, principal, owner, via, operation, target, detail, prev]));
-}
-
-export interface LedgerVerdict {
-  readonly chains: number;
-  readonly rows: number;
-  /** What is wrong, naming the row; empty for sound chains. At most one per chain. */
-  readonly faults: readonly string[];
-}
-
-/** Recomputes every chain from its first row: an altered, removed or reordered row is named. */
-export async function verifyLedger(db: Db): Promise<LedgerVerdict> {
-  const chains = await db.selectFrom('chains').selectAll().orderBy('id').execute();
-  const faults: string[] = [];
-  let rows = 0;
-  for (const chain of chains) {
-    const verdict = await verifyChain(db, chain);
-    rows += verdict.rows;
-    if (verdict.fault !== null) faults.push(verdict.fault);
-  }
-  return { chains: chains.length, rows, faults };
-}
-
-async function verifyChain(
-  db: Db,
-  chain: { id: string; length: number; head: string },
-): Promise<{ rows: number; fault: string | null }> {
-  let head = GENESIS;
-  let seq = 0;
-  // Rows that arrive while this runs lie behind the length that was read first.
-  while (seq < chain.length) {
-    const page = await db
-      .selectFrom('ledger')
-      .selectAll()
-      .where('chain', '=', chain.id)
-      .where('seq', '>', seq)
-      .where('seq', '<=', chain.length)
-      .orderBy('seq')
-      .limit(VERIFY_PAGE)
-      .execute();
-    for (const row of page) {
-      if (row.seq !== seq + 1) return { rows: seq, fault: `chain ${chain.id}: row ${seq + 1} is missing` };
-      if (row.prev !== head) return { rows: seq, fault: `chain ${chain.id}: row ${row.seq} does not follow the row before it` };
-      if (rowHash(row) !== row.hash) return { rows: seq, fault: `chain ${chain.id}: row ${row.seq} was altered` };
-      head = row.hash;
-      seq = row.seq;
-    }
-    if (page.length === 0) return { rows: seq, fault: `chain ${chain.id}: row ${seq + 1} is missing` };
-    await nextTurn();
-  }
-  return head === chain.head
-    ? { rows: seq, fault: null }
-    : { rows: seq, fault: `chain ${chain.id}: its head does not match row ${seq}` };
+/** What the hash of a row covers. Rows of earlier builds have no key id in it. */
+export function rowText(row: Omit<LedgerRow, 'hash'>): string {
+  const { chain, seq, at, principal, owner, via, operation, target, detail, prev, key_id: keyId } = row;
+  const fields = [chain, seq, at, principal, owner, via, operation, target, detail, prev];
+  return JSON.stringify(keyId === null ? fields : [...fields, keyId]);
 }

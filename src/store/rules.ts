@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import type { Action, Rule } from '../domain/rule.ts';
 import type { Tx } from './gate.ts';
+import { ruleTag } from './order-tags.ts';
 import { prepared } from './prepared.ts';
 import type { Db, RuleRow } from './schema.ts';
 
@@ -58,7 +59,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
   const row: RuleRow = {
     name: rule.name,
     enabled: rule.disabled === true ? 0 : 1,
-    ...columnsOf(rule),
+    ...columnsOf(tx, rule),
     version: 1,
     created_at: tx.now,
     updated_at: tx.now,
@@ -77,7 +78,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
  * there is none of that name.
  */
 export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined> {
-  return change(tx, rule.name, { ...columnsOf(rule), ...(rule.disabled === true ? { enabled: 0 } : {}) });
+  return change(tx, rule.name, { ...columnsOf(tx, rule), ...(rule.disabled === true ? { enabled: 0 } : {}) });
 }
 
 /** `owner` stands behind it too from now on. Throws not_found. */
@@ -109,8 +110,8 @@ async function change(tx: Tx, name: string, columns: Partial<RuleRow>): Promise<
   return row;
 }
 
-function columnsOf(rule: NewRule) {
-  return {
+function columnsOf(tx: Tx, rule: NewRule) {
+  const columns = {
     when_text: rule.when,
     cooldown_ms: rule.cooldownMs,
     approval: rule.approval,
@@ -120,6 +121,7 @@ function columnsOf(rule: NewRule) {
     added_by: rule.addedBy,
     one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
   };
+  return { ...columns, ...ruleTag(tx.ring, { name: rule.name, ...columns }) };
 }
 
 const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>

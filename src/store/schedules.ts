@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../domain/failure.ts';
 import type { Tx } from './gate.ts';
+import { scheduleTag } from './order-tags.ts';
 import { prepared } from './prepared.ts';
 import type { Db, ScheduleRow } from './schema.ts';
 
@@ -12,10 +13,13 @@ export function listSchedules(db: Db): Promise<ScheduleRow[]> {
   return db.selectFrom('schedules').selectAll().orderBy('name').execute();
 }
 
+/** A schedule before it is tagged. */
+export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
+
 /** Throws duplicate where the name is taken. */
-export async function insertSchedule(tx: Tx, row: ScheduleRow): Promise<void> {
+export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
   const { name } = row;
-  const inserted = await tx.db.insertInto('schedules').values(row).onConflict((conflict) => conflict.column('name').doNothing()).returning('name').executeTakeFirst();
+  const inserted = await tx.db.insertInto('schedules').values({ ...row, ...scheduleTag(tx.ring, row) }).onConflict((conflict) => conflict.column('name').doNothing()).returning('name').executeTakeFirst();
   if (inserted === undefined) throw new Failure('duplicate', `name: a schedule is called ${name} already.`);
 }
 

@@ -93,6 +93,9 @@ export interface RuleRow {
   last_fired_at: number | null;
   /** 1: its command may be approved by one tap. */
   one_tap: 0 | 1;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** When a rule last fired for a thing, and with which job. */
@@ -149,4 +152,7 @@ export interface ScheduleRow {
   /** Why the last slot made no job; null where it made one, and before the first. */
   last_refusal: string | null;
   created_at: number;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }

@@ -18,6 +18,7 @@ export interface Schema {
   idempotency: IdempotencyRow;
   chains: ChainRow;
   ledger: LedgerRow;
+  ledger_keying: LedgerKeyingRow;
   daemons: DaemonRow;
   cordon: CordonRow;
   sources: infrastructure.SourceRow;
@@ -93,6 +94,9 @@ export interface JobRow {
   outcome_event_id: string | null;
   /** Of a drift run that found something to tell: the status of its event. */
   drift_status: EventStatus | null;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface ChunkRow {
@@ -142,6 +146,8 @@ export interface ChainRow {
   id: string;
   length: number;
   head: string;
+  /** The key of the last row; null while the chain has no keyed row. */
+  key_id: string | null;
 }
 
 export interface LedgerRow {
@@ -157,6 +163,16 @@ export interface LedgerRow {
   detail: string;
   prev: string;
   hash: string;
+  /** The key of the hash; null for rows of earlier builds, whose hash has no key. */
+  key_id: string | null;
+}
+
+/** When the ledger got its key. There is at most one row. */
+export interface LedgerKeyingRow {
+  id: 1;
+  keyed_at: number;
+  /** When every chain of earlier builds had its seam; null before. */
+  closed_at: number | null;
 }
 
 export interface DaemonRow {
@@ -173,6 +189,8 @@ export interface DaemonRow {
   ingress_url: string | null;
   /** JSON: name and key of each target of `--notify`; null for a build that did not record them. */
   notify_targets: string | null;
+  /** The key that it writes the ledger with; null for daemons of earlier builds, which write it without one. */
+  ledger_key_id: string | null;
 }
 
 export interface CordonRow {

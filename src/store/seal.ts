@@ -99,7 +99,16 @@ export async function assertSameKey(store: Store, ring: Keyring): Promise<void> 
   if (!ring.has(used.key_id)) throw otherKey(used, ring);
 }
 
-async function claimUsed(tx: Tx, { activeId }: Keyring): Promise<SealRow> {
+/**
+ * As `assertSameKey`, inside of a write that appends to the ledger: rows under a key that the other daemons do not have
+ * could not be verified.
+ */
+export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
+  const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));
+  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+}
+
+async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
   const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
   await tx.db.insertInto('seal').values(row).onConflict((oc) => oc.column('id').doNothing()).execute();
   return tx.db.selectFrom('seal').selectAll().executeTakeFirstOrThrow();

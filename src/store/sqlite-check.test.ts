@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
+import { testKeyring } from '../lib/seal-for-tests.ts';
 import { checkDurability } from './sqlite-check.ts';
 import { SqliteConnection } from './sqlite-driver.ts';
 import { openStore } from './store.ts';
@@ -16,7 +17,7 @@ describe('the check of an SQLite store', () => {
   after(() => rm(dir, { recursive: true }));
 
   test('finds nothing in a store as it is opened', async () => {
-    const store = await openStore({ location: { file: join(dir, 'a.db') }, clock: systemClock, daemonId: 'd' });
+    const store = await openStore({ location: { file: join(dir, 'a.db') }, clock: systemClock, daemonId: 'd', keyring: testKeyring });
     assert.deepEqual(await store.dialect.integrity(store.db), []);
     await store.close();
   });

@@ -1,11 +1,16 @@
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { recent } from '../lib/recent.ts';
+import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './dialect.ts';
 import { WriteGate, type Work, type WriteOptions } from './gate.ts';
 import { migrate, type Migration, readMigrations, type SchemaAccess } from './migrate.ts';
 import type { Db } from './schema.ts';
 
 export { SchemaMismatch } from './migrate.ts';
+
+/** How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key file costs as much as a small write. */
+const RING_MS = 1_000;
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -14,6 +19,8 @@ export interface Store {
   readonly dialect: Dialect;
   /** Reads committed state only: an open write of this process is not seen. */
   readonly db: Db;
+  /** The ledger chain that this process appends to. */
+  readonly chain: string;
   /** The migrations that opening it applied. */
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
@@ -32,6 +39,8 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** Names the ledger chain of this process where each daemon has its own. */
   readonly daemonId: string;
+  /** The keys that authenticate what is written. Asked before writes only. */
+  readonly keyring: () => Promise<Keyring>;
   /** Whether an older schema is brought up to date; without it, it is refused. A store without a schema gets one in any case. */
   readonly schema?: SchemaAccess;
 }
@@ -46,11 +55,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close();
     throw error;
   }
-  const gate = new WriteGate(engine, options.clock, engine.dialect.ledgerChain(options.daemonId));
+  const chain = engine.dialect.ledgerChain(options.daemonId);
+  const gate = new WriteGate({ engine, clock: options.clock, chain, ring: recent(options.clock, RING_MS, options.keyring) });
   let closing: Promise<void> | null = null;
   return {
     dialect: engine.dialect,
     db: engine.reader,
+    chain,
     migrated,
     write: (work, options) => gate.write(work, options),
     version: () => engine.version(),

@@ -5,6 +5,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
+import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { claimJobs } from '../../src/store/claims.ts';
 import type { Engine } from '../../src/store/dialect.ts';
 import { holdLock, isLockHeld } from '../../src/store/instance-lock.ts';
@@ -37,7 +38,7 @@ function need<T>(value: T | undefined): T {
 }
 
 function open({ location, name = 'dmn_child' }: ChildInput): Promise<Store> {
-  return openStore({ location: need(location), clock: systemClock, daemonId: name });
+  return openStore({ location: need(location), clock: systemClock, daemonId: name, keyring: testKeyring });
 }
 
 async function insertOne(store: Store): Promise<string> {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { JOB_MOVES, type JobState } from '../../src/domain/job.ts';
 import { pause, systemClock } from '../../src/lib/clock.ts';
+import { TEST_RING } from '../../src/lib/seal-for-tests.ts';
 import { appendOutput, appendState } from '../../src/store/chunks.ts';
 import { cancelWaiting, claimJobs, fenceOf, finishJob, queueApproved } from '../../src/store/claims.ts';
 import { insertJob } from '../../src/store/jobs.ts';
-import { verifyLedger } from '../../src/store/ledger.ts';
+import { verifyLedger } from '../../src/store/ledger-verify.ts';
 import type { JobRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, entry, ENGINES, makeJob, type TestDatabase, wipe } from './kit.ts';
@@ -123,7 +124,7 @@ for (const engine of ENGINES) {
         }
         const left = (await stores[0]!.db.selectFrom('jobs').select(['id', 'state']).execute()).filter((row) => !isFinal(row.state));
         assert.deepEqual(left, []);
-        const { faults, rows } = await verifyLedger(stores[0]!.db);
+        const { faults, rows } = await verifyLedger(stores[0]!.db, TEST_RING);
         assert.deepEqual(faults, []);
         assert.equal(rows, actors.reduce((sum, actor) => sum + actor.made.length, 0));
       });

@@ -41,7 +41,10 @@ for (const engine of ENGINES) {
     test('A job is read as it was inserted, with the same types on both databases', async () => {
       const job = makeJob({ workspace: 'net', concurrencyKey: 'workspace:net', privileged: true, owners: ['ana', 'bob'], spec: '{"a":"ü"}' });
       await its.store.write((tx) => insertJob(tx, job));
-      assert.deepEqual({ ...(await getJob(its.store.db, job.id)) }, {
+      const row = await getJob(its.store.db, job.id);
+      const { order_tag: tag, order_key_id: keyId } = row;
+      assert.match(`${tag} ${keyId}`, /^[0-9a-f]{64} [0-9a-f]{16}$/, 'a privileged order is tagged');
+      assert.deepEqual({ ...row }, {
         id: job.id,
         kind: 'command',
         state: 'queued',
@@ -71,6 +74,8 @@ for (const engine of ENGINES) {
         leader_start: null,
         outcome_event_id: null,
         drift_status: null,
+        order_tag: tag,
+        order_key_id: keyId,
         cancel_requested_at: null,
       });
     });

@@ -6,6 +6,8 @@ import { after, before, beforeEach } from 'node:test';
 import type { InitialState } from '../../src/domain/job.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { TEST_RING, testKeyring } from '../../src/lib/seal-for-tests.ts';
+import type { Keyring } from '../../src/lib/seal.ts';
 import { claimJobs, fenceOf, type Fence } from '../../src/store/claims.ts';
 import { insertDaemon } from '../../src/store/daemons.ts';
 import type { Tx } from '../../src/store/gate.ts';
@@ -20,7 +22,7 @@ export type Location = { readonly file: string } | { readonly url: string };
 /** One empty database; every `open` is what one process would have. */
 export interface TestDatabase {
   readonly location: Location;
-  open(options?: { daemonId?: string; clock?: Clock }): Promise<Store>;
+  open(options?: { daemonId?: string; clock?: Clock; keyring?: () => Promise<Keyring> }): Promise<Store>;
   /** Closes what was opened, and removes it. */
   remove(): Promise<void>;
 }
@@ -57,8 +59,8 @@ function databaseAt(location: Location, drop: () => Promise<void>): TestDatabase
   const opened: Store[] = [];
   return {
     location,
-    async open({ daemonId = newId('dmn', Date.now()), clock = systemClock } = {}) {
-      const store = await openStore({ location, clock, daemonId });
+    async open({ daemonId = newId('dmn', Date.now()), clock = systemClock, keyring = testKeyring } = {}) {
+      const store = await openStore({ location, clock, daemonId, keyring });
       opened.push(store);
       return store;
     },
@@ -180,7 +182,7 @@ export function makeToken(some: Partial<TokenRow> = {}): TokenRow {
 export async function addDaemon(store: Store, id: string, leaseUntil: number | null = null): Promise<DaemonRow> {
   const row = { id, host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: Date.now(), lease_until: leaseUntil, stopped_at: null, ingress_url: null, notify_targets: null };
   await store.write((tx) => insertDaemon(tx, row));
-  return row;
+  return { ...row, ledger_key_id: TEST_RING.activeId };
 }
 
 /** The database's own time in milliseconds, where leases are measured with it. */

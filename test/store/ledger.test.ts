@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { GENESIS, verifyLedger } from '../../src/store/ledger.ts';
+import { GENESIS } from '../../src/store/ledger.ts';
+import { verifyLedger } from '../../src/store/ledger-verify.ts';
 import type { LedgerRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { entry, ENGINES, type TestDatabase, wipe } from './kit.ts';
+import { TEST_RING } from '../../src/lib/seal-for-tests.ts';
 
 const CHAIN_OF = { SQLite: 'main', PostgreSQL: 'dmn_test' };
 
@@ -37,11 +39,11 @@ for (const engine of ENGINES) {
     after(() => database.remove());
     beforeEach(() => wipe(store));
 
-    const faults = async (): Promise<readonly string[]> => (await verifyLedger(store.db)).faults;
+    const faults = async (): Promise<readonly string[]> => (await verifyLedger(store.db, TEST_RING)).faults;
 
     test('Rows of groups of every size form one chain from the first row on, numbered without a gap', async () => {
       for (const size of [1, 2, 5, 21, 150]) await append(store, size);
-      assert.deepEqual(await verifyLedger(store.db), { chains: 1, rows: 179, faults: [] });
+      assert.deepEqual(await verifyLedger(store.db, TEST_RING), { chains: 1, rows: 179, faults: [], unkeyed: 0 });
       const rows = await store.db.selectFrom('ledger').selectAll().orderBy('seq').execute();
       assert.equal(rows[0]?.prev, GENESIS);
       assert.deepEqual(rows.map((row) => row.seq), Array.from({ length: 179 }, (_, n) => n + 1));
@@ -105,14 +107,14 @@ for (const engine of ENGINES) {
     test('Two processes that append at once keep sound chains, without a lost or doubled row', async () => {
       const second = await database.open({ daemonId: 'dmn_second' });
       await Promise.all([append(store, 150), append(second, 150)]);
-      const verdict = await verifyLedger(store.db);
-      assert.deepEqual(verdict, { chains: engine.hasLeases ? 2 : 1, rows: 300, faults: [] });
+      const verdict = await verifyLedger(store.db, TEST_RING);
+      assert.deepEqual(verdict, { chains: engine.hasLeases ? 2 : 1, rows: 300, faults: [], unkeyed: 0 });
     });
 
     test('Two processes that share a chain keep it sound', async () => {
       const twin = await database.open({ daemonId: 'dmn_test' });
       for (let round = 0; round < 5; round += 1) await Promise.all([append(store, 20), append(twin, 20)]);
-      assert.deepEqual(await verifyLedger(store.db), { chains: 1, rows: 200, faults: [] });
+      assert.deepEqual(await verifyLedger(store.db, TEST_RING), { chains: 1, rows: 200, faults: [], unkeyed: 0 });
     });
   });
 }

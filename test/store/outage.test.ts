@@ -4,8 +4,9 @@ import { Client } from 'pg';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { TEST_RING, testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { insertJob, listJobs } from '../../src/store/jobs.ts';
-import { verifyLedger } from '../../src/store/ledger.ts';
+import { verifyLedger } from '../../src/store/ledger-verify.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { entry, makeJob } from './kit.ts';
@@ -38,7 +39,7 @@ describe('When PostgreSQL goes away', () => {
   let server: PostgresServer;
   const stores: Store[] = [];
   const open = async (): Promise<Store> => {
-    const store = await openStore({ location: { url: server.url }, clock: systemClock, daemonId: newId('dmn', Date.now()) });
+    const store = await openStore({ location: { url: server.url }, clock: systemClock, daemonId: newId('dmn', Date.now()), keyring: testKeyring });
     stores.push(store);
     return store;
   };
@@ -74,7 +75,7 @@ describe('When PostgreSQL goes away', () => {
     acknowledged.push(await whenBack(() => insertOne(store)));
     const kept = new Set((await listJobs(store.db, {}, 100_000)).map((job) => job.id));
     assert.deepEqual(acknowledged.filter((id) => !kept.has(id)), []);
-    const verdict = await verifyLedger(store.db);
+    const verdict = await verifyLedger(store.db, TEST_RING);
     assert.deepEqual(verdict.faults, []);
     assert.equal(verdict.rows, kept.size);
   });
@@ -115,6 +116,6 @@ describe('When PostgreSQL goes away', () => {
   test('A store can not be opened on a server that is not there, and says so', async () => {
     const url = new URL(server.url);
     url.port = '1';
-    await assert.rejects(openStore({ location: { url: url.href }, clock: systemClock, daemonId: 'dmn_a' }), /ECONNREFUSED/);
+    await assert.rejects(openStore({ location: { url: url.href }, clock: systemClock, daemonId: 'dmn_a', keyring: testKeyring }), /ECONNREFUSED/);
   });
 });

@@ -5,10 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { holdLock, isLockHeld } from '../../src/store/instance-lock.ts';
 import { insertChunk } from '../../src/store/chunks.ts';
-import { verifyLedger } from '../../src/store/ledger.ts';
+import { verifyLedger } from '../../src/store/ledger-verify.ts';
 import type { Store } from '../../src/store/store.ts';
 import { firstOf, runChild, startChild } from './children.ts';
 import { enqueue, ENGINES, temporaryDirectory, type TestDatabase } from './kit.ts';
+import { TEST_RING } from '../../src/lib/seal-for-tests.ts';
 
 const [SQLITE] = ENGINES;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -44,7 +45,7 @@ describe('Several processes on one SQLite file', () => {
       assert.deepEqual(told.flatMap((each) => each['errors']), []);
       assert.equal(new Set(claimed).size, claimed.length, 'a job was claimed twice');
       assert.equal(claimed.length, CLAIMERS * ROUNDS);
-      assert.deepEqual(await verifyLedger(store.db), { chains: 1, rows: CLAIMERS * ROUNDS, faults: [] });
+      assert.deepEqual(await verifyLedger(store.db, TEST_RING), { chains: 1, rows: CLAIMERS * ROUNDS, faults: [], unkeyed: 0 });
     } finally {
       reader.close();
     }
@@ -107,7 +108,7 @@ describe('A writer that is killed at any moment', () => {
       const kept = await rowIds(store);
       assert.deepEqual([...acknowledged].filter((id) => !kept.has(id)), []);
       assert.deepEqual(await store.dialect.integrity(store.db), []);
-      const verdict = await verifyLedger(store.db);
+      const verdict = await verifyLedger(store.db, TEST_RING);
       assert.deepEqual(verdict.faults, []);
       assert.equal(verdict.rows, kept.size, 'a job without its ledger row, or a row without its job');
     });

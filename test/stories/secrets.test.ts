@@ -9,6 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { createSealKeeper } from '../../src/config/seal-keeper.ts';
 import { openStore } from '../../src/store/store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { noKeyring } from '../../src/lib/seal-for-tests.ts';
 import { readSecrets } from '../../src/store/secrets.ts';
 
 const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
@@ -68,7 +69,7 @@ function assertInNoFile(dir: string): number {
 
 /** As a run would get it. */
 async function valueOf(data: string, ref: string): Promise<string> {
-  const store = await openStore({ location: { file: join(data, 'gatehouse.db') }, clock: systemClock, daemonId: 'dmn_story' });
+  const store = await openStore({ location: { file: join(data, 'gatehouse.db') }, clock: systemClock, daemonId: 'dmn_story', keyring: noKeyring });
   try {
     const ring = await createSealKeeper(join(data, 'seal.key'), () => true).keyring();
     return String((await readSecrets(store.db, ring, { x: ref })).get('x'));

@@ -6,8 +6,9 @@ import { createSealKeeper } from '../../src/config/seal-keeper.ts';
 import { canMove, JOB_STATES, type JobState } from '../../src/domain/job.ts';
 import { decodeChunk } from '../../src/lib/chunk.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { noKeyring } from '../../src/lib/seal-for-tests.ts';
 import type { Keyring } from '../../src/lib/seal.ts';
-import { verifyLedger } from '../../src/store/ledger.ts';
+import { verifyLedger } from '../../src/store/ledger-verify.ts';
 import { planLabel, planViewLabel, stateLabel } from '../../src/store/seal.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { Fact } from './fault-writer.ts';
@@ -25,10 +26,10 @@ export interface Verdict {
 /** Opens the data directory as the next daemon would; makes a key where a fault has prevented even that. */
 export async function checkAfterFault(dataDir: string, facts: readonly Fact[]): Promise<Verdict> {
   const file = join(dataDir, 'gatehouse.db');
-  const store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_checker' });
+  const store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_checker', keyring: noKeyring });
   try {
     const ring = await createSealKeeper(join(dataDir, 'seal.key'), () => false).keyring();
-    const corrupt = [...integrity(file), ...(await verifyLedger(store.db)).faults, ...(await unopened(store, ring)), ...(await unsettled(store)), ...(await wrongMoves(store))];
+    const corrupt = [...integrity(file), ...(await verifyLedger(store.db, ring)).faults, ...(await unopened(store, ring)), ...(await unsettled(store)), ...(await wrongMoves(store))];
     return { lost: await lost(store, ring, facts), corrupt };
   } finally {
     await store.close();

@@ -95,12 +95,12 @@ interface Base {
 
 const bases = new WeakMap<Program, Base>();
 
-async function openBase(options: ProgramOptions, clock: Clock): Promise<Base> {
+async function openBase(options: ProgramOptions, clock: Clock, seal: SealKeeper): Promise<Base> {
   const other = options.beside === undefined ? undefined : bases.get(options.beside);
   const dir = other === undefined && options.postgres !== true ? mkdtempSync(join(tmpdir(), 'gatehouse-program-')) : null;
   const database = other === undefined && options.postgres === true ? await freshDatabase() : null;
   const location = other?.location ?? (database === null ? { file: join(dir ?? '', 'gatehouse.db') } : { url: database.url });
-  const store = await openStore({ location, clock, daemonId: newId('dmn', clock.now()) });
+  const store = await openStore({ location, clock, daemonId: newId('dmn', clock.now()), keyring: () => seal.keyring() });
   const followers = new Followers();
   store.onForeignCommit(() => followers.tellAll());
   return {
@@ -118,13 +118,14 @@ async function openBase(options: ProgramOptions, clock: Clock): Promise<Base> {
 
 export async function startProgram(ending: Ending | null, options: ProgramOptions = {}): Promise<Program> {
   const clock = options.clock ?? systemClock;
-  const base = await openBase(options, clock);
+  const seal = memorySealKeeper(clock);
+  const base = await openBase(options, clock, seal);
   const store = options.wrapStore?.(base.store) ?? base.store;
   const authenticator = createAuthenticator({ store: base.store, clock, sealKey: SEAL_KEY });
   hashed ??= authenticator.hashToken(SECRET, SALT);
   const hash = await hashed;
   let wakes = 0;
-  const services = fakeServices(store, base.followers, clock, authenticator, options.hasQueue ?? true, () => (wakes += 1));
+  const services = fakeServices({ store, seal, followers: base.followers, clock, authenticator, hasQueue: options.hasQueue ?? true, wake: () => (wakes += 1) });
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({
     home: { store, services },
@@ -186,8 +187,17 @@ function memorySealKeeper(clock: Clock): SealKeeper {
   };
 }
 
-function fakeServices(store: Store, followers: Followers, clock: Clock, authenticator: Authenticator, hasQueue: boolean, wake: () => void): Services {
-  const seal = memorySealKeeper(clock);
+interface Fakes {
+  readonly store: Store;
+  readonly seal: SealKeeper;
+  readonly followers: Followers;
+  readonly clock: Clock;
+  readonly authenticator: Authenticator;
+  readonly hasQueue: boolean;
+  readonly wake: () => void;
+}
+
+function fakeServices({ store, seal, followers, clock, authenticator, hasQueue, wake }: Fakes): Services {
   return {
     clock,
     server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },

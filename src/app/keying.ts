@@ -1,0 +1,27 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PRIVATE_FILE_MODE } from '../config/data-dir.ts';
+import { createExclusive } from '../lib/atomic-file.ts';
+import { keyLedger } from '../store/ledger-keying.ts';
+import type { Base } from './base.ts';
+
+/** Remembers, in the data directory, that the ledger of the shared database has keys. */
+const WITNESS = 'ledger.keyed';
+
+/**
+ * Keys the ledger of a store of an earlier build. Once that was done, this machine does not do it again for a shared
+ * database: whoever can write only the database cannot have rows of theirs taken over by removing the record of it. An
+ * embedded database lies in the data directory itself, where the file would protect nothing.
+ */
+export async function beginKeying({ store, paths, settings }: Base): Promise<void> {
+  const file = settings.databaseUrl === null ? null : join(paths.dir, WITNESS);
+  await keyLedger(store, file === null || !(await exists(file)));
+  if (file !== null) await createExclusive(file, '', PRIVATE_FILE_MODE);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
