@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
+import { HEADS_CHARS_MAX, readHeads, withHeads } from './audit.ts';
 import { NO_INPUT } from './fields.ts';
 import { readOperation } from './operation.ts';
 import { reply } from './reply.ts';
@@ -36,13 +38,19 @@ const doctor = readOperation({
   summary: 'Check each part of the installation on its own',
   effect: 'read',
   scopes: READERS,
-  http: { method: 'GET', path: '/health' },
-  cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --output json'] },
+  http: { method: 'GET', path: '/health', omit: ['ledger_head'] },
+  cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
   mcp: { tool: 'health' },
-  input: NO_INPUT,
+  input: z.strictObject({
+    ledger_head: z.string().max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` }).optional().describe('Compare with what svc audit head printed'),
+  }),
   answers: ['doctor'],
   failures: [],
-  run: async ({ services }) => reply('doctor', [...(await services.doctor())]),
+  async run({ store, services }, { ledger_head: text }) {
+    const heads = text === undefined ? [] : readHeads(text);
+    const report = await services.doctor();
+    return reply('doctor', heads.length === 0 ? [...report] : await withHeads(store.db, report, heads));
+  },
 });
 
 export const SERVICE_OPERATIONS = [whoami, doctor];

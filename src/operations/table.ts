@@ -1,5 +1,6 @@
 import { APPROVAL_LINK_OPERATIONS } from './approval-links.ts';
 import { APPROVAL_OPERATIONS } from './approvals.ts';
+import { AUDIT_OPERATIONS } from './audit.ts';
 import { COMMAND_OPERATIONS } from './commands.ts';
 import { DEADMAN_OPERATIONS } from './deadman.ts';
 import { EVENT_OPERATIONS } from './events.ts';
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEADMAN_OPERATIONS,
   ...SECRET_OPERATIONS,
   ...SEAL_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...MAINTENANCE_OPERATIONS,
   ...TOKEN_OPERATIONS,
 ];

@@ -232,6 +232,7 @@ export const VIEWS = {
   }),
   'token.list': z.array(token),
   'token.get': token,
+  'audit.head': z.array(z.object({ chain: z.string(), seq: count, hash: z.string() })),
   ...EVENT_VIEWS,
   ...RULE_VIEWS,
   ...HOST_VIEWS,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../config/settings.ts';
 import { type CliFace, isNone, type Operation, takesKey } from '../../operations/operation.ts';
-import { EXTRA_FLAGS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PAIR_FLAGS, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
+import { EXTRA_FLAGS, FILE_FIELDS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PAIR_FLAGS, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
 import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
@@ -107,7 +107,7 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     field,
     type,
     help: (schema.description ?? '') + told(schema.default),
-    ...(type === 'boolean' ? {} : { placeholder: type === 'number' ? 'N' : name.toUpperCase() }),
+    ...(type === 'boolean' ? {} : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
     ...(repeat ? { repeat: true } : {}),
     ...(required ? { required: true } : {}),
     ...(element.enum === undefined ? {} : { values: element.enum }),

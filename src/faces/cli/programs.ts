@@ -25,6 +25,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   hooks: 'Show the lifecycle hooks that a source declares',
   secret: 'Keep values that runs need; they are never shown again',
   seal: 'The key that everything secret is kept under',
+  audit: 'Show the audit ledger',
   token: 'Make, list and revoke tokens',
   commands: 'Show the tree of commands',
   completion: 'Print a completion script for a shell',
@@ -44,7 +45,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
   { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'React to what comes in, and to the clock' },
   { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Who is told of what, and when not' },
-  { nouns: ['secret', 'seal', 'token'], about: 'Keep values, their key, and who may ask' },
+  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Keep values, their key, who may ask, and who did what' },
   { nouns: ['commands', 'completion', 'version'], about: 'About svc itself' },
 ];
 
@@ -77,6 +78,9 @@ export const IDEMPOTENCY_FLAG: Flag = {
 export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
   run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'A secret that the run gets as the input variable VAR; may be given often' },
 };
+
+/** Fields whose flag names a file: the command line reads it, `-` for standard input, and hands its text over. */
+export const FILE_FIELDS: readonly string[] = ['ledger_head'];
 
 const WAIT_RUN: Flag = { name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the job' };
 

@@ -23,6 +23,8 @@ export async function runOperation(session: Session, call: OperationCall): Promi
 
 /** With the field that comes from a file or from standard input, where there is one: `--file` is a flag of those alone. */
 async function fieldsOf(session: Session, { operation }: OperationCall): Promise<Session['fields']> {
+  const fileField = session.verb.flags.find(({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields)?.field;
+  if (fileField !== undefined) return (await import('./value-input.ts')).withFile(session, fileField);
   if (!session.verb.flags.some(({ name, field }) => name === 'file' && field === undefined)) return session.fields;
   const { VALUE_INPUTS, withValue } = await import('./value-input.ts');
   const input = VALUE_INPUTS[operation];

@@ -31,12 +31,24 @@ export const VALUE_INPUTS: Readonly<Record<string, ValueInput>> = {
 /** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
 const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
 
+/** Of the file of a field: more than any of these fields takes. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
 /**
  * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
  * one line end that an editor or echo leaves. On a terminal it is asked for and not shown. Throws UsageFailure.
  */
 export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
   return { ...session.fields, [input.field]: await valueOf(session, input) };
+}
+
+/** The fields of the session with the text of the file in place of its name. Throws UsageFailure. */
+export async function withFile({ fields, terminal, verb }: Session, field: string): Promise<Fields> {
+  const file = String(fields[field]);
+  const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
+  const stream = file === '-' ? terminal.stdin : createReadStream(file);
+  const text = await read(stream, `--${field.replaceAll('_', '-')}`, { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX }, refuse);
+  return { ...fields, [field]: text };
 }
 
 function valueOf(session: Session, input: ValueInput): Promise<string> {
@@ -51,7 +63,8 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
 
 type Refuse = (message: string) => UsageFailure;
 
-async function read(stream: Readable, from: string, input: ValueInput, refuse: Refuse): Promise<string> {
+async function read(stream: Readable, from: string, input: Pick<ValueInput, 'what' | 'cure'> & { readonly bytesMax?: number }, refuse: Refuse): Promise<string> {
+  const { bytesMax = READ_MAX_BYTES } = input;
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -59,12 +72,12 @@ async function read(stream: Readable, from: string, input: ValueInput, refuse: R
       const bytes = Buffer.from(chunk as Uint8Array);
       chunks.push(bytes);
       size += bytes.length;
-      if (size > READ_MAX_BYTES) break;
+      if (size > bytesMax) break;
     }
   } catch (error) {
     throw refuse(`${from}: ${error instanceof Error ? error.message : 'can not be read'}.`);
   }
-  const whole = text(Buffer.concat(chunks).subarray(0, READ_MAX_BYTES + 1), size > READ_MAX_BYTES);
+  const whole = text(Buffer.concat(chunks).subarray(0, bytesMax + 1), size > bytesMax);
   if (whole === null) throw refuse(`${from}: ${input.what} is no UTF-8 text${input.cure}.`);
   return whole.replace(/\r?\n$/, '');
 }
