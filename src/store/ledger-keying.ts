@@ -1,4 +1,3 @@
-import type { Keyring } from '../lib/seal.ts';
 import type { Tx } from './gate.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import { tagWaitingJobs } from './order-tags.ts';
@@ -41,14 +40,13 @@ async function writesWithoutKey(tx: Tx): Promise<boolean> {
 async function makeSeams(tx: Tx, own: string, all: boolean): Promise<number> {
   const chains = await tx.dialect.holdRows(tx.db.selectFrom('chains').selectAll().where('key_id', 'is', null).where('length', '>', 0)).execute();
   const chosen = chains.filter(({ id }) => all || id === own);
-  for (const { id, length } of chosen) await makeSeam(tx, tx.ring, id, length);
+  for (const { id, length } of chosen) await makeSeam(tx, id, length);
   return chosen.length;
 }
 
-async function makeSeam({ db, now, later }: Tx, ring: Keyring, chain: string, rows: number): Promise<void> {
+async function makeSeam(tx: Tx, chain: string, rows: number): Promise<void> {
   const sent: Promise<unknown>[] = [];
   const entry: LedgerEntry = { ...SERVICE, operation: 'ledger.seam', target: chain, detail: { rows } };
-  await appendLedger(db, { chain, at: now, ring, isKeyed: true, later: (statement) => void sent.push(statement) }, [entry]);
-  later(Promise.all(sent));
+  await appendLedger(tx.db, { chain, at: tx.now, ring: tx.ring, isKeyed: true, later: (statement) => void sent.push(statement) }, [entry]);
   await Promise.all(sent);
 }

@@ -9,6 +9,8 @@ import { test } from 'node:test';
 
 const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
 
+const ledgerOf = (text: string): string => text.split('\n').find((line) => line.includes('audit_ledger')) ?? text;
+
 test('T74: svc doctor --ledger-head finds rows that were cut off the end of the ledger', { timeout: 120_000 }, (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-heads-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
@@ -18,7 +20,6 @@ test('T74: svc doctor --ledger-head finds rows that were cut off the end of the 
     const { stdout, stderr } = spawnSync(SVC, args, { env: { PATH: process.env['PATH'] ?? '', HOME: dir, SVC_DATA_DIR: data }, encoding: 'utf8' });
     return stdout + stderr;
   };
-  const ledgerOf = (text: string): string => text.split('\n').find((line) => line.includes('audit_ledger')) ?? text;
   for (const name of ['ana', 'bob']) svc('token', 'create', '--name', name, '--scope', 'operator');
   const text = svc('audit', 'head');
   assert.match(text, /^main 2 [0-9a-f]{64}\n$/);
