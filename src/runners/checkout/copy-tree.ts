@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { errorCode } from '../../lib/error-code.ts';
 import { giveEntry, giveFile, type Owner, ownerOf } from '../run-files/owner.ts';
 import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
+import { shownPath } from './tree-names.ts';
 
 // What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
 // listing a folder, which may have millions of names. The rest is done at once: ten files of 2 KiB in two folders took
@@ -232,5 +233,5 @@ function wrongKind(path: string): Error {
 }
 
 function shown(path: string): string {
-  return path === '' ? 'The folder' : JSON.stringify(path);
+  return path === '' ? 'The folder' : shownPath(path);
 }

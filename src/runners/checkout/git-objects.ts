@@ -1,20 +1,22 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { CopyLimits } from './copy-tree.ts';
 import { type Git, NO_REACH, runGit } from './git-process.ts';
-import { Writers } from './writers.ts';
 
-/** The objects of one commit. Contents of files lie in a folder, by their names as objects. */
+/** Where the content of a file lies in the file of all contents, in bytes. */
+export interface BlobPlace {
+  readonly at: number;
+  readonly size: number;
+}
+
+/** The objects of one commit. Contents of files lie one behind the other in one file. */
 export interface GitObjects {
   readonly commit: string;
   /** The object of its root folder. */
   readonly tree: string;
   /** As git stores them, by name. */
   readonly trees: ReadonlyMap<string, Buffer>;
-  /** Sizes in bytes, by name. */
-  readonly blobs: ReadonlyMap<string, number>;
+  readonly blobs: ReadonlyMap<string, BlobPlace>;
 }
 
 /** Of a commit or tag, in bytes. Its message and signature have some kilobytes; a merge of 1,000 has 48 KiB of parents. */
@@ -28,18 +30,17 @@ const HEAD_BYTES_MAX = 128;
 const HEAD = /^(?<name>[0-9a-f]{40}(?:[0-9a-f]{24})?) (?<type>blob|tree|commit|tag) (?<size>\d{1,15})$/;
 const TREE_OF_COMMIT = /^tree (?<tree>[0-9a-f]{40}(?:[0-9a-f]{24})?)\n/;
 const TREE_LINE_BYTES = 'tree \n'.length + 64;
-/** A file up to this size is held while others are written beside it; a larger one is written as it comes. */
-const HELD_BYTES_MAX = 256 * 1024;
+/** Small contents are written together, in bytes: a write for each of 20,000 takes a second. */
+const WRITE_BYTES = 256 * 1024;
 
 type Type = 'blob' | 'tree' | 'commit' | 'tag';
 
 interface Reading {
   readonly bytes: ObjectStream;
   readonly limits: CopyLimits;
-  readonly folder: string;
-  readonly writers: Writers;
+  readonly contents: ContentsFile;
   readonly trees: Map<string, Buffer>;
-  readonly blobs: Map<string, number>;
+  readonly blobs: Map<string, BlobPlace>;
   readonly commits: { readonly name: string; readonly tree: string }[];
   objects: number;
   treeBytes: number;
@@ -47,26 +48,27 @@ interface Reading {
 }
 
 /**
- * Reads every object that was fetched, once, and writes the contents of files to `folder`. A fetch without history brings
- * one commit. Throws an Error that names the limit, before the object that exceeds it is held or written.
+ * Reads every object that was fetched, once, and writes the contents of files to `contents`, a new file. A fetch without
+ * history brings one commit. Throws an Error that names the limit, before the object that exceeds it is held or written.
  */
-export function readObjects(git: Git, folder: string, limits: CopyLimits): Promise<GitObjects> {
+export function readObjects(git: Git, contents: string, limits: CopyLimits): Promise<GitObjects> {
   return runGit(git, ['cat-file', '--batch-all-objects', '--unordered', '--batch'], NO_REACH, async (output) => {
-    const reading: Reading = {
-      bytes: new ObjectStream(output), limits, folder, writers: new Writers(), trees: new Map(), blobs: new Map(), commits: [],
-      objects: 0, treeBytes: 0, blobBytes: 0,
-    };
+    const file = await open(contents, 'wx', 0o600);
     try {
+      const reading: Reading = {
+        bytes: new ObjectStream(output), limits, contents: new ContentsFile(file), trees: new Map(), blobs: new Map(), commits: [],
+        objects: 0, treeBytes: 0, blobBytes: 0,
+      };
       while (await readObject(reading));
+      await reading.contents.flush();
+      const { commits, trees, blobs } = reading;
+      const [only] = commits;
+      if (only === undefined) throw new Error('git: the fetched object is not a commit.');
+      if (commits.length > 1) throw new Error('git: the server sent more than one commit.');
+      return { commit: only.name, tree: only.tree, trees, blobs };
     } finally {
-      await reading.writers.settle();
+      await file.close();
     }
-    reading.writers.throwFailure();
-    const { commits, trees, blobs } = reading;
-    const [only] = commits;
-    if (only === undefined) throw new Error('git: the fetched object is not a commit.');
-    if (commits.length > 1) throw new Error('git: the server sent more than one commit.');
-    return { commit: only.name, tree: only.tree, trees, blobs };
   });
 }
 
@@ -91,33 +93,39 @@ const READERS: Readonly<Record<Type, (reading: Reading, name: string, size: numb
 };
 
 async function readBlob(reading: Reading, name: string, size: number): Promise<void> {
-  const { bytes, limits, blobs, writers } = reading;
+  const { bytes, limits, blobs, contents } = reading;
   reading.blobBytes += size;
   if (reading.blobBytes > limits.bytes) throw tooManyBytes(limits);
-  blobs.set(name, size);
-  const path = join(reading.folder, name);
-  if (size <= HELD_BYTES_MAX) {
-    const content = await bytes.take(size);
-    return writers.add(() => writeBlob(path, [content]));
-  }
-  return writeBlob(path, bytes.parts(size));
+  blobs.set(name, { at: contents.size, size });
+  for await (const part of bytes.parts(size)) await contents.add(part);
 }
 
 export function tooManyBytes({ bytes }: CopyLimits): Error {
   return new Error(`The files of the repository have more than ${bytes} bytes.`);
 }
 
-/** On the disk before the tree gets its name: a file that a power cut emptied would be a configuration without it. */
-async function writeBlob(path: string, parts: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    for await (const part of parts) {
-      for (let done = 0; done < part.length; ) done += (await file.write(part, done)).bytesWritten;
-    }
-    await file.datasync();
-  } finally {
-    await file.close();
+/** Gathers small parts, and writes them together. */
+class ContentsFile {
+  readonly #file: FileHandle;
+  #parts: Buffer[] = [];
+  #waiting = 0;
+  size = 0;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async add(part: Buffer): Promise<void> {
+    this.#parts.push(part);
+    this.#waiting += part.length;
+    this.size += part.length;
+    if (this.#waiting >= WRITE_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#waiting > 0) await this.#file.appendFile(Buffer.concat(this.#parts, this.#waiting));
+    this.#parts = [];
+    this.#waiting = 0;
   }
 }
 

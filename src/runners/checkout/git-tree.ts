@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readFile, rename, symlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import type { CopyLimits } from './copy-tree.ts';
-import { type GitObjects, tooManyBytes } from './git-objects.ts';
+import { type BlobPlace, type GitObjects, tooManyBytes } from './git-objects.ts';
 import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
-import { readTreeName } from './tree-names.ts';
+import { readTreeName, shownPath } from './tree-names.ts';
 import { Writers } from './writers.ts';
 
 /** A file, folder or link of a commit. */
@@ -29,6 +29,8 @@ const OWNER_EXECUTES = 0o100;
 const MODE = /^[0-7]{5,7}$/;
 /** A link's text; longer ones no system follows. */
 const LINK_BYTES_MAX = 4_096;
+/** Of a content that is in memory at a time; eight files are written at a time. */
+const BLOCK_BYTES = 256 * 1024;
 /** Of an object's name in a tree: SHA-1, the only kind that is fetched. */
 const NAME_BYTES = 20;
 
@@ -66,7 +68,7 @@ export async function listTree(objects: GitObjects, limits: CopyLimits, signal: 
 async function listFolder(listing: Listing, object: string, folder: string, depth: number): Promise<void> {
   const { limits, objects } = listing;
   const raw = objects.trees.get(object);
-  if (raw === undefined) throw new Error(`The repository lacks the entries of ${folder === '' ? 'its root' : JSON.stringify(folder)}.`);
+  if (raw === undefined) throw new Error(`The repository lacks the entries of ${folder === '' ? 'its root' : shownPath(folder)}.`);
   const names = new Set<string>();
   for (const { mode, name, object: inner } of parseTree(raw)) {
     listing.seen += 1;
@@ -74,7 +76,7 @@ async function listFolder(listing: Listing, object: string, folder: string, dept
     if (listing.seen % ENTRIES_PER_TURN === 0) await setImmediate();
     listing.signal.throwIfAborted();
     const path = readTreeName(folder, name);
-    if (names.has(path)) throw new Error(`The repository has the path ${JSON.stringify(path)} in it twice.`);
+    if (names.has(path)) throw new Error(`The repository has the path ${shownPath(path)} in it twice.`);
     names.add(path);
     if (depth > limits.depth) throw new Error(`The repository has folders deeper than ${limits.depth}.`);
     const kind = kindOf(mode, path);
@@ -86,9 +88,9 @@ async function listFolder(listing: Listing, object: string, folder: string, dept
 }
 
 function countContent(listing: Listing, path: string, kind: GitEntry['kind'], object: string): void {
-  const size = listing.objects.blobs.get(object);
-  if (size === undefined) throw new Error(`The repository lacks the contents of ${JSON.stringify(path)}.`);
-  if (kind === 'link' && size > LINK_BYTES_MAX) throw new Error(`The link ${JSON.stringify(path)} of the repository is too long.`);
+  const size = listing.objects.blobs.get(object)?.size;
+  if (size === undefined) throw new Error(`The repository lacks the contents of ${shownPath(path)}.`);
+  if (kind === 'link' && size > LINK_BYTES_MAX) throw new Error(`The link ${shownPath(path)} of the repository is too long.`);
   listing.bytes += size;
   if (listing.bytes > listing.limits.bytes) throw tooManyBytes(listing.limits);
 }
@@ -100,7 +102,7 @@ function kindOf(mode: number, path: string): GitEntry['kind'] | null {
     case LINK: return 'link';
     case FOLDER: return 'folder';
     case SUBMODULE: return null;
-    default: throw new Error(`The repository has ${JSON.stringify(path)} in it, which is neither a file, a folder nor a link.`);
+    default: throw new Error(`The repository has ${shownPath(path)} in it, which is neither a file, a folder nor a link.`);
   }
 }
 
@@ -117,56 +119,47 @@ function* parseTree(raw: Buffer): Generator<RawEntry> {
   }
 }
 
-/** Where the contents lie, where the tree is to be, and what stops it. */
+/** Where the contents are read from, where the tree is to be, and what stops it. */
 export interface TreePlace {
-  readonly contents: string;
-  /** An empty folder on the same file system. */
+  readonly contents: FileHandle;
+  /** An empty folder. */
   readonly tree: string;
   readonly signal: AbortSignal;
 }
 
-/** Makes the tree out of the contents, as they are stored, and waits until it is on the disk. Uses the contents up. */
-export async function writeTree(entries: readonly GitEntry[], place: TreePlace): Promise<void> {
+/** Writes the tree, with its contents as they are stored, and waits until it is on the disk. */
+export async function writeTree(entries: readonly GitEntry[], { blobs }: GitObjects, place: TreePlace): Promise<void> {
   const made = new Map<string, TreeEntry>();
-  /** By the object: the path that has its contents. */
-  const placed = new Map<string, string>();
-  const repeated: GitEntry[] = [];
+  const files: GitEntry[] = [];
   for (const entry of entries) {
     place.signal.throwIfAborted();
     const { path, kind, object } = entry;
     if (kind === 'link') {
-      made.set(path, { kind, target: await readTarget(join(place.contents, object), path) });
+      made.set(path, { kind, target: await readTarget(place.contents, blobs.get(object) ?? NOTHING, path) });
     } else if (kind === 'folder') {
       made.set(path, { kind });
       await mkdir(join(place.tree, path), { mode: 0o700 });
     } else {
       made.set(path, { kind: 'file', executable: kind === 'program', digest: '' });
-      if (placed.has(object)) repeated.push(entry);
-      else await moveContent(entry, place);
-      if (!placed.has(object)) placed.set(object, path);
+      files.push(entry);
     }
   }
-  await repeatContents(repeated, placed, place);
+  await eachOf(files, place.signal, (entry) => writeFileOf(entry, blobs.get(entry.object) ?? NOTHING, place));
   // Last of all, so that nothing was written through one.
   await makeLinks(made, place);
-  for (const [path, { kind }] of made) if (kind === 'folder') await syncDirectory(join(place.tree, path));
+  const folders = entries.filter(({ kind }) => kind === 'folder');
+  await eachOf(folders, place.signal, ({ path }) => syncDirectory(join(place.tree, path)));
   await syncDirectory(place.tree);
 }
 
-async function moveContent({ path, kind, object }: GitEntry, { contents, tree }: TreePlace): Promise<void> {
-  const to = join(tree, path);
-  await rename(join(contents, object), to).catch((error: unknown) => {
-    throw unwritable(path, error);
-  });
-  if (kind === 'program') await chmod(to, 0o700);
-}
+const NOTHING: BlobPlace = { at: 0, size: 0 };
 
-async function repeatContents(repeated: readonly GitEntry[], placed: ReadonlyMap<string, string>, { tree, signal }: TreePlace): Promise<void> {
+async function eachOf(entries: readonly GitEntry[], signal: AbortSignal, work: (entry: GitEntry) => Promise<void>): Promise<void> {
   const writers = new Writers();
   try {
-    for (const { path, kind, object } of repeated) {
+    for (const entry of entries) {
       signal.throwIfAborted();
-      await writers.add(() => copyContent(join(tree, placed.get(object) ?? ''), join(tree, path), kind === 'program' ? 0o700 : 0o600));
+      await writers.add(() => work(entry));
     }
   } finally {
     await writers.settle();
@@ -174,24 +167,31 @@ async function repeatContents(repeated: readonly GitEntry[], placed: ReadonlyMap
   writers.throwFailure();
 }
 
-async function copyContent(from: string, to: string, mode: number): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_EXCL);
-  await chmod(to, mode);
-  const file = await open(to, constants.O_RDONLY);
+/** On the disk before the tree gets its name: a file that a power cut emptied would be a configuration without it. */
+async function writeFileOf({ path, kind }: GitEntry, { at, size }: BlobPlace, { contents, tree, signal }: TreePlace): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = await open(join(tree, path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kind === 'program' ? 0o700 : 0o600).catch((error: unknown) => {
+    throw new Error(`The path ${shownPath(path)} of the repository can not be written (${errorCode(error)}).`, { cause: error });
+  });
   try {
+    const block = Buffer.allocUnsafe(Math.min(size, BLOCK_BYTES));
+    for (let done = 0; done < size; ) {
+      signal.throwIfAborted();
+      const { bytesRead } = await contents.read(block, 0, Math.min(block.length, size - done), at + done);
+      if (bytesRead === 0) throw new Error('The contents of the repository end early.');
+      await file.writeFile(block.subarray(0, bytesRead));
+      done += bytesRead;
+    }
     await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-function unwritable(path: string, error: unknown): Error {
-  return new Error(`The path ${JSON.stringify(path)} of the repository can not be written (${errorCode(error)}).`, { cause: error });
-}
-
-async function readTarget(content: string, path: string): Promise<string> {
-  const target = await readFile(content);
-  if (!isUtf8(target) || target.includes(0)) throw new Error(`The link ${JSON.stringify(path)} of the repository has a target that is not text.`);
+async function readTarget(contents: FileHandle, { at, size }: BlobPlace, path: string): Promise<string> {
+  const target = Buffer.alloc(size);
+  await contents.read(target, 0, size, at);
+  if (!isUtf8(target) || target.includes(0)) throw new Error(`The link ${shownPath(path)} of the repository has a target that is not text.`);
   return target.toString('utf8');
 }
 
@@ -203,8 +203,8 @@ async function makeLinks(made: ReadonlyMap<string, TreeEntry>, { tree, signal }:
     if ((links += 1) % LINKS_PER_TURN === 0) await setImmediate();
     signal.throwIfAborted();
     const end = follower.endOf(path);
-    if (end === 'outside') throw new Error(`The link ${JSON.stringify(path)} of the repository leads out of it.`);
-    if (end === 'nowhere') throw new Error(`The link ${JSON.stringify(path)} of the repository leads nowhere in it.`);
+    if (end === 'outside') throw new Error(`The link ${shownPath(path)} of the repository leads out of it.`);
+    if (end === 'nowhere') throw new Error(`The link ${shownPath(path)} of the repository leads nowhere in it.`);
     await symlink(entry.target, join(tree, path));
   }
 }

@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, opendir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { errorCode } from '../../lib/error-code.ts';
@@ -67,7 +67,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     await makeRepository(git);
     const reach = await reachOf(url, searchPath);
     await within(limits.packBytes, git.gitDir, clock, over, () =>
-      runGit(git, ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
+      runGit(git, ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
     );
     return await readCommit(git, into, ref, limits);
   } catch (error) {
@@ -91,14 +91,19 @@ async function makeRepository({ work, gitDir, home }: Git): Promise<void> {
 }
 
 async function readCommit(git: Git, into: string, ref: string, limits: FetchLimits): Promise<{ commit: string; tree: string }> {
-  const contents = join(into, 'contents');
-  const tree = join(into, 'tree');
-  for (const folder of [contents, tree]) await mkdir(folder, { mode: 0o700 });
-  const objects = await readObjects(git, contents, limits);
+  const stored = join(into, 'contents');
+  const objects = await readObjects(git, stored, limits);
   const { commit } = objects;
   // A branch may be named like a commit; who asks for a commit gets that one or none.
   if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref) throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
-  await writeTree(await listTree(objects, limits, git.signal), { contents, tree, signal: git.signal });
+  const tree = join(into, 'tree');
+  await mkdir(tree, { mode: 0o700 });
+  const contents = await open(stored, 'r');
+  try {
+    await writeTree(await listTree(objects, limits, git.signal), objects, { contents, tree, signal: git.signal });
+  } finally {
+    await contents.close();
+  }
   return { commit, tree };
 }
 

@@ -13,7 +13,7 @@ export function readTreeName(folder: string, bytes: Buffer): string {
   const name = bytes.toString('utf8');
   const path = folder === '' ? name : `${folder}/${name}`;
   const why = Buffer.byteLength(path) > PATH_BYTES_MAX ? 'is too long' : whyNot(name, bytes.length);
-  if (why !== null) throw new Error(`The repository has the path ${JSON.stringify(path.slice(0, 200))} in it, which ${why}.`);
+  if (why !== null) throw new Error(`The repository has the path ${shownPath(path)} in it, which ${why}.`);
   return path;
 }
 
@@ -24,6 +24,14 @@ function whyNot(name: string, bytes: number): string | null {
   if (bytes > PART_BYTES_MAX) return 'is too long';
   if (isGitFolder(name)) return 'stands for the folder of git itself';
   return null;
+}
+
+/** Of a path in a message, in characters. */
+const SHOWN_CHARACTERS = 200;
+
+/** A path as one line of a message: in quotes, with what can't be seen or moves the cursor as an escape. */
+export function shownPath(path: string): string {
+  return JSON.stringify(path.slice(0, SHOWN_CHARACTERS)).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** `.git` as file systems take it that ignore case, characters without a width, endings, or shorten names. */
