@@ -24,6 +24,8 @@ const LOOK_MS = 2_000;
 const STREAMS = 8;
 /** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
 const STREAM_LIFETIME_MS = 900_000;
+/** A stream keeps its place for this long; the `Retry-After` of who is refused is the same. A reader that stopped holds it no longer. */
+const STREAM_KEPT_MS = 30_000;
 
 const id = field.id('apr');
 
@@ -102,7 +104,7 @@ const watch = readOperation({
   id: 'approval.watch',
   summary: 'Follow what waits for a decision',
   effect: 'stream',
-  stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS },
+  stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS, keptMs: STREAM_KEPT_MS },
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/stream' },
   cli: { verb: 'approval watch', examples: ['svc approval watch', 'svc approval watch --output json'] },

@@ -66,6 +66,8 @@ export interface StreamBounds {
   readonly perHolder?: number;
   /** After this long the stream ends in good order, in milliseconds: its place goes to who asks next. */
   readonly lifetimeMs?: number;
+  /** From this age on, in milliseconds, its place goes to who asks when none is free; it ends in good order. */
+  readonly keptMs?: number;
 }
 
 interface Row<I extends z.ZodObject> {

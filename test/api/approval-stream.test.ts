@@ -91,6 +91,28 @@ test('T54: One token may take all eight streams; the ninth is refused for 30 s, 
   await until('all places are free', () => program.face.load().places === 0);
 });
 
+test('T54: Eight readers that stopped hold their places for 30 s: then who asks gets one, and an identity that has one keeps it', async (t) => {
+  let laterMs = 0;
+  const program = await startProgram(t, { clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs } });
+  const stopped: Socket[] = [];
+  for (let i = 0; i < 7; i += 1) stopped.push(await follow(program, program.tokens.readonly));
+  // As a process that was stopped: the connection stays open and nothing is read any more.
+  for (const socket of stopped) socket.pause();
+  const reader = await follow(program, program.tokens.operator);
+  const whole = untilClosed(reader);
+  assert.equal((await send(program, 'approve', { method: 'GET', path: PATH })).status, 503);
+  laterMs = 30_000;
+  const late = await Promise.all(Array.from({ length: 7 }, () => follow(program, program.tokens.approve)));
+  assert.equal(program.face.load().places, 8, 'there are no more than eight');
+  assert.equal(reader.destroyed, false);
+  laterMs = 60_000;
+  const last = await follow(program, program.tokens.readonly);
+  assert.equal(program.face.load().places, 8);
+  for (const socket of [...stopped, ...late, last, reader]) socket.destroy();
+  await whole.catch(() => undefined);
+  await until('all places are free', () => program.face.load().places === 0);
+});
+
 test('T54: The places of approval streams and of job streams are counted apart', async (t) => {
   const program = await startProgram(t);
   const sockets: Socket[] = [];

@@ -33,6 +33,8 @@ export interface HttpLimits {
   readonly bufferBytes: number;
   /** How long a client may leave that buffer full before the connection is ended. A stream can be resumed. */
   readonly drainMs: number;
+  /** How long a client may take nothing of what waits for it on a stream, however little that is. */
+  readonly stalledMs: number;
   /** A comment on an open stream, so that proxies keep it and a client that is gone is noticed. */
   readonly heartbeatMs: number;
   /** How often the credential of an open stream is looked at again. */
@@ -57,6 +59,7 @@ export const HTTP_LIMITS: HttpLimits = {
   lingerMs: 1_000,
   bufferBytes: 131_072,
   drainMs: 10_000,
+  stalledMs: 30_000,
   heartbeatMs: 15_000,
   revalidateMs: 2_000,
   streams: { all: 8, perHolder: 4 },

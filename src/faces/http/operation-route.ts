@@ -167,10 +167,10 @@ async function sendStream(route: Route, exchange: Exchange, caller: Caller, answ
     exchange.response.end();
     return;
   }
-  const release = streams.admit(operation, caller);
+  const place = streams.admit(operation, caller);
   try {
-    await streams.serve(exchange, caller, operation, answer.events);
+    await streams.serve(exchange, caller, operation, place, answer.events);
   } finally {
-    release();
+    place.release();
   }
 }

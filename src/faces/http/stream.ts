@@ -1,14 +1,15 @@
 import type { Caller } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { Slots } from '../../lib/slots.ts';
 import type { Authenticator } from '../../operations/authenticate.ts';
 import type { Operation, StreamBounds } from '../../operations/operation.ts';
 import type { StreamEvent } from '../../operations/reply.ts';
 import { STREAM_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
 import { PatientWriter } from './patient-writer.ts';
+import { Progress, STALLED_LOOKS } from './progress.ts';
 import type { Exchange, Sender } from './sender.ts';
+import { type Place, StreamPlaces } from './stream-places.ts';
 
 /** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
 const KEEP_ALIVE_PROBE_MS = 5_000;
@@ -23,7 +24,7 @@ export interface StreamParts {
 /** The open streams of server-sent events of this process, counted for each operation on its own. */
 export class Streams {
   readonly #parts: StreamParts;
-  readonly #slots = new Map<string, Slots>();
+  readonly #slots = new Map<string, StreamPlaces>();
   readonly #open = new Set<AbortController>();
 
   constructor(parts: StreamParts) {
@@ -44,34 +45,37 @@ export class Streams {
     for (const stream of this.#open) stream.abort();
   }
 
-  /** Takes a place for the caller's owner. Throws streams_over_cap; the result gives the place back. */
-  admit(operation: Operation, caller: Caller): () => void {
+  /** Takes a place for the caller's owner, which is to be released. Throws streams_over_cap. */
+  admit(operation: Operation, caller: Caller): Place {
     const { all, perHolder: usual } = this.#parts.limits.streams;
-    const perHolder = boundsOf(operation).perHolder ?? usual;
+    const { perHolder = usual, keptMs } = boundsOf(operation);
     let slots = this.#slots.get(operation.id);
     if (slots === undefined) {
-      slots = new Slots({ all, perHolder });
+      slots = new StreamPlaces(this.#parts.clock, { all, perHolder, keptMs });
       this.#slots.set(operation.id, slots);
     }
-    const release = slots.take(caller.owner);
-    if (release !== null) return release;
+    const place = slots.take(caller.owner);
+    if (place !== null) return place;
     throw new Failure('streams_over_cap', `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`);
   }
 
   /** Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops. Never rejects. */
-  async serve(exchange: Exchange, caller: Caller, operation: Operation, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
+  async serve(exchange: Exchange, caller: Caller, operation: Operation, place: Place, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
     const { sender, clock, limits } = this.#parts;
     const { request, response } = exchange;
     const stop = new AbortController();
     this.#open.add(stop);
+    place.end = () => stop.abort();
     response.on('close', () => stop.abort());
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sender.begin(exchange, 200, STREAM_HEADERS);
     const writer = new PatientWriter(response, clock, limits, stop.signal);
+    const progress = new Progress(request.socket);
     const { lifetimeMs } = boundsOf(operation);
     const timers = [
       ...(lifetimeMs === undefined ? [] : [pause(clock, lifetimeMs, stop.signal)]),
       every(clock, limits.heartbeatMs, stop.signal, () => writer.write(': still here\n\n')),
+      every(clock, limits.stalledMs / STALLED_LOOKS, stop.signal, async () => progress.look()),
       every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
     ];
     for (const timer of timers) timer.then(() => stop.abort(), () => stop.abort());
