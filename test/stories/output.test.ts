@@ -1,6 +1,7 @@
 /** Whatever a job prints, and however much of it, the daemon keeps it, numbers it, and lives. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { decodeChunk } from '../../src/lib/chunk.ts';
 import { type EventJson } from '../support/api-client.ts';
@@ -60,8 +61,8 @@ describe('output', () => {
   test('No path of the data directory is in the output of a job, whatever a tool prints of where it runs', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);
     const api = (await site.start()).api(site.token);
-    const program = 'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open $ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; my $up = getcwd(); $up =~ s{/[^/]*/[^/]*$}{}; print "$up/seal.key\\n"; system("ls", "-d", "$ENV{HOME}/none")';
-    const id = await api.run(perl(program));
+    const program = 'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open $ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; system("ls", "-d", "$ENV{HOME}/none")';
+    const id = await api.run([...perl(program), join(site.dir, 'data')]);
     assert.equal((await api.waitFor(id)).state, 'succeeded');
     const events = await api.events(id);
     assert.deepEqual(printed(events, 'stdout'), ['[run]', '[run] [run]/x', '{"dir":"[run]"}', '[data]/seal.key']);
