@@ -1,11 +1,12 @@
-import { lchown, mkdir, rmdir } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { chmod, chown, lchown, mkdir, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { toldDirOf } from './process/told.ts';
-import { type Folder, openOwnFolder } from './run-files/folder.ts';
+import { type Folder, openOwnFolder, openRunDir } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
 import type { Owner } from './run-files/owner.ts';
+import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 
 /**
  * The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. Beside it stand
@@ -17,21 +18,49 @@ export const PLAN_FILE = 'saved.tfplan';
 
 /** Where the directory of a run goes to be removed: from then on it has no path that its programs know. */
 const GONE_SUFFIX = '.gone';
-const SUFFIXES = /\.(?:told|gone)$/;
+/** What programs of the run may read and not change: for them it is read-only, whatever its mode is. */
+const INPUTS_SUFFIX = '.in';
+const SUFFIXES = /\.(?:told|gone|in)$/;
+
+/** The group may open what it knows the name of; it lists nothing. */
+const GROUP_PASSES = 0o710;
 
 /** The end of a job waits for the removal; what takes longer is left to the sweep. */
 export const REMOVE_WITHIN_MS = 60_000;
 
 /**
- * With an owner, the directory belongs to that account; otherwise to the account of this process. The folder for the
- * removal is made at once: when the run ends, the disk may be full.
+ * With an owner, the directory belongs to that account; otherwise to the account of this process. What belongs to it is
+ * made at once: when the run ends, the disk may be full.
  */
 export async function makeRunDir(runsDir: string, jobId: string, owner: Owner | null = null): Promise<string> {
   await using runs = await openOwnFolder(runsDir);
   await mkdir(runs.at(jobId), { mode: 0o700 });
   if (owner !== null) await lchown(runs.at(jobId), owner.uid, owner.gid);
-  await openHolder(runs, jobId).then((holder) => holder[Symbol.asyncDispose]());
+  for (const suffix of [GONE_SUFFIX, INPUTS_SUFFIX]) await mkdir(runs.at(jobId + suffix), { mode: 0o700 });
   return `${runsDir}/${jobId}`;
+}
+
+/** The folder of a run's read-only files. */
+export function inputsDirOf(runDir: string): string {
+  return runDir + INPUTS_SUFFIX;
+}
+
+/**
+ * Puts a file where programs of the run can read it and can't change, replace or remove it; answers its path. Where they
+ * run as another account, that account's group may read it.
+ */
+export async function placeInput(runDir: string, name: string, bytes: Uint8Array): Promise<string> {
+  const inputs = inputsDirOf(runDir);
+  await using run = await openRunDir(runDir);
+  const { uid, gid } = await run.stats();
+  const readers = uid === process.geteuid?.() ? null : gid;
+  if (readers !== null) {
+    await using folder = await openRunDir(inputs);
+    await chown(folder.self, OWNER_STAYS, readers);
+    await chmod(folder.self, GROUP_PASSES);
+  }
+  await writeRunFile(inputs, name, bytes, readers);
+  return join(inputs, name);
 }
 
 /** The job that an entry of the runs' folder belongs to, by its name. */
@@ -61,7 +90,7 @@ async function removed(runs: Folder, name: string, isOver: () => boolean): Promi
   await using holder = await openHolder(runs, name);
   const removal = new TreeRemoval(holder, isOver);
   let taken = true;
-  for (const entry of [basename(toldDirOf(name)), name]) taken = (await removal.take(runs, entry)) && taken;
+  for (const entry of [toldDirOf(name), inputsDirOf(name), name]) taken = (await removal.take(runs, entry)) && taken;
   return (await removal.empty()) && taken;
 }
 

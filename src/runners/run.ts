@@ -11,7 +11,7 @@ import { supervise } from './process/supervise.ts';
 import { toldDirOf } from './process/told.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
-import { makeRunDir, PLAN_FILE, removeRunDir } from './run-dir.ts';
+import { inputsDirOf, makeRunDir, placeInput, PLAN_FILE, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -77,6 +77,7 @@ export async function runJob(
       searchPath: kit.path,
       clock: kit.clock,
       signal,
+      placeInput: (name, bytes) => placeInput(runDir, name, bytes),
       say: (text) => recorder.system(text),
       keepState: (state) => keep(state, false),
       setStateAside: (state) => keep(state, true),
@@ -115,7 +116,7 @@ async function execute(
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [{ folder: runDir, name: PLAN_FILE }] });
+        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [runDir, inputsDirOf(runDir)].map((folder) => ({ folder, name: PLAN_FILE })) });
         await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
     });
@@ -138,7 +139,7 @@ async function execute(
     // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
     kit.guard.unwatch(job.id);
-    return { exitCode: null, reason: 'refused', stdout: NOTHING };
+    return { exitCode: null, reason: 'refused', stdout: NOTHING, survivors: [] };
   }
 }
 
@@ -166,5 +167,5 @@ function accountOf({ account }: RunKit, job: RunJob): Account | null {
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
   const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
-  return { readable: [...(order.readable ?? [])], writable: [runDir], connectPorts, unixSockets: order.unixSockets ?? false };
+  return { readable: [...(order.readable ?? []), inputsDirOf(runDir)], writable: [runDir], connectPorts, unixSockets: order.unixSockets ?? false };
 }

@@ -50,6 +50,8 @@ export interface ProgramEnd {
   readonly reason: 'exited' | 'timeout' | 'cancelled' | 'refused';
   /** What was captured. */
   readonly stdout: Buffer;
+  /** Pids of its tree that not even SIGKILL ended. */
+  readonly survivors: readonly number[];
 }
 
 /** What a runner works with. */
@@ -63,6 +65,8 @@ export interface RunTools {
   readonly signal: AbortSignal;
   /** Runs a program to its end, in the sandbox unless the job is privileged; its output goes to the job's events. */
   exec(order: ProgramOrder): Promise<ProgramEnd>;
+  /** Puts a file where programs of the run can read it and can't change it; answers its path. */
+  placeInput(name: string, bytes: Uint8Array): Promise<string>;
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
   /** Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens. */

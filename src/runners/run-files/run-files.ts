@@ -9,6 +9,8 @@ import { type Folder, type Name, openRunDir } from './folder.ts';
  * when a folder is exchanged for a link meanwhile.
  */
 
+/** For `chown`. */
+export const OWNER_STAYS = -1;
 /** As many as Linux follows. */
 const LINKS_MAX = 40;
 
@@ -46,13 +48,19 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
   });
 }
 
-/** Writes a new file that only its owner may read. What had its name is removed before: a link is not written through. */
-export function writeRunFile(runDir: string, path: string, bytes: Uint8Array): Promise<void> {
+/**
+ * Writes a new file. What had its name is removed before: a link is not written through. The file belongs to the owner of
+ * its folder, who alone may read and write it; with `readers`, a group that may read it.
+ */
+export function writeRunFile(runDir: string, path: string, bytes: Uint8Array, readers: number | null = null): Promise<void> {
   return inFolder(runDir, path, async (folder, name) => {
     await unlinkIfThere(folder, name);
     await using file = await folder.file(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     await file.writeFile(bytes);
     await giveToOwnerOf(folder, file);
+    if (readers === null) return;
+    await file.chown(OWNER_STAYS, readers);
+    await file.chmod(0o640);
   });
 }
 

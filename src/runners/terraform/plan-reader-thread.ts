@@ -1,18 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { parsePlan } from '../../domain/plan-json.ts';
-import { viewOf } from '../../domain/plan-view.ts';
-import type { PlanReaderAnswer, PlanReaderTask } from './plan-reader.ts';
+import { type PlanReaderAnswer, type PlanReaderTask, readText } from './plan-reader.ts';
 
 /** One plan, read beside the event loop. What a message carries is bytes, no Buffer. */
-const { json, artifactId, secrets, secretVariables } = workerData as PlanReaderTask;
+const { json, artifactId, secrets, secretVariables, file } = workerData as PlanReaderTask;
 
-function answer(): PlanReaderAnswer {
+async function answer(): Promise<PlanReaderAnswer> {
   try {
     const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();
-    return { plan: viewOf(parsePlan(text), { artifactId, secrets: secrets.map((secret) => Buffer.from(secret)), secretVariables }) };
+    const shown = file === null ? null : { bytes: Buffer.from(file.bytes), tool: file.tool };
+    return { plan: await readText(text, { artifactId, secrets: secrets.map((secret) => Buffer.from(secret)), secretVariables, file: shown }) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'The plan could not be read.' };
   }
 }
 
-parentPort?.postMessage(answer());
+parentPort?.postMessage(await answer());

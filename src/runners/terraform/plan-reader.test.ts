@@ -10,7 +10,7 @@ import { REDACTED } from '../../domain/redaction.ts';
 import { PLAN_JSON_MAX_BYTES, readInThread, readPlan } from './plan-reader.ts';
 import { findTool } from './tool.ts';
 
-const OPTIONS = { artifactId: 'art_1', secrets: [] };
+const OPTIONS = { artifactId: 'art_1', secrets: [], file: null };
 const tool = await findTool(process.env['PATH'] ?? '');
 /** In CI a missing terraform is a failure, not a reason to leave these out. */
 const LACKS_TERRAFORM = tool === null && process.env['CI'] === undefined ? 'Neither terraform nor tofu is on PATH.' : false;
@@ -190,7 +190,7 @@ describe('plans of the real terraform', { skip: LACKS_TERRAFORM }, () => {
   });
 
   it('the thread answers the same bytes as the event loop, and leaves a buffer alone that is a part of another', async () => {
-    const options = { artifactId: 'art_1', secrets: [Buffer.from(SECRETS.ofRun)], secretVariables: ['run'] };
+    const options = { artifactId: 'art_1', secrets: [Buffer.from(SECRETS.ofRun)], secretVariables: ['run'], file: null };
     const around = Buffer.concat([Buffer.from('{'), json, Buffer.from('}')]);
     assert.deepEqual(await readInThread(around.subarray(1, -1), options, 64), await readPlan(json, options));
     assert.equal(around.length, json.length + 2);

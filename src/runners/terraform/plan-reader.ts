@@ -2,11 +2,15 @@ import { Worker } from 'node:worker_threads';
 import { parsePlan } from '../../domain/plan-json.ts';
 import { type PlanViewOptions, viewOf } from '../../domain/plan-view.ts';
 import type { ReadPlan } from '../../domain/plan.ts';
+import { type PlanFile, readPlanFile, sizeOfPlan } from './plan-file.ts';
+import { refuseOtherPlan } from './plan-match.ts';
 
 /** Some 23,000 resources with 1 kB of attributes each. What is longer is refused before it is parsed. */
 export const PLAN_JSON_MAX_BYTES = 64 * 1024 * 1024;
 /** Up to here a plan is read in place: that takes up to 20 ms, and a thread needs 100 ms and more to start. */
 const INLINE_MAX_BYTES = 1024 * 1024;
+/** The same for the plan file, whose fields may be of two bytes each. */
+const INLINE_FILE_MAX_BYTES = 256 * 1024;
 /** The longest plans took 192 MB or less, 42 MB of nothing but digits 448: a thread that wants more ends, and not the daemon. */
 const THREAD_MEMORY_MB = 512;
 
@@ -16,6 +20,12 @@ export interface PlanReaderTask {
   readonly artifactId: string;
   readonly secrets: readonly Uint8Array[];
   readonly secretVariables: readonly string[];
+  readonly file: { readonly bytes: Uint8Array; readonly tool: PlanFile['tool'] } | null;
+}
+
+export interface PlanReaderOptions extends PlanViewOptions {
+  /** The file that was shown: a plan that is shown otherwise than it stands there is refused. Null compares with nothing. */
+  readonly file: PlanFile | null;
 }
 
 /** What the thread says: the plan, or why it can't be read. */
@@ -26,18 +36,26 @@ export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem:
  * is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the plan
  * where it is too long, not JSON or not a plan, or where the thread ended without an answer.
  */
-export async function readPlan(json: Buffer, options: PlanViewOptions): Promise<ReadPlan> {
+export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<ReadPlan> {
   if (json.length > PLAN_JSON_MAX_BYTES) {
     throw new Error(`The plan could not be read: its JSON has ${json.length} bytes, and at most ${PLAN_JSON_MAX_BYTES} are read.`);
   }
-  return json.length <= INLINE_MAX_BYTES ? viewOf(parsePlan(json.toString()), options) : readInThread(json, options, THREAD_MEMORY_MB);
+  const isShort = json.length <= INLINE_MAX_BYTES && (options.file === null || sizeOfPlan(options.file) <= INLINE_FILE_MAX_BYTES);
+  return isShort ? readText(json.toString(), options) : readInThread(json, options, THREAD_MEMORY_MB);
+}
+
+/** For `readPlan` and its thread. Rejects with an Error that quotes nothing of the plan. */
+export async function readText(text: string, options: PlanReaderOptions): Promise<ReadPlan> {
+  const plan = parsePlan(text);
+  if (options.file !== null) refuseOtherPlan(plan, await readPlanFile(options.file));
+  return viewOf(plan, options);
 }
 
 /** For `readPlan`, and for the test of a thread that runs out of memory. */
-export async function readInThread(json: Buffer, options: PlanViewOptions, memoryMb: number): Promise<ReadPlan> {
-  const { artifactId, secrets, secretVariables = [] } = options;
+export async function readInThread(json: Buffer, options: PlanReaderOptions, memoryMb: number): Promise<ReadPlan> {
+  const { artifactId, secrets, secretVariables = [], file } = options;
   const handed = whole(json);
-  const task: PlanReaderTask = { json: handed, artifactId, secrets, secretVariables };
+  const task: PlanReaderTask = { json: handed, artifactId, secrets, secretVariables, file };
   const thread = new Worker(new URL('plan-reader-thread.ts', import.meta.url), {
     workerData: task,
     transferList: [handed.buffer],

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/job.ts';
-import type { Verdict } from '../../domain/plan.ts';
+import type { ReadPlan, Verdict } from '../../domain/plan.ts';
 import { judge } from '../../domain/policy.ts';
 import { hasMoved } from '../../domain/plan.ts';
 import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
 import { PLAN_FILE } from '../run-dir.ts';
-import { readRunFile, writeRunFile } from '../run-files/run-files.ts';
+import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import { sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
@@ -93,6 +94,8 @@ function exec({ job, tools, tool, root }: Run, words: readonly string[], more: P
 async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
   const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
   if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
+  // A process that goes on could change what the next step takes for the result of this one.
+  if (end.survivors.length > 0) throw new Ended('A process of this step could not be ended. Nothing more was run.');
   return end;
 }
 
@@ -137,10 +140,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   const { job, tools, materials, root } = run;
   const ownBackend = await initialise(run);
   const before = await positionBefore(run, ownBackend);
-  const file = join(tools.runDir, PLAN_FILE);
-  await must(run, ['plan', ...COMMON, `-out=${file}`]);
-  const shown = await must(run, ['show', '-json', '-no-color', file], PLAN_JSON_MAX_BYTES);
-  const read = await readPlan(shown.stdout, { artifactId: materials.artifactId, secrets: [...job.secrets.values(), ...job.hidden], secretVariables: [...job.secrets.keys()] });
+  const { file, read } = await makePlan(run);
   tools.say(kind === 'plan' ? `Planned: ${read.summary}` : read.hasChanges ? `Drifted: ${read.summary}` : 'No drift: what is there is what the configuration says.');
   // No state where there was one is a position too.
   const about = { position: before.lineage === '' && !ownBackend ? null : before, ownBackend };
@@ -150,7 +150,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   const { verdict, reason } = await judge(materials.policy, read.planned);
   tools.say(policyLine(verdict, reason));
   const made = {
-    file: await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES),
+    file,
     treeDigest: root.treeDigest,
     needsInit: await wasInitialised(root),
     before,
@@ -160,6 +160,28 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   };
   const detailed = (JSON.parse(job.spec) as WorkspaceSpec).detailedExitcode === true;
   return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, workspace: { ...about, made, drift: null } };
+}
+
+/**
+ * The bytes of the plan are read once, after every process of the tree that made it has ended. What is shown, compared and
+ * sealed are those bytes: `show` reads a copy that no program of the run can change, and what it prints has to agree with
+ * the file itself.
+ */
+async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
+  const { job, tools, tool, materials } = run;
+  await must(run, ['plan', ...COMMON, `-out=${join(tools.runDir, PLAN_FILE)}`]);
+  const file = await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES).catch(() => null);
+  if (file === null) throw new Ended(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
+  // Nothing reads it any more; where it stays, it goes with the directory of the run.
+  await removeRunFile(tools.runDir, PLAN_FILE).catch(() => undefined);
+  const made = { bytes: file, tool: tool.name };
+  // What is no plan file is refused in our words before the tool is asked about it.
+  sizeOfPlan(made);
+  const copy = await tools.placeInput(PLAN_FILE, file);
+  const shown = await must(run, ['show', '-json', '-no-color', copy], PLAN_JSON_MAX_BYTES);
+  const secrets = [...job.secrets.values(), ...job.hidden];
+  const options = { artifactId: materials.artifactId, secrets, secretVariables: [...job.secrets.keys()], file: made };
+  return { file, read: await readPlan(shown.stdout, options) };
 }
 
 function policyLine(verdict: Verdict, reason: string): string {
@@ -180,8 +202,7 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
   }
   if (saved.needsInit) await initialise(run);
   await refuseMoved(run, saved);
-  const file = join(tools.runDir, PLAN_FILE);
-  await writeRunFile(tools.runDir, PLAN_FILE, saved.file);
+  const file = await tools.placeInput(PLAN_FILE, saved.file);
   return change(run, saved.ownBackend, ['apply', ...COMMON, file]);
 }
 
