@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
@@ -107,7 +107,8 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     const own = `renice -n 19 -p ${other.pid}; renice -n 19 -u 64123; taskset -pc 0 ${other.pid}; prlimit --pid ${other.pid} --nofile=1:1; chrt -b -p 0 ${other.pid}; ionice -c 3 -p ${other.pid}`;
     const ran = await run(['sh', '-c', own]);
     assert.equal(ran.stderr.match(/not permitted/g)?.length, 6, `${ran.stdout}${ran.stderr}`);
-    assert.equal((await run(['nice', '-n', '5', 'nice'])).stdout, '5\n');
+    const nicer = Math.min(getPriority() + 5, 19);
+    assert.equal((await run(['nice', '-n', '5', 'nice'])).stdout, `${nicer}\n`);
     assert.equal((await run(['ionice', '-c', '3', 'taskset', '-c', '0', 'nproc'])).stdout, '1\n');
     process.kill(other.pid, 'SIGKILL');
     await other.exited;
