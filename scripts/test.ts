@@ -15,7 +15,10 @@ const ROOT = join(import.meta.dirname, '..');
 const CHROMIUM = '/usr/bin/chromium';
 const BIN = join(ROOT, 'node_modules', '.bin');
 
-/** Two files at a time: the machine that has to do with it in under 25 minutes has two cores. */
+/**
+ * Two files at a time: the machine that has to do with it in under 25 minutes has two cores. The minute of fuzz is a file of
+ * its own (test/fuzz/fuzz.test.ts), so that other files run beside it.
+ */
 const CONCURRENCY = 2;
 
 /** A test that needs longer says so in its own `timeout` option. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { EVENT_LIMITS, type NormalEvent, WEBHOOK_SOURCES, type WebhookSource } from '../../src/domain/event.ts';
 import { oneLine } from '../../src/domain/one-line.ts';
 import { composePage, PUSH_DETAILS } from '../../src/domain/page.ts';
-import { linkVisitOf } from '../../src/faces/ingress/decision-routes.ts';
+import { linkFormOf, linkVisitOf } from '../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../src/reaction/normalise/credentials.ts';
 import { checkJsonShape } from '../../src/reaction/normalise/json-shape.ts';
 import { multipartField } from '../../src/reaction/normalise/multipart.ts';
@@ -88,4 +88,9 @@ const links = fuzzTarget('decision-link', texts(['/approval/', 'apr_01m7yd4zyke0
   }
 });
 
-export const INGRESS_TARGETS: readonly FuzzTarget[] = [...WEBHOOK_SOURCES.map(normaliser), credentials, multipart, jsonShape, lines, links];
+const forms = fuzzTarget('decision-form', texts(['reason=', '&', '=', '+', '%0d%0a', '%e2%80%ae', 'reason', 'x'], 9_216), async (text) => {
+  const fields = await unlessRefused(() => linkFormOf(text));
+  if (fields !== undefined) assert.deepEqual(new Map(Object.entries(fields)), new Map(new URLSearchParams(text)));
+});
+
+export const INGRESS_TARGETS: readonly FuzzTarget[] = [...WEBHOOK_SOURCES.map(normaliser), credentials, multipart, jsonShape, lines, links, forms];

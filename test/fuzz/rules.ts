@@ -29,9 +29,9 @@ const PLANNED = { destroys: [{ address: 'a.b', type: 'a', name: 'b', action: 'de
 /** The times that a person asks for: 2000 to 2100. */
 const moments = fc.integer({ min: 946_684_800_000, max: 4_102_444_800_000 });
 
-const yaml = fuzzTarget('yaml', texts(YAML), async (text) => void (await unlessRefused(() => readYaml(text))), { baseMs: 100, perCharacterMs: 0.02 });
+const yaml = fuzzTarget('yaml', texts(YAML, 16_384), async (text) => void (await unlessRefused(() => readYaml(text))), { baseMs: 100, perCharacterMs: 0.02 });
 
-const ruleFile = fuzzTarget('rule-file', fc.oneof(texts(YAML), pieces(CEL).map((when) => `when: ${JSON.stringify(when)}\naction:\n  notify: "\${${when}}"\n`)), async (text) => {
+const ruleFile = fuzzTarget('rule-file', fc.oneof(texts(YAML, 16_384), pieces(CEL).map((when) => `when: ${JSON.stringify(when)}\naction:\n  notify: "\${${when}}"\n`)), async (text) => {
   const rule = await unlessRefused(() => readRuleFile(text));
   if (rule !== undefined) assert.ok(['command', 'plan', 'drift', 'apply', 'destroy', 'notify'].includes(rule.action.kind));
 }, { baseMs: 300, perCharacterMs: 0.05 });

@@ -25,8 +25,8 @@ export function texts(known: readonly string[], longest = LONG_MAX): fc.Arbitrar
 }
 
 /** JSON values whose keys and texts are often these. */
-export function jsonOf(keys: readonly string[], words: readonly string[]): fc.Arbitrary<unknown> {
-  const text = texts(words, 8_192);
+export function jsonOf(keys: readonly string[], words: readonly string[], longest = 8_192): fc.Arbitrary<unknown> {
+  const text = texts(words, longest);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'xsmall' },
@@ -40,8 +40,8 @@ export function jsonOf(keys: readonly string[], words: readonly string[]): fc.Ar
 }
 
 /** The text of such a value, sometimes cut, with a piece exchanged, or with rubbish in it. */
-export function jsonTexts(keys: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
-  const whole = jsonOf(keys, words).map((value) => JSON.stringify(value));
+export function jsonTexts(keys: readonly string[], words: readonly string[], longest = 8_192): fc.Arbitrary<string> {
+  const whole = jsonOf(keys, words, longest).map((value) => JSON.stringify(value));
   const broken = fc.tuple(whole, fc.nat(), fc.nat(20), fc.constantFrom(...RUBBISH, ...words)).map(([text, at, removed, put]) => {
     const place = text.length === 0 ? 0 : at % text.length;
     return text.slice(0, place) + put + text.slice(place + removed);

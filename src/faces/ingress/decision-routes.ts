@@ -76,8 +76,13 @@ async function readFields(request: IncomingMessage): Promise<Record<string, stri
   if (!FORM_TYPE.test(type) || encoding !== 'identity') {
     throw new Failure('invalid_argument', 'The body: expected a form (application/x-www-form-urlencoded).');
   }
+  return linkFormOf((await readBody(request, FORM_MAX_BYTES)).toString('utf8'));
+}
+
+/** Throws invalid_argument for a field that is there twice. */
+export function linkFormOf(text: string): Record<string, string> {
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams((await readBody(request, FORM_MAX_BYTES)).toString('utf8'))) {
+  for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name)) throw new Failure('invalid_argument', `${name.slice(0, 80)}: this field was given more than once.`);
     fields.set(name, value);
   }
