@@ -26,7 +26,7 @@ export interface BookRule extends Rule {
 export interface BookSilence {
   readonly id: string;
   readonly reason: string;
-  /** In milliseconds since the epoch. */
+  /** In milliseconds since the epoch; of an open book by the clock of this process. */
   readonly expiresAt: number;
   /** Whether it stops the rule for this event. One that can not be evaluated stops none: who asks tells so. */
   stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
@@ -74,8 +74,19 @@ export class RuleBook {
   /** What was committed before the call is in it; on PostgreSQL, what this process heard of. */
   async current(): Promise<OpenBook> {
     const pages = await this.#current();
+    return { silences: await this.#open(pages.silences), rulesFor: (source) => fitting(pages, source) };
+  }
+
+  /**
+   * The silences that are open by the store's clock, which is the one that they were cut by. Where it differs from that
+   * of this process, they end by the latter when they end by the former.
+   */
+  async #open(silences: readonly BookSilence[]): Promise<readonly BookSilence[]> {
+    if (silences.length === 0) return silences;
+    const { db, dialect } = this.#store;
     const now = this.#clock.now();
-    return { silences: pages.silences.filter(({ expiresAt }) => expiresAt > now), rulesFor: (source) => fitting(pages, source) };
+    const aheadMs = (await dialect.clock(db, now)) - now;
+    return silences.filter(({ expiresAt }) => expiresAt > now + aheadMs).map((silence) => ({ ...silence, expiresAt: silence.expiresAt - aheadMs }));
   }
 
   /** One rule, also a disabled one. */

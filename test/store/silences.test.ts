@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../src/domain/event.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { endSilences } from '../../src/reaction/silence-endings.ts';
 import { receive } from '../../src/reaction/receive.ts';
 import type { EventRow, SilenceRow } from '../../src/store/schema.ts';
@@ -58,6 +60,26 @@ for (const engine of ENGINES) {
       assert.equal(await store.write((tx) => noteSilenceEnd(tx, gone.id)), false);
       assert.deepEqual(await dueSilences(store.db, now, 10), []);
     });
+
+    // Daemons that share a file share a machine and its clock.
+    for (const apartMs of engine.hasLeases ? [-3_600_000, 3_600_000] : [0]) {
+      test(`hold a rule until they end by the store's clock, also where the clock of the daemon is ${apartMs / 60_000} minutes off`, async () => {
+        const clock = { ...systemClock, now: () => systemClock.now() + apartMs };
+        const daemon = reactionOf(await its.database.open({ daemonId: `dmn_${apartMs}`, clock }));
+        const apart = { ...daemon, clock, rules: new RuleBook(daemon.store, clock) };
+        await addRule(apart, 'disk');
+        const outcomeOf = async (fingerprint: string): Promise<string | undefined> => {
+          apart.rules.forget();
+          const [outcome] = await receive(apart, [alert({ fingerprint })], WEBHOOK);
+          return outcome?.event.outcome;
+        };
+        // Made and removed by another one, whose clock is that of the store.
+        const { id } = await put(store, { expires_at: Date.now() + 600_000 });
+        assert.equal(await outcomeOf('a'), 'suppressed');
+        await store.write(async (tx) => cutSilence(tx, id, await tx.dialect.clock(tx.db, tx.now)));
+        assert.equal(await outcomeOf('b'), 'fired');
+      });
+    }
 
     test('end when they are cut, once', async () => {
       const { id } = await put(store);
