@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requireDuration } from '../domain/duration.ts';
+import { isReservedName } from '../domain/reserved-name.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { formatToken, newSecret } from '../domain/token.ts';
 import { rfc3339 } from '../lib/clock.ts';
@@ -16,6 +17,9 @@ const LOCAL_ONLY = { none: 'Tokens are made and ended on the machine itself: a t
 const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;
 const SALT_BYTES = 16;
+
+/** Nobody is called like the service: its entries in the audit ledger would be theirs. */
+const unreserved = field.name.refine((name) => !isReservedName(name), { error: 'this name is reserved for the service; expected another one' });
 
 function tokenView(row: TokenRow): ViewItem<'token.list'> {
   return {
@@ -61,9 +65,9 @@ const create = writeOperation({
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
-    name: field.name.describe('What to call it; a host token has the name of its host'),
+    name: unreserved.describe('What to call it; a host token has the name of its host'),
     scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('What it may do'),
-    owner: field.name.optional().describe('Whom it belongs to; by default its own name'),
+    owner: unreserved.optional().describe('Whom it belongs to; by default its own name'),
     expires: z.string().optional().describe('After how long it ends, such as 24h'),
   }),
   answers: ['token.created'],
