@@ -14,6 +14,7 @@ import { thisMachine } from './kit/machine.ts';
 import { Report } from './kit/report.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
+import { checkout } from './parts/checkout.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/flood.ts';
@@ -45,6 +46,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   infrastructure,
   reaction,
   pages,
+  checkout,
   postgres,
 };
 

@@ -44,3 +44,8 @@ export interface Recorded {
   readonly linesPerSecond: number;
   readonly floorLinesPerSecond: number;
 }
+
+export type CheckoutOrder =
+  | { readonly do: 'start'; readonly dataDir: string }
+  | { readonly do: 'walk'; readonly dir: string; readonly repositories: readonly { readonly url: string; readonly ref: string | null }[] }
+  | { readonly do: 'stop' };
