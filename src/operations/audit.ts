@@ -1,12 +1,71 @@
 import { z } from 'zod';
 import type { DoctorEntry } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
-import { READERS } from '../domain/scope.ts';
+import { PLAN_READERS, READERS } from '../domain/scope.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { type LedgerFilter, listLedger } from '../store/ledger-list.ts';
 import { compareHeads, type KeptHead, ledgerHeads } from '../store/ledger-verify.ts';
-import type { Db } from '../store/schema.ts';
+import type { Db, LedgerRow } from '../store/schema.ts';
+import { shownDetail } from './audit-detail.ts';
 import * as field from './fields.ts';
 import { readOperation } from './operation.ts';
-import { reply } from './reply.ts';
+import { reply, replyPages } from './reply.ts';
+import type { ViewItem } from './views.ts';
+
+/** Rows of an answer that is not streamed. */
+const ANSWER_ROWS_MAX = 500;
+
+function rowView(row: LedgerRow): ViewItem<'audit.list'> {
+  const { chain, seq, at, principal, owner, via, operation, target, detail } = row;
+  return { chain, seq, at: rfc3339(at), principal, owner, via, operation, target, detail: shownDetail(operation, detail) };
+}
+
+async function* rowViews(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<ViewItem<'audit.list'>[]> {
+  for await (const rows of listLedger(db, filter, limit)) yield rows.map(rowView);
+}
+
+function filterOf({ since, ...names }: Omit<LedgerFilter, 'since'> & { readonly since?: string | undefined }): LedgerFilter {
+  return { ...names, since: since === undefined ? undefined : Date.parse(since) };
+}
+
+const FILTERS = {
+  operation: z.string().max(64).optional().describe('Only this operation, such as token.create'),
+  principal: z.string().max(200).optional().describe('Only what this principal did'),
+  target: z.string().max(400).optional().describe('Only what was done to this id or name'),
+  since: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }).optional().describe('Only rows from this time on, in RFC 3339'),
+};
+
+const list = readOperation({
+  id: 'audit.list',
+  summary: 'List rows of the audit ledger, newest first',
+  effect: 'read',
+  scopes: PLAN_READERS,
+  http: { method: 'GET', path: '/audit' },
+  cli: { verb: 'audit list', examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'] },
+  mcp: { none: 'The ledger is for people.' },
+  input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('How many; 0 is all') }),
+  answers: ['audit.list'],
+  failures: [],
+  async run({ store }, { limit, ...filter }) {
+    const rows = rowViews(store.db, filterOf(filter), limit === 0 ? Number.POSITIVE_INFINITY : limit);
+    if (limit === 0 || limit > ANSWER_ROWS_MAX) return replyPages('audit.list', rows);
+    return reply('audit.list', (await Array.fromAsync(rows)).flat());
+  },
+});
+
+const exported = readOperation({
+  id: 'audit.export',
+  summary: 'Print all rows of the audit ledger that fit, newest first',
+  effect: 'read',
+  scopes: PLAN_READERS,
+  http: { none: 'The list answers the same with limit 0.' },
+  cli: { verb: 'audit export', examples: ['svc audit export --output json > audit.json', 'svc audit export --since 2026-11-01T00:00:00Z --output json'] },
+  mcp: { none: 'The ledger is for people.' },
+  input: z.strictObject(FILTERS),
+  answers: ['audit.list'],
+  failures: [],
+  run: async ({ store }, input) => replyPages('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
+});
 
 const head = readOperation({
   id: 'audit.head',
@@ -67,4 +126,4 @@ export async function withHeads(db: Db, report: readonly DoctorEntry[], heads: r
 /** Heads that are named in a report; the first say enough. */
 const NAMED_MAX = 5;
 
-export const AUDIT_OPERATIONS = [head];
+export const AUDIT_OPERATIONS = [list, exported, head];

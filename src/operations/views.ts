@@ -6,6 +6,7 @@ import { SCOPES } from '../domain/scope.ts';
 import { SOURCE_KINDS } from '../domain/source.ts';
 import { DRIFT_STATES } from '../domain/workspace.ts';
 import { CHUNK_STREAMS } from '../lib/chunk.ts';
+import { AUDIT_VIEWS } from './views-audit.ts';
 import { EVENT_VIEWS } from './views-events.ts';
 import { HOST_VIEWS } from './views-host.ts';
 import { NOTIFY_VIEWS } from './views-notify.ts';
@@ -232,7 +233,7 @@ export const VIEWS = {
   }),
   'token.list': z.array(token),
   'token.get': token,
-  'audit.head': z.array(z.object({ chain: z.string(), seq: count, hash: z.string() })),
+  ...AUDIT_VIEWS,
   ...EVENT_VIEWS,
   ...RULE_VIEWS,
   ...HOST_VIEWS,

@@ -34,6 +34,7 @@ const SAMPLES: Readonly<Record<string, { params?: Readonly<Record<string, string
   'workspace.destroy': { params: { name: 'nowhere' }, allowed: 404 },
   'approval.list': { allowed: 200 },
   'approval.get': { params: { id: UNKNOWN_APPROVAL }, allowed: 404 },
+  'audit.list': { allowed: 200 },
   'approval.plan': { params: { id: UNKNOWN_APPROVAL }, allowed: 404 },
   'approval.decision': { params: { id: UNKNOWN_APPROVAL }, body: { decision: 'approve' }, allowed: 404 },
   'approval.watch': { allowed: 200, endless: true },
@@ -63,7 +64,7 @@ function permits(identity: Identity, { method, path }: HttpFace): boolean {
   if (identity === 'session') return method === 'GET';
   if (path === '/hosts/self/requests') return identity === 'host';
   if (path === '/approvals/{id}/decision') return identity === 'approve';
-  if (path === '/approvals/{id}/plan') return identity === 'operator' || identity === 'approve';
+  if (path === '/approvals/{id}/plan' || path === '/audit') return identity === 'operator' || identity === 'approve';
   if (method === 'GET') return identity === 'readonly' || identity === 'operator' || identity === 'approve';
   if (path === '/checks/{name}/probe') return identity === 'readonly' || identity === 'operator' || identity === 'approve';
   return identity === 'operator';

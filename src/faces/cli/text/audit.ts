@@ -1,5 +1,26 @@
 import type { Projected } from '../../../operations/views.ts';
+import type { Page } from './page.ts';
 import { inline } from './safe.ts';
+import { table } from './table.ts';
+import { absolute } from './time.ts';
+
+type Row = Projected<'audit.list'>[number];
+
+/** The ledger as a table, the newest row first. */
+export function auditList(rows: Projected<'audit.list'>, page: Page): string {
+  return table(
+    page,
+    rows,
+    [
+      { title: 'AT', cell: (row: Row) => absolute(row.at, page.nowMs) },
+      { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
+      { title: 'OPERATION', cell: (row: Row) => row.operation },
+      { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },
+      { title: 'DETAIL', cell: (row: Row) => Object.entries(row.detail).map(([name, value]) => `${name}=${String(value)}`).join(' '), mayCut: true },
+    ],
+    'None.',
+  );
+}
 
 /** One line for each chain, whole and without a title, so that a file of them can be compared later. */
 export function auditHead(heads: Projected<'audit.head'>): string {

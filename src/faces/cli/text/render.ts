@@ -1,5 +1,5 @@
 import type { Projected, ViewName } from '../../../operations/views.ts';
-import { auditHead } from './audit.ts';
+import { auditHead, auditList } from './audit.ts';
 import { approval, approvals, decision, link, pending } from './approvals.ts';
 import { eventList, eventSheet, eventSummary, eventTrace } from './events.ts';
 import { generic } from './generic.ts';
@@ -64,6 +64,7 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'secret.list': secrets,
   'secret.get': secret,
   'seal.status': seal,
+  'audit.list': auditList,
   'audit.head': auditHead,
   'token.list': tokens,
   'token.get': token,

@@ -154,6 +154,7 @@ function hostile(text: string): Record<ViewName, unknown> {
     'job.enqueued': { job_id: text, state: text },
     'job.redrive': [{ old_job_id: text, new_job_id: text }],
     'command.result': { job_id: text, state: text, hosts: [{ host: text, rc: 0, changed: true, stdout: text, stderr: text, status: text }] },
+    'audit.list': [{ chain: text, seq: 1, at: text, principal: text, owner: text, via: text, operation: text, target: text, detail: { [text]: text, list: [text] } }],
     'audit.head': [{ chain: text, seq: 1, hash: text }],
     doctor: [{ name: text, status: text, detail: text }],
     'maintenance.readiness': { cordoned: text, [text]: text, list: [text], nested: { [text]: text } },

@@ -1,0 +1,61 @@
+/**
+ * What a list of the ledger shows of each operation's detail: ids, states, names and counts. An operation that is not
+ * here shows none of it, and neither does a field.
+ */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  'approval.decision': ['decision'],
+  'approval.expire': ['job_id', 'job_cancelled'],
+  'approval.link': ['recipient'],
+  'approval.refused': ['decision'],
+  'artifact.seal': ['job_id', 'workspace', 'serial', 'digest', 'verdict', 'destroys', 'changes', 'creates'],
+  'command.run': ['inventory', 'privileged'],
+  'deadman.add': ['webhook', 'every'],
+  'deadman.heard': ['webhook'],
+  'deadman.silent': ['webhook'],
+  'job.end': ['state', 'exit_code', 'by'],
+  'job.redrive': ['state', 'dry_run', 'jobs'],
+  'job.refuse': ['code'],
+  'ledger.key': ['seams', 'tagged_jobs', 'adopted'],
+  'ledger.seam': ['rows'],
+  'mute.create': ['scope_kind'],
+  'rule.add': ['action', 'replace', 'enabled'],
+  'rule.fire': ['event_id', 'rule', 'approval_id', 'ungated'],
+  'schedule.add': ['runbook', 'approval'],
+  'schedule.move': ['next_at'],
+  'schedule.refuse': ['slot', 'code'],
+  'schedule.run': ['slot', 'job_id', 'ungated', 'approval_id'],
+  'seal.rotate': ['added', 'items', 'digest', 'digest_before'],
+  'secret.set': ['version'],
+  'silence.create': ['rule'],
+  'source.add': ['kind'],
+  'source.sync': ['commit'],
+  'token.create': ['name', 'scope', 'owner'],
+  'webhook.create': ['source', 'signed'],
+  'workspace.add': ['source', 'require_saved_plan', 'protect_destroy'],
+  'workspace.export': ['version', 'begins'],
+  'workspace.remove': ['force'],
+  'workspace.update': ['changed'],
+};
+
+/** Longer texts are cut. A name has at most 63 characters, an id 30, a digest 64. */
+const TEXT_CHARS_MAX = 200;
+
+type Value = string | number | boolean | null | string[];
+
+/** The shown part of a stored detail. */
+export function shownDetail(operation: string, stored: string): Record<string, Value> {
+  const fields = Object.hasOwn(SHOWN, operation) ? (SHOWN[operation] ?? []) : [];
+  if (fields.length === 0) return {};
+  const detail = JSON.parse(stored) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(fields.flatMap((name): [string, Value][] => {
+    const value = shownValue(detail[name]);
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+function shownValue(value: unknown): Value | undefined {
+  if (typeof value === 'string') return value.slice(0, TEXT_CHARS_MAX);
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((each) => typeof each === 'string').map((each) => each.slice(0, TEXT_CHARS_MAX));
+}
