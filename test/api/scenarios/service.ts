@@ -34,6 +34,21 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     expect: { status: 200, kind: 'doctor', data: [{ name: 'store', status: 'ok', detail: 'made up for a test' }] },
   },
   {
+    operation: 'audit.list',
+    rule: 'shows who did what, without the hashes that only the doctor needs',
+    as: 'approve',
+    send: { method: 'GET', path: '/api/v1/audit?operation=token.create' },
+    expect: { status: 200, kind: 'audit.list', data: [] },
+    expectNot: ['hash', 'prev'],
+  },
+  {
+    operation: 'audit.list',
+    rule: 'is refused to a token of the scope readonly',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/audit' },
+    expect: { status: 403, code: 'forbidden' },
+  },
+  {
     operation: 'openapi',
     rule: 'describes the API in OpenAPI 3.1, relative to wherever it is served',
     as: 'readonly',
