@@ -3,6 +3,7 @@ import { checkExpression } from './cel-check.ts';
 import { tryConstants } from './cel-constants.ts';
 import { type CelEnvironment, celEnvironment, type Expr } from './cel-env.ts';
 import { faultOf } from './cel-fault.ts';
+import { isTooDeep } from './cel-depth.ts';
 import { CelRefused, placeAt } from './cel-refused.ts';
 import type { CelShape } from './cel-shape.ts';
 import { celInput } from './cel-value.ts';
@@ -110,10 +111,11 @@ function refuserOf(parsed: Parsed, text: string): (expr: Expr, what: string) => 
 }
 
 function read(environment: CelEnvironment, text: string): Parsed {
+  if (isTooDeep(text)) throw new CelRefused('the expression is nested too deeply');
   try {
     return environment.cel.parse(text);
   } catch (thrown) {
-    // The parser calls itself for each parenthesis: 2,000 of them overflow the stack.
+    // The parser calls itself: what is no bracket may be as deep as the text is long.
     if (thrown instanceof RangeError) throw new CelRefused('the expression is nested too deeply');
     throw syntaxRefused(thrown instanceof Error ? thrown.message : '', text);
   }

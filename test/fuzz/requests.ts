@@ -65,7 +65,7 @@ const address = fuzzTarget('address', fc.oneof(texts(ADDRESSES, 4_096), fc.ipV4(
 const gitUrl = fuzzTarget('git-url', texts(URLS, 8_192), async (text) => {
   const taken = (await unlessRefused(() => (checkGitUrl(text), true))) === true;
   if (taken) {
-    assert.match(text, /^(?:https:\/\/|ssh:\/\/|[A-Za-z0-9][^/:]*@?[^/:]*:)/);
+    assert.match(text, /^(?:https:\/\/|ssh:\/\/|[A-Za-z0-9_][^/:]*@[^/:]*:|[A-Za-z0-9_][^/@:]*@\[)/);
     assert.doesNotMatch(text, /^-|\s|^[A-Za-z0-9+.-]*::|(?:^|\/)\.\.(?:\/|$)|^(?:file|ext|git|http):/);
   }
   const isRef = (await unlessRefused(() => (checkGitRef(text), true))) === true;
