@@ -1,5 +1,7 @@
+import { restoreModes } from '../config/data-dir-modes.ts';
 import { prepareJobAccount, type JobIdentity } from '../config/job-account.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
+import { ModeWatch, withModes } from '../daemon/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
@@ -22,4 +24,23 @@ export async function prepareJobPlace({ settings, paths }: Base, log: Log): Prom
   }
   log.info({ account: identity.account?.name ?? null, runsDir }, 'jobs run as this account, in this directory');
   return { ...identity, runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
+}
+
+/** Where jobs run as the account of the daemon. `self` names the daemon in the ledger. */
+export function watchModes({ store, clock, paths }: Base, self: () => string | null): ModeWatch {
+  return new ModeWatch({ store, clock, self, restore: () => restoreModes(paths) });
+}
+
+/** The same, with a key file that is read again after a look at its mode: a job may have closed it, or opened it to others. */
+export function withModeWatch(base: Base, modes: ModeWatch): Base {
+  const { seal } = base;
+  return {
+    ...base,
+    sealKey: () => withModes(modes, () => base.sealKey()),
+    seal: {
+      keyring: () => withModes(modes, () => seal.keyring()),
+      find: () => withModes(modes, () => seal.find()),
+      rotate: () => withModes(modes, () => seal.keyring()).then(() => seal.rotate()),
+    },
+  };
 }

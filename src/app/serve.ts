@@ -28,7 +28,7 @@ import type { SchemaAccess } from '../store/migrate.ts';
 import { countActiveTokens, listTokens } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
-import { prepareJobPlace } from './job-place.ts';
+import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { beginKeying } from './keying.ts';
 import { pageOptions } from './pages.ts';
@@ -94,20 +94,22 @@ async function startOrUndo(assemble: (teardown: Teardown) => Promise<Running>): 
 
 async function assembleServe(settings: Settings, schema: SchemaAccess, teardown: Teardown): Promise<Running> {
   const log = createLog();
-  const base = await openBase(settings, schema);
-  teardown.add(() => base.close());
-  await sameKey(base);
-  await beginKeying(base);
-  await refuseExposed(base);
-  const place = await prepareJobPlace(base, log);
-  const transports = readTransports(settings.notify, { clock: base.clock, sealKey: await base.sealKey() });
+  const opened = await openBase(settings, schema);
+  teardown.add(() => opened.close());
+  await sameKey(opened);
+  await beginKeying(opened);
+  await refuseExposed(opened);
+  const transports = readTransports(settings.notify, { clock: opened.clock, sealKey: await opened.sealKey() });
+  const place = await prepareJobPlace(opened, log);
+  let daemon: Daemon | null = null;
+  const modes = place.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
+  const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
   const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
   teardown.add(() => pool.stop());
   const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
   teardown.add(() => guard.stop());
 
-  let daemon: Daemon | null = null;
   let ingressUrl = '';
   const surface: Surface = { base, log, teardown, listening: [] };
   // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
@@ -133,6 +135,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     version: VERSION,
     instancesDir: base.paths.instances,
     formerRunsDirs: place.formerRunsDirs,
+    ...(modes === null ? {} : { modes }),
     ingressUrl,
     maxJobs: settings.maxJobs,
     leaseMs: settings.leaseMs,

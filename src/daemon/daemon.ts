@@ -7,6 +7,7 @@ import { takeIdentity, type Identity, type Machine } from './identity.ts';
 import { renewEveryMs, renewOnce, Trust } from './lease.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { EXPIRE_EVERY_MS, expireOnce } from './expire.ts';
+import { MODES_EVERY_MS, type ModeWatch } from './mode-watch.ts';
 import { startPageLoops } from './page-loops.ts';
 import type { PageOptions } from './page.ts';
 import type { InputDeps } from './run-inputs.ts';
@@ -23,6 +24,8 @@ export interface DaemonOptions extends InputDeps {
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
+  /** Where jobs run as the account of the daemon. */
+  readonly modes?: ModeWatch;
   /** See RescueDeps. */
   readonly formerRunsDirs?: readonly string[];
   /** Where hooks and decision links are answered: open before the first claim. */
@@ -64,9 +67,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
   let identity = await takeName();
   const self = (): string => identity.id;
-  const work = new Work({ ...options, self, isOverdue: () => trust.isOver(), onFree: () => claims.wake() });
-  const rescueDeps = { ...options, runsDir: options.kit.runsDir, self };
   const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
+  const beforeRun = async (): Promise<void> => options.modes?.check().catch((error: unknown) => onError('modes', error));
+  const work = new Work({ ...options, self, isOverdue: () => trust.isOver(), onFree: () => claims.wake(), beforeRun });
+  const rescueDeps = { ...options, runsDir: options.kit.runsDir, self };
   const loop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<number | void>): Loop =>
     startLoop({ name, clock, everyMs, sweepOnce, onError });
 
@@ -90,6 +94,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const scheduler = new Scheduler(options.reaction);
   const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
   const retention = loop('retention', RETENTION_EVERY_MS, (signal) => retainOnce({ store, clock }, signal));
+  const modes = options.modes === undefined ? [] : [loop('modes', MODES_EVERY_MS, () => options.modes?.check() ?? Promise.resolve())];
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
   const others = soon(clock, OTHERS_AFTER_MS, () => {
     expiry.wake();
@@ -107,7 +112,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, others, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops], work, lease, identity: () => identity }),
+    stop: () => stopInOrder({ forget, others, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops, ...modes], work, lease, identity: () => identity }),
   };
 }
 

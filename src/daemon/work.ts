@@ -29,6 +29,8 @@ export interface WorkDeps extends InputDeps {
   readonly self: () => string;
   /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
   readonly isOverdue: () => boolean;
+  /** Before each run: puts right what an earlier one may have changed. */
+  readonly beforeRun?: () => Promise<void>;
   /** A run has ended, and its slot is free. */
   readonly onFree: () => void;
 }
@@ -137,6 +139,7 @@ export class Work {
     let end: RunOutcome = { state: 'failed', exitCode: null };
     let result = NO_RESULT;
     try {
+      await this.#deps.beforeRun?.();
       const { runner, inputs } = await this.#ready(row, signal);
       end = await runJob(
         this.#deps.kit,

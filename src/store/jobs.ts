@@ -207,6 +207,19 @@ export async function countPrivileged(db: Db, since: number): Promise<number> {
   return row.count;
 }
 
+/** Jobs that run, and those that ran and ended at `since` (in milliseconds) or later: their ids, the newest first. */
+export async function listRunSince(db: Db, since: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('started_at', 'is not', null)
+    .where((eb) => eb.or([eb('state', '=', 'running'), eb('finished_at', '>=', since)]))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Asks the daemon that runs the job to stop it. True when the job was running and nobody had asked before. */
 export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
   const result = await tx.db

@@ -1,6 +1,6 @@
 /** The schema of a store changes only when an operator starts the new daemon or runs `svc migrate`. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -21,6 +21,7 @@ const OLDER = MIGRATIONS.at(-2)?.number ?? 0;
 /** A data directory whose store has the schema of the build before. */
 async function olderDataDir(t: TestContext): Promise<string> {
   const parent = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'));
+  chmodSync(parent, 0o711);
   t.after(() => rmSync(parent, { recursive: true, force: true }));
   const dir = join(parent, 'data');
   mkdirSync(dir, { mode: 0o700 });

@@ -1,0 +1,85 @@
+import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
+import { errorCode } from '../lib/error-code.ts';
+import { type DataDirPaths, isOpenToOthers, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
+
+/** What was found in the data directory with another mode than it has to have, and put right. */
+export interface ModeChange {
+  /** The name of the entry; `.` is the data directory itself. */
+  readonly entry: string;
+  /** Octal digits. */
+  readonly found: string;
+  readonly set: string;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly kind: 'folder' | 'file';
+  /** The rights that its owner has to have at least. */
+  readonly needs: number;
+}
+
+/** Only the place: works on what is closed to its own owner. Closing it drops no lock that SQLite holds on the file. */
+const O_PATH = 0o10000000;
+const ALL_PERMISSIONS = 0o777;
+const OWNER_READS = 0o400;
+const OWNER_READS_AND_WRITES = 0o600;
+
+const folder = (name: string, path: string): Entry => ({ name, path, kind: 'folder', needs: PRIVATE_DIR_MODE });
+const file = (name: string, path: string, needs: number): Entry => ({ name, path, kind: 'file', needs });
+
+/** The folders first, the outermost before all: what is in a closed one cannot be reached. */
+function entriesOf(paths: DataDirPaths): Entry[] {
+  return [
+    folder('.', paths.dir),
+    folder('runs', paths.runs),
+    folder('instances', paths.instances),
+    folder('sources', paths.sources),
+    ...['', '-wal', '-shm'].map((suffix) => file(`gatehouse.db${suffix}`, `${paths.database}${suffix}`, OWNER_READS_AND_WRITES)),
+    file('seal.key', paths.sealKey, OWNER_READS),
+  ];
+}
+
+/**
+ * Gives the data directory, its folders, the database and the seal key the modes that they have to have, where a program
+ * of the same account changed them. Each is opened without following a link and changed through that descriptor. What is
+ * missing or belongs to another account is left alone. Answers what was changed. Synchronous: seven files, some 0.1 ms.
+ */
+export function restoreModes(paths: DataDirPaths): ModeChange[] {
+  const changes: ModeChange[] = [];
+  for (const entry of entriesOf(paths)) {
+    const change = restore(entry);
+    if (change !== null) changes.push(change);
+  }
+  return changes;
+}
+
+function restore(entry: Entry): ModeChange | null {
+  const { name, path } = entry;
+  try {
+    // The operator may have put a link in the place of the key file; a job cannot, since it can make nothing there.
+    const fd = openSync(name === 'seal.key' ? realpathSync(path) : path, O_PATH | constants.O_NOFOLLOW);
+    try {
+      const stats = fstatSync(fd);
+      const mode = expected(stats, entry);
+      if (mode === null) return null;
+      // `fchmod` refuses such a descriptor; its entry in /proc leads to the very same file.
+      chmodSync(`/proc/self/fd/${fd}`, mode);
+      return { entry: name, found: modeText(stats.mode), set: modeText(mode) };
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    // It is not there, or cannot be changed: whoever needs it says so.
+    return null;
+  }
+}
+
+/** The mode that it has to get; null where the one it has will do. A key that its owner may only read is as good. */
+function expected(stats: Stats, { kind, needs }: Entry): number | null {
+  if (!isOurs(stats)) return null;
+  if (kind === 'folder') return !stats.isDirectory() || (stats.mode & ALL_PERMISSIONS) === PRIVATE_DIR_MODE ? null : PRIVATE_DIR_MODE;
+  const isSound = (stats.mode & needs) === needs && !isOpenToOthers(stats.mode);
+  return isSound || !stats.isFile() ? null : PRIVATE_FILE_MODE;
+}
