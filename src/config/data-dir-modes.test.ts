@@ -9,6 +9,8 @@ import { restoreModes } from './data-dir-modes.ts';
 
 const NO_ROOT = process.getuid?.() === 0 ? false : 'needs root to become somebody';
 
+const modeOf = (path: string): string => modeText(statSync(path).mode);
+
 describe('The modes of the data directory', { skip: process.platform === 'linux' ? false : 'needs /proc' }, () => {
   let dir: string;
   let paths: DataDirPaths;
@@ -18,8 +20,6 @@ describe('The modes of the data directory', { skip: process.platform === 'linux'
     for (const file of [paths.database, paths.sealKey]) writeFileSync(file, '', { mode: 0o600 });
   });
   after(() => rmSync(dir, { recursive: true }));
-
-  const modeOf = (path: string): string => modeText(statSync(path).mode);
 
   it('are left as they are where they will do', () => {
     assert.deepEqual(restoreModes(paths), []);
