@@ -75,10 +75,10 @@ function forUrls(base64: string): string {
  * alphabet of URLs needs no more, because base64 of base64 has none of the characters in which it differs.
  */
 function base64Twice(bytes: Buffer): string[] {
-  const once = [0, 1, 2].map((offset) => base64Within(bytes, offset));
-  const inner = [...new Set([...once, ...once.map(forUrls)])].map((form) => Buffer.from(form));
+  const inner = [0, 1, 2].map((offset) => Buffer.from(base64Within(bytes, offset)));
   const twice = inner.flatMap((form) => [0, 1, 2].map((offset) => base64Within(form, offset)));
-  return [...twice, ...twice.flatMap((form) => foldedAt(form, COREUTILS_WIDTH))];
+  // Where other bytes come first, nobody knows where the lines end.
+  return [...twice, ...foldedAt(twice[0] ?? '', COREUTILS_WIDTH)];
 }
 
 /** As Windows stores and prints text, either end of each unit first: the NUL at the outside is no part of the form. Base64 of it, too, as PowerShell takes it. */
