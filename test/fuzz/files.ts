@@ -7,7 +7,9 @@ import { CHUNK_STREAMS, ChunkCorrupt, decodeChunk, encodeChunk } from '../../src
 import { SandboxRefused } from '../../src/runners/sandbox/errors.ts';
 import { encodeOrder } from '../../src/runners/sandbox/launcher-process.ts';
 import { ORDER_MAX_BYTES, parseReport } from '../../src/runners/sandbox/protocol.ts';
+import { readPlanFile } from '../../src/runners/terraform/plan-file.ts';
 import { parseState } from '../../src/runners/terraform/state-file.ts';
+import { planFile as planFileOf, resource as planned } from '../support/plan-bytes.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { anyText, jsonOf, jsonTexts, texts } from './texts.ts';
 
@@ -53,6 +55,21 @@ const plan = fuzzTarget('plan-json', fc.tuple(plans, fc.nat(4)), ([text, dice]) 
   }
 }, { baseMs: 100, perCharacterMs: 0.01 });
 
+/** Bytes of a plan file: whole, with some exchanged, cut, or none of it. */
+const planBytes = fc.tuple(fc.array(fc.record({ address: anyText(40), action: fc.nat(9), previous: anyText(10), deposed: anyText(4) }), { maxLength: 6 }), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.option(fc.nat(), { nil: null })).map(([all, damage, cut]) => {
+  const bytes = Buffer.from(planFileOf(...all.map((each) => planned(each))));
+  for (const [at, byte] of damage) bytes[at % bytes.length] = byte;
+  return cut === null ? bytes : bytes.subarray(0, cut % bytes.length);
+});
+
+const planFile = fuzzTarget('plan-file', fc.oneof({ weight: 9, arbitrary: planBytes }, { weight: 1, arbitrary: fc.uint8Array({ maxLength: 2_048 }).map((noise) => Buffer.from(noise)) }), async (bytes) => {
+  try {
+    for (const key of await readPlanFile({ bytes, tool: 'terraform' })) assert.ok(Array.isArray(JSON.parse(key)));
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('The plan file could not be read: ')) throw error;
+  }
+});
+
 const state = fuzzTarget('state-file', fc.oneof(jsonTexts(STATE_KEYS, STATE_WORDS), fc.record({ version: fc.constant(4), serial: fc.oneof(fc.nat(), fc.double(), fc.constant('1')), lineage: fc.constantFrom<unknown>('l', '', 1, null), resources: jsonOf(STATE_KEYS, STATE_WORDS) }).map((each) => JSON.stringify(each))), (text) => {
   const bytes = Buffer.from(text);
   const read = parseState(bytes);
@@ -93,4 +110,4 @@ const chunk = fuzzTarget('chunk', fc.tuple(fc.uint8Array({ maxLength: 4_096 }), 
   await unlessRefused(() => decodeChunk(damaged, { after: 0, limit: 100 }), ChunkCorrupt);
 });
 
-export const FILE_TARGETS: readonly FuzzTarget[] = [plan, state, report, order, chunk];
+export const FILE_TARGETS: readonly FuzzTarget[] = [plan, planFile, state, report, order, chunk];
