@@ -1,5 +1,8 @@
+import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
+import { dataDirPaths, isOurs, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
+import { findJobAccount } from '../config/job-account.ts';
+import { runsDirOf } from '../config/runs-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
 import type { ListenAddress } from '../config/listen-address.ts';
@@ -16,6 +19,7 @@ import { Turns } from '../lib/turns.ts';
 import type { Services, SourceFetcher } from '../operations/services.ts';
 import { hashToken } from '../operations/token-hash.ts';
 import { RuleBook } from '../reaction/rule-book.ts';
+import type { GitPlace } from '../runners/checkout/git-place.ts';
 import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
 import { assertSameKey, holdsSealed } from '../store/seal.ts';
 import type { SchemaAccess } from '../store/migrate.ts';
@@ -57,7 +61,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   return {
     seal,
     // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
-    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 }))),
+    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })), () => findGitPlace(settings, paths)),
     clock,
     settings,
     paths,
@@ -79,6 +83,15 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
 }
 
 type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & { readonly paths: DataDirPaths; readonly schema: SchemaAccess };
+
+/** Null where this process is not root, or where no daemon has made the account and the directory of the runs yet. */
+async function findGitPlace(settings: Settings, paths: DataDirPaths): Promise<GitPlace | null> {
+  const account = (await findJobAccount(settings.jobUser))?.account ?? null;
+  if (account === null) return null;
+  const folder = runsDirOf(settings.runsDir, paths, account);
+  const stats = await lstat(folder).catch(() => null);
+  return stats?.isDirectory() === true && isOurs(stats) ? { account, folder } : null;
+}
 
 async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }: StoreParts): Promise<Store> {
   const location = settings.databaseUrl === null ? { file: paths.database } : { url: settings.databaseUrl };

@@ -7,11 +7,15 @@ import { isWithin } from '../lib/within.ts';
 import type { SourceFetcher } from '../operations/services.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git.ts';
+import type { GitPlace } from '../runners/checkout/git-place.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
 import type { LauncherPool } from '../runners/sandbox/pool.ts';
 
-/** Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `pool` starts git. */
-export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool): SourceFetcher {
+/**
+ * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `pool` starts
+ * git, and `place` is where and as whom it works when this process is root.
+ */
+export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool, place: () => Promise<GitPlace | null> = () => Promise.resolve(null)): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
   const fetcher: SourceFetcher = {
     async fetch(source, signal) {
@@ -21,7 +25,7 @@ export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      const how = { url: source.location, ref: source.ref, signal, pool: pool(), ...(searchPath === undefined ? {} : { searchPath }) };
+      const how = { url: source.location, ref: source.ref, signal, pool: pool(), place: await place(), ...(searchPath === undefined ? {} : { searchPath }) };
       return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
     },
     async treeOf(source) {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Objects } from '../../../test/support/hostile/objects.ts';
+import { HostileServer } from '../../../test/support/hostile/server.ts';
 import { Failure } from '../../domain/failure.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { DEFAULT_PATH } from '../process/environment.ts';
@@ -85,6 +87,33 @@ describe('git in the sandbox', () => {
     assert.equal(connections, 0);
     await assert.rejects(fetch([port]), Failure);
     assert.equal(connections, 1, 'its own port is open');
+    server.close();
+  });
+
+  it('T70: works as the account of jobs where the service is root, in a folder that is gone afterwards', { skip: process.getuid?.() === 0 ? false : 'needs root to become somebody' }, async () => {
+    const server = await new HostileServer().listen();
+    const objects = new Objects();
+    const tip = objects.commit(objects.tree(['100644', 'f', objects.blob()]));
+    const url = server.serve({ tip, shallow: tip, pack: objects.pack() });
+    chmodSync(base, 0o711);
+    const folder = empty();
+    chmodSync(folder, 0o711);
+    const into = empty();
+    const started: unknown[] = [];
+    const recording: LauncherPool = {
+      ...pool,
+      launch(request) {
+        started.push([request.account?.uid, lstatSync(request.cwd).uid, request.policy?.writable.every((path) => path.startsWith(`${folder}/.git-`))]);
+        return pool.launch(request);
+      },
+    };
+    const place = { account: { uid: 65_534, gid: 65_534 }, folder };
+    const { tree } = await fetchGit({ pool: recording, url, ref: null, into, place, protocols: ['http'] });
+    assert.deepEqual(started, [[65_534, 65_534, true], [65_534, 65_534, true]]);
+    assert.deepEqual([readdirSync(tree), lstatSync(join(tree, 'f')).uid, readdirSync(folder)], [['f'], 0, []]);
+    // ssh needs the keys of this account.
+    await assert.rejects(fetchGit({ pool: recording, url: 'ssh://git@127.0.0.1:1/x', ref: null, into: empty(), place }), Failure);
+    assert.deepEqual(started.at(-1), [undefined, 0, false]);
     server.close();
   });
 

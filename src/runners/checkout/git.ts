@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, opendir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { errorCode } from '../../lib/error-code.ts';
@@ -10,6 +10,7 @@ import { reachOf } from './git-access.ts';
 import { collect, type Git, runGit } from './git-process.ts';
 import { readObjects } from './git-objects.ts';
 import { listTree, writeTree } from './git-tree.ts';
+import { type GitFolders, type GitPlace, makeGitFolders } from './git-place.ts';
 import { checkGitRef, checkGitUrl, GIT_PROTOCOLS } from './git-url.ts';
 
 export interface FetchLimits extends CopyLimits {
@@ -34,6 +35,8 @@ export interface FetchGitOptions {
   readonly into: string;
   /** Starts git in the sandbox. */
   readonly pool: LauncherPool;
+  /** As whom and where git works unless it needs ssh; by default as this process, in `into`. */
+  readonly place?: GitPlace | null;
   readonly limits?: FetchLimits;
   readonly searchPath?: string;
   readonly clock?: Clock;
@@ -46,7 +49,7 @@ export interface FetchGitOptions {
 /**
  * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
  * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Git runs in the
- * sandbox and writes `<into>/work` only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with what
+ * sandbox and writes one folder only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with what
  * is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on the disk,
  * or when the signal ended it.
  */
@@ -61,10 +64,12 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   if (options.signal?.aborted === true) stop();
   const cancel = clock.after(limits.timeoutMs, () => over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)));
   const { searchPath = DEFAULT_PATH, pool } = options;
+  let folders: GitFolders | null = null;
   try {
-    const work = join(into, 'work');
-    const git: Git = { pool, clock, work, gitDir: join(work, 'git'), home: join(work, 'home'), searchPath, protocols, account: null, signal: over.signal };
-    await makeRepository(git);
+    // The keys of ssh belong to the account of this process, and another one cannot read them.
+    const place = isSsh(url) ? null : (options.place ?? null);
+    folders = await makeGitFolders(into, place, clock);
+    const git: Git = { ...folders, pool, clock, searchPath, protocols, account: place?.account ?? null, signal: over.signal };
     const reach = await reachOf(url, searchPath);
     await within(limits.packBytes, git.gitDir, clock, over, () =>
       runGit(git, ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
@@ -76,18 +81,16 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     cancel();
     options.signal?.removeEventListener('abort', stop);
     over.abort();
+    await folders?.remove();
   }
+}
+
+function isSsh(url: string): boolean {
+  return url.startsWith('ssh:') || !url.includes('://');
 }
 
 function isOfTest(url: string, protocols: readonly string[]): boolean {
   return (protocols.includes('file') && url.startsWith('file:///')) || (protocols.includes('http') && url.startsWith('http://127.0.0.1:'));
-}
-
-/** An empty bare repository, and the home of git. */
-async function makeRepository({ work, gitDir, home }: Git): Promise<void> {
-  for (const folder of [work, home, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')]) await mkdir(folder, { mode: 0o700 });
-  await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n', { mode: 0o600 });
-  await writeFile(join(gitDir, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n', { mode: 0o600 });
 }
 
 async function readCommit(git: Git, into: string, ref: string, limits: FetchLimits): Promise<{ commit: string; tree: string }> {

@@ -1,23 +1,19 @@
 import { renameSync } from 'node:fs';
-import { lstat, mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { NAME } from '../../domain/name.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { randomBytes } from '../../lib/random.ts';
-import { openOwnFolder } from '../run-files/folder.ts';
-import { TreeRemoval } from '../run-files/remove-tree.ts';
+import { eraseEntry, GONE } from './erase.ts';
 
 /** Trees of a source that stay: the newest, and those that a run may be copying. */
 const KEPT = 3;
 /** What a fetch that was killed left behind is removed after so long, in milliseconds: none takes that time. */
 const LEFTOVER_MS = 600_000;
-/** What is not removed by then is left to the next fetch, in milliseconds. */
-const ERASE_WITHIN_MS = 60_000;
 /** No name of a source begins with a dot, so these never meet one. */
 const FETCHING = '.fetch-';
-const GONE = '.gone-';
 const SUFFIX_BYTES = 8;
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
@@ -106,23 +102,8 @@ export class SourceTrees {
     await this.#erase(basename(gone));
   }
 
-  /**
-   * Removes an entry of the folder by descriptors: a process that git's repository took over, and that escaped the end of
-   * git, may still exchange what is in there. Never rejects; the next fetch goes on with what is left.
-   */
-  async #erase(name: string): Promise<void> {
-    const until = this.#clock.monotonic() + ERASE_WITHIN_MS;
-    const holder = basename(this.#beside(GONE));
-    try {
-      await using folder = await openOwnFolder(this.#folder);
-      await mkdir(folder.at(holder), { mode: 0o700 });
-      await using into = await folder.folder(holder);
-      const removal = new TreeRemoval(into, () => this.#clock.monotonic() >= until);
-      if (!(await removal.take(folder, name)) || !(await removal.empty())) return;
-      await rmdir(folder.at(holder));
-    } catch {
-      // It has its name, or that of the holder, and both are removed by the next fetch.
-    }
+  #erase(name: string): Promise<void> {
+    return eraseEntry(this.#folder, name, this.#clock);
   }
 
   async #removeOld(ofSource: string, newest: string): Promise<void> {
