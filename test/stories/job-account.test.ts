@@ -74,13 +74,13 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
 
   test('T66: kills a job of the account, and names another process of the account', async (t) => {
     const site = await openSite(t);
-    // Not the default account: the doctor of a daemon of another test would name the process too.
-    const daemon = await site.start({ args: ['--warm-launchers', '0', '--job-user', 'nobody'] });
+    // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom PostgreSQL may run.
+    const daemon = await site.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
     const id = await site.queue({ command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'], privileged: false });
     await until('the job is up', async () => (await output(site, id)).includes('up'));
     await site.call('job.cancel', { id });
     await site.waitFor(id, ['cancelled']);
-    const { account } = (await findJobAccount('nobody')) ?? assert.fail('there is no account');
+    const { account } = (await findJobAccount('games')) ?? assert.fail('there is no account');
     const stranger = spawn('sleep', ['300'], { uid: account?.uid, gid: account?.gid, env: {}, stdio: 'ignore' });
     t.after(() => void stranger.kill('SIGKILL'));
     await until('it runs', () => existsSync(`/proc/${stranger.pid}`));
