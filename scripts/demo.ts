@@ -200,17 +200,25 @@ async function agree(demo: Demo, approvalId: string): Promise<void> {
   say(`8. The phone is told: "${page.title}". ${page.message}`);
   say(`   Its buttons: ${page.actions.map(({ label }) => label).join(', ')}.`);
   const link = page.actions.find(({ url }) => url.includes('/approve?'))?.url ?? '';
-  const question = await titleOf(link, 'GET');
+  const shown = await pageOf(link);
+  const question = titleOf(shown);
   const { state } = await api<{ state: string }>(demo, `/approvals/${approvalId}`);
   say(`9. Opening the link (GET) shows "${question}" and decides nothing: the approval is ${state}.`);
   expect('the approval', state, 'pending');
-  say(`10. Pressing the button (POST) does: "${await titleOf(link, 'POST')}".`);
+  // The page carries what it showed: a decision counts for that and for nothing newer.
+  const seen = /name="seen" value="([0-9a-f]*)"/.exec(shown)?.[1] ?? '';
+  say(`10. Pressing the button (POST) does: "${titleOf(await pageOf(link, new URLSearchParams({ seen })))}".`);
 }
 
-async function titleOf(url: string, method: 'GET' | 'POST'): Promise<string> {
-  const answer = await fetch(url, { method, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+/** With a form the button is pressed; without one the page is only opened. */
+async function pageOf(url: string, form?: URLSearchParams): Promise<string> {
+  const answer = await fetch(url, { ...(form === undefined ? {} : { method: 'POST', body: form }), signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
   const page = await answer.text();
   if (!answer.ok) throw new Error(`the link answered ${answer.status}: ${page}`);
+  return page;
+}
+
+function titleOf(page: string): string {
   return /<title>(.*?)<\/title>/.exec(page)?.[1] ?? '';
 }
 
