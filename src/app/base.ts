@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dataDirPaths, isOurs, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
 import { findJobAccount } from '../config/job-account.ts';
-import { runsDirOf } from '../config/runs-dir.ts';
+import { runsDirOf, sharedRunsDirs } from '../config/runs-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
 import type { ListenAddress } from '../config/listen-address.ts';
@@ -61,7 +61,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   return {
     seal,
     // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
-    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })), () => findGitPlace(settings, paths)),
+    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })), () => findGitPlace(settings, paths), sharedRunsDirs(settings.runsDir)),
     clock,
     settings,
     paths,

@@ -16,7 +16,7 @@ after(() => pool.stop());
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-sources-'));
   for (const folder of ['data/sources', 'data/runs', 'net', 'data-of-another']) mkdirSync(join(base, folder), { recursive: true });
-  fetcher = createSourceFetcher(join(base, 'data/sources'), () => pool);
+  fetcher = createSourceFetcher(join(base, 'data/sources'), () => pool, undefined, [join(base, 'runs')]);
 });
 after(() => rmSync(base, { recursive: true }));
 
@@ -50,6 +50,11 @@ describe('a directory as a source', () => {
       assert.equal(await fetcher.treeOf(dir(join(base, location))), null);
     }
     await assert.rejects(fetcher.fetch(dir('/')), isRefusal);
+  });
+
+  it('is refused when it is where other runs are, or lies in it', async () => {
+    mkdirSync(join(base, 'runs/job_1'), { recursive: true });
+    for (const location of ['runs', 'runs/job_1']) await assert.rejects(fetcher.fetch(dir(join(base, location))), isRefusal, location);
   });
 });
 

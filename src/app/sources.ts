@@ -13,14 +13,21 @@ import type { LauncherPool } from '../runners/sandbox/pool.ts';
 
 /**
  * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `pool` starts
- * git, and `place` is where and as whom it works when this process is root.
+ * git, and `place` is where and as whom it works when this process is root. `runsDirs` are folders of run directories
+ * outside of the data directory: no source either.
  */
-export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool, place: () => Promise<GitPlace | null> = () => Promise.resolve(null)): SourceFetcher {
+export function createSourceFetcher(
+  sourcesDir: string,
+  pool: () => LauncherPool,
+  place: () => Promise<GitPlace | null> = () => Promise.resolve(null),
+  runsDirs: readonly string[] = [],
+): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
+  const own = [dirname(sourcesDir), ...runsDirs];
   const fetcher: SourceFetcher = {
     async fetch(source, signal) {
       if (source.kind === 'dir') {
-        await checkDirectory(source.location, dirname(sourcesDir));
+        await checkDirectory(source.location, own);
         await readdir(source.location).catch(refuseUnreadable);
         return { commit: null };
       }
@@ -31,7 +38,7 @@ export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool
     async treeOf(source) {
       if (source.kind === 'git') return source.commit_id === null ? null : trees.find(source.name, source.commit_id);
       try {
-        await checkDirectory(source.location, dirname(sourcesDir));
+        await checkDirectory(source.location, own);
         return source.location;
       } catch {
         return null;
@@ -45,14 +52,15 @@ export function createSourceFetcher(sourcesDir: string, pool: () => LauncherPool
 }
 
 /** A run copies what it finds there: nothing of the service itself may be among it, not even through a link. */
-async function checkDirectory(directory: string, dataDir: string): Promise<void> {
+async function checkDirectory(directory: string, own: readonly string[]): Promise<void> {
   if (!isAbsolute(directory)) throw new Failure('invalid_argument', 'dir: expected an absolute path.');
   const real = await realpath(directory).catch(() => null);
   if (real === null) throw new Failure('invalid_argument', 'dir: there is nothing at this path that can be read.');
   if (!(await stat(real)).isDirectory()) throw new Failure('invalid_argument', 'dir: what is at this path is no directory.');
-  // Before the first start there is no data directory yet, and nothing can be in it.
-  const data = await realpath(dataDir).catch(() => dataDir);
-  if (isWithin(real, data) || isWithin(data, real)) {
+  for (const folder of own) {
+    // Before the first start there is none yet, and nothing can be in it.
+    const kept = await realpath(folder).catch(() => folder);
+    if (!isWithin(real, kept) && !isWithin(kept, real)) continue;
     throw new Failure('invalid_argument', 'dir: the data directory of the service and what is in it or around it can not be a source.');
   }
 }

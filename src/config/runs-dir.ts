@@ -25,6 +25,11 @@ export function instanceName(dataDir: string): string {
   return `${shown}-${hash('sha256', dataDir).slice(0, 12)}`;
 }
 
+/** Folders of run directories outside of data directories, of this service and of others of the machine. */
+export function sharedRunsDirs(given: string | null): string[] {
+  return given === null ? [RUNS_ROOT] : [RUNS_ROOT, given];
+}
+
 /** Where the run directories are, before anything is made there. */
 export function runsDirOf(given: string | null, paths: DataDirPaths, account: Account | null): string {
   if (given !== null) return given;
