@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { until } from '../../../test/support/api-client.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
@@ -35,13 +36,7 @@ async function start(jobId: string, script: string): Promise<{ child: ChildProce
 }
 
 async function untilCount(jobId: string, leader: Leader | null, wanted: number): Promise<void> {
-  let found = -1;
-  for (let look = 0; look < 300; look++) {
-    found = (await findSurvivors(jobId, leader)).length;
-    if (found === wanted) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`${found} processes of ${wanted}`);
+  await until(`${wanted} processes of the job are there`, async () => (await findSurvivors(jobId, leader)).length === wanted);
 }
 
 /** sh that ignores SIGTERM, a child of it, and a daemon made by leaving the session and forking twice: five in all. */
@@ -154,8 +149,8 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     const jobId = newJobId();
     // The shell becomes a program that never waits for the child it had.
     const { leader } = await start(jobId, 'sleep 0 & echo ready; exec sleep 300');
+    await until('the shell has become sleep', () => readFileSync(`/proc/${leader.pid}/comm`, 'utf8').includes('sleep'));
     await untilCount(jobId, leader, 1);
-    assert.match(readFileSync(`/proc/${leader.pid}/comm`, 'utf8'), /sleep/);
     await endTree({ jobId, leader, graceMs: 0, clock: systemClock });
   });
 });
