@@ -1,5 +1,5 @@
 import type { Tx } from './gate.ts';
-import { appendLedger, type LedgerEntry } from './ledger.ts';
+import { appendLedger, type LedgerEntry, SEAM } from './ledger.ts';
 import { tagWaitingJobs } from './order-tags.ts';
 import type { Store } from './store.ts';
 
@@ -46,7 +46,7 @@ async function makeSeams(tx: Tx, own: string, all: boolean): Promise<number> {
 
 async function makeSeam(tx: Tx, chain: string, rows: number): Promise<void> {
   const sent: Promise<unknown>[] = [];
-  const entry: LedgerEntry = { ...SERVICE, operation: 'ledger.seam', target: chain, detail: { rows } };
+  const entry: LedgerEntry = { ...SERVICE, operation: SEAM, target: chain, detail: { rows } };
   await appendLedger(tx.db, { chain, at: tx.now, ring: tx.ring, isKeyed: true, later: (statement) => void sent.push(statement) }, [entry]);
   await Promise.all(sent);
 }

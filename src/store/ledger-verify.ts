@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Keyring } from '../lib/seal.ts';
 import { nextTurn } from '../lib/turns.ts';
-import { GENESIS, rowText } from './ledger.ts';
+import { GENESIS, rowText, SEAM } from './ledger.ts';
 import type { ChainRow, Db, LedgerKeyingRow, LedgerRow } from './schema.ts';
 
 /** Rows that a verification reads at a time, with a turn of the event loop in between. */
@@ -103,6 +103,8 @@ function rowFault(row: LedgerRow, expected: number, head: string, afterKeyed: bo
     if (afterKeyed) return `row ${row.seq} has no key and follows one that has: a daemon of an earlier build wrote it, or somebody else`;
     return hash('sha256', rowText(row)) === row.hash ? null : `row ${row.seq} was altered`;
   }
+  // Otherwise rows that were written anew without a key would become sound by the next row of the service.
+  if (row.seq > 1 && !afterKeyed && row.operation !== SEAM) return `row ${row.seq} has a key and follows rows that have none, and is no seam`;
   const expectedHash = ring?.macBy(row.key_id, 'ledger', rowText(row)) ?? null;
   if (expectedHash === null) return `row ${row.seq} cannot be verified: key ${row.key_id} is not in the seal key file`;
   return expectedHash === row.hash ? null : `row ${row.seq} was altered`;

@@ -15,6 +15,8 @@ export interface LedgerEntry {
 }
 
 export const GENESIS = '0'.repeat(64);
+/** The operation of the first row with a key in a chain of an earlier build. */
+export const SEAM = 'ledger.seam';
 
 /** Rows that one statement inserts. A group is split into these sizes, so that a few prepared statements serve all. */
 const INSERT_SIZES = [64, 16, 4, 1];

@@ -68,6 +68,13 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults(), [`chain ${store.chain}: its rows have no key, and no daemon made its seam`]);
     });
 
+    test('T74: a chain that was written anew without a key is found also after the daemon went on with it', async () => {
+      await append(store, 5);
+      await rewrite(store, store.chain, (row) => ({ principal: row.seq === 2 ? 'mallory' : row.principal, key_id: null }));
+      await append(store, 2);
+      assert.deepEqual(await faults(), [`chain ${store.chain}: row 6 has a key and follows rows that have none, and is no seam`]);
+    });
+
     test('T74: a row that keeps its key id, with a hash made without the key, is found', async () => {
       await append(store, 5);
       await rewrite(store, store.chain, (row) => (row.seq < 3 ? { key_id: row.key_id } : row.seq === 3 ? { key_id: row.key_id, principal: 'mallory' } : {}));
