@@ -5,18 +5,24 @@ import { createExclusive } from '../lib/atomic-file.ts';
 import { keyLedger } from '../store/ledger-keying.ts';
 import type { Base } from './base.ts';
 
-/** Remembers, in the data directory, that the ledger of the shared database has keys. */
+/** Remembers, in the data directory, that the whole ledger of the shared database has keys. */
 const WITNESS = 'ledger.keyed';
+
+interface KeyingParts extends Pick<Base, 'store'> {
+  readonly paths: Pick<Base['paths'], 'dir'>;
+  readonly settings: Pick<Base['settings'], 'databaseUrl'>;
+}
 
 /**
  * Keys the ledger of a store of an earlier build. Once that was done, this machine does not do it again for a shared
  * database: whoever can write only the database cannot have rows of theirs taken over by removing the record of it. An
  * embedded database lies in the data directory itself, where the file would protect nothing.
  */
-export async function beginKeying({ store, paths, settings }: Base): Promise<void> {
+export async function beginKeying({ store, paths, settings }: KeyingParts): Promise<void> {
   const file = settings.databaseUrl === null ? null : join(paths.dir, WITNESS);
-  await keyLedger(store, file === null || !(await exists(file)));
-  if (file !== null) await createExclusive(file, '', PRIVATE_FILE_MODE);
+  const isWhole = await keyLedger(store, file === null || !(await exists(file)));
+  // Not before: chains that a daemon of an earlier build kept open still wait for their seam.
+  if (file !== null && isWhole) await createExclusive(file, '', PRIVATE_FILE_MODE);
 }
 
 async function exists(path: string): Promise<boolean> {

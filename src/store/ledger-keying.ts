@@ -8,21 +8,23 @@ import type { Store } from './store.ts';
  * gets a seam, a keyed row whose hash covers the old head, and the privileged jobs that may still run get their tags.
  *
  * `mayAdopt` is false where this machine knows that the store was keyed before: what has no key then is not taken over,
- * whatever the store says.
+ * whatever the store says. Answers whether all chains have a key now: while a daemon of an earlier build may be running
+ * they have not, and a later start goes on.
  */
-export async function keyLedger(store: Store, mayAdopt: boolean): Promise<void> {
+export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolean> {
   const state = await store.db.selectFrom('ledger_keying').selectAll().executeTakeFirst();
-  if (state !== undefined && state.closed_at !== null) return;
-  await store.write(async (tx) => {
+  if (state !== undefined && state.closed_at !== null) return true;
+  return store.write(async (tx) => {
     await tx.dialect.lockKey(tx.db, 'ledger_keying');
     const held = await tx.db.selectFrom('ledger_keying').selectAll().executeTakeFirst();
-    if (held !== undefined && held.closed_at !== null) return;
+    if (held !== undefined && held.closed_at !== null) return true;
     const closes = !mayAdopt || !(await writesWithoutKey(tx));
     const seams = mayAdopt ? await makeSeams(tx, store.chain, closes) : 0;
     const tagged = mayAdopt && held === undefined ? await tagWaitingJobs(tx) : 0;
     const row = { id: 1 as const, keyed_at: held?.keyed_at ?? tx.now, closed_at: closes ? tx.now : null };
     await tx.db.insertInto('ledger_keying').values(row).onConflict((oc) => oc.column('id').doUpdateSet({ closed_at: row.closed_at })).execute();
     tx.record({ ...SERVICE, operation: 'ledger.key', target: tx.ring.activeId, detail: { seams, tagged_jobs: tagged, adopted: mayAdopt } });
+    return closes;
   });
 }
 

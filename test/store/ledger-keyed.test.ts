@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { beginKeying } from '../../src/app/keying.ts';
 import { TEST_RING } from '../../src/lib/seal-for-tests.ts';
 import { createKeyring } from '../../src/lib/seal.ts';
 import { keyLedger } from '../../src/store/ledger-keying.ts';
@@ -9,7 +10,7 @@ import { ledgerHeads, verifyLedger, type KeptHead } from '../../src/store/ledger
 import { GENESIS, rowText } from '../../src/store/ledger.ts';
 import type { LedgerRow } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
-import { addDaemon, entry, ENGINES, leaseClock, type TestDatabase, wipe } from './kit.ts';
+import { addDaemon, entry, ENGINES, leaseClock, temporaryDirectory, type TestDatabase, wipe } from './kit.ts';
 
 async function append(store: Store, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await store.write(async (tx) => tx.record(entry(`job_${n}`)));
@@ -161,12 +162,20 @@ test('T74: while a daemon of an earlier build is alive its chain gets no seam, a
   await append(old, 2);
   await ofEarlierBuild(old);
   await old.write(async ({ db }) => void (await db.updateTable('daemons').set({ ledger_key_id: null }).where('id', '=', id).execute()));
+  const dataDir = temporaryDirectory();
+  t.after(() => dataDir.remove());
+  // Starts of one data directory, which remembers what it did.
+  const start = (opened: Store): Promise<void> => beginKeying({ store: opened, paths: { dir: dataDir.path }, settings: { databaseUrl: 'postgres://' } });
   const first = await database.open({ daemonId: 'dmn_first' });
-  await keyLedger(first, true);
+  await start(first);
   const between = await verifyLedger(first.db, TEST_RING);
   assert.deepEqual([between.faults, between.unkeyed], [[], 1]);
   await first.write(async ({ db, now }) => void (await db.updateTable('daemons').set({ stopped_at: now }).execute()));
-  await keyLedger(await database.open({ daemonId: 'dmn_second' }), true);
+  await start(await database.open({ daemonId: 'dmn_second' }));
   const late = await verifyLedger(first.db, TEST_RING);
   assert.deepEqual([late.faults, late.unkeyed], [[], 0]);
+  await rewrite(first, old.chain, (row) => (row.seq === 2 ? { principal: 'mallory' } : {}));
+  await first.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
+  await start(await database.open({ daemonId: 'dmn_third' }));
+  assert.match((await verifyLedger(first.db, TEST_RING)).faults.join(), /its rows have no key, and no daemon made its seam/);
 });
