@@ -4,6 +4,7 @@ import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { ModeWatch, withModes } from '../daemon/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
+import { userName } from '../lib/user-name.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
 
@@ -22,7 +23,7 @@ export async function prepareJobPlace({ settings, paths }: Base, log: Log): Prom
   if (exposing !== undefined) {
     throw new Failure('invalid_argument', `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`);
   }
-  log.info({ account: identity.account?.name ?? null, runsDir }, 'jobs run as this account, in this directory');
+  log.info({ account: identity.account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
   return { ...identity, runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
 }
 

@@ -79,5 +79,12 @@ describe('The directory of the runs', () => {
     mkdirSync(join(dir, 'closed'));
     chmodSync(join(dir, 'closed'), 0o700);
     await assert.rejects(prepare('closed/runs'), /account runner, which jobs run as, cannot get through .*\/closed \(mode 0700\)/);
+    assert.deepEqual(readdirSync(join(dir, 'closed')), []);
+  });
+
+  it('T66: is refused in the data directory where jobs have another account, also under its default name', { skip: NO_ROOT }, async () => {
+    mkdirSync(join(dir, 'own-data', 'runs'), { recursive: true, mode: 0o700 });
+    await assert.rejects(prepare('own-data/runs', 'own-data'), /cannot get through .*\/own-data \(mode 0700\)/);
+    assert.equal(await prepare('own-data/runs', 'own-data', null), join(dir, 'own-data', 'runs'));
   });
 });

@@ -49,9 +49,11 @@ export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Prom
  */
 export async function prepareRunsDir(given: string | null, paths: DataDirPaths, account: Account | null): Promise<string> {
   const dir = runsDirOf(given, paths, account);
-  if (dir === paths.runs) return dir;
+  if (account === null && dir === paths.runs) return dir;
   try {
     const mode = account === null ? PRIVATE_DIR_MODE : PASSABLE_MODE;
+    // Before anything is made: a start that is refused leaves no folder behind.
+    if (account !== null) await refuseClosed(await realpath(await nearestFolder(dirname(dir))), account);
     await makeFolders(dir, mode);
     const resolved = await realpath(dir);
     const folder = await open(resolved, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -67,6 +69,12 @@ export async function prepareRunsDir(given: string | null, paths: DataDirPaths, 
     if (code === null || error instanceof Failure) throw error;
     throw new Failure('invalid_argument', `--runs-dir: ${dir} cannot be used: ${code}.`);
   }
+}
+
+/** The path itself, or the nearest folder above it that exists. */
+async function nearestFolder(path: string): Promise<string> {
+  const exists = (await stat(path).catch(() => null)) !== null;
+  return exists || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
 async function makeFolders(dir: string, mode: number): Promise<void> {
