@@ -9,12 +9,13 @@ const EVENT = 'evt_01m7yd4zyke00anp2z332d2j5p';
 
 test('an empty list says that none matches where flags left some out, else how one is made', async (t) => {
   const server = await standIn(t, ({ url }, response) => {
-    const kind = `${/\/api\/v1\/(\w+)s\b/.exec(url)?.[1] ?? ''}.list`;
+    const kind = `${/\/api\/v1\/(audit|\w+(?=s\b))/.exec(url)?.[1] ?? ''}.list`;
     sendJson(response, 200, `{"schema_version":1,"kind":"${kind}","data":[]}\n`);
   });
   const said = async (...words: string[]): Promise<string> => (await svc([...words, '--remote', server.url], { env: TOKEN })).stdout;
   assert.equal(await said('event', 'list', '--source', 'grafana', '--outcome', 'fired'), 'No event matches --source grafana --outcome fired.\n');
   assert.equal(await said('job', 'list', '--runbook', "rule:it's \u001b[31m", '--limit', '3'), String.raw`No job matches --runbook 'rule:it'\''s \u001b[31m'.` + '\n');
+  assert.equal(await said('audit', 'list', '--target', 'x'), 'No row of the audit ledger matches --target x.\n');
   assert.match(await said('event', 'list', '--limit', '3'), /^No events\. Make an address/);
   assert.equal(await said('job', 'list'), 'No jobs.\n');
   assert.match(await said('silence', 'list', '--all'), /^No silences\. Make one with/);

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { SECRET_BYTES_MAX } from '../../domain/secret.ts';
+import { errorCode } from '../../lib/error-code.ts';
 import type { Fields } from './arguments.ts';
 import type { Session } from './session.ts';
 import { write } from './terminal.ts';
@@ -33,6 +34,13 @@ const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
 
 /** Of the file of a field: more than any of these fields takes. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** By the code of the system. */
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  EACCES: 'you may not read the file',
+  EISDIR: 'expected a file, found a directory',
+};
 
 /**
  * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
@@ -75,11 +83,18 @@ async function read(stream: Readable, from: string, input: Pick<ValueInput, 'wha
       if (size > bytesMax) break;
     }
   } catch (error) {
-    throw refuse(`${from}: ${error instanceof Error ? error.message : 'can not be read'}.`);
+    throw refuse(`${from}: ${readFault(error)}.`);
   }
   const whole = text(Buffer.concat(chunks).subarray(0, bytesMax + 1), size > bytesMax);
   if (whole === null) throw refuse(`${from}: ${input.what} is no UTF-8 text${input.cure}.`);
   return whole.replace(/\r?\n$/, '');
+}
+
+/** A missing or closed file in words; the message of the system for what is rare. */
+function readFault(error: unknown): string {
+  const words = FAULTS[errorCode(error) ?? ''];
+  if (words !== undefined) return words;
+  return error instanceof Error ? error.message : 'the file cannot be read';
 }
 
 /** Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no fault of theirs. */
