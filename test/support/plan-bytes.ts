@@ -60,6 +60,48 @@ export function zipOf(entries: readonly (readonly [name: string, content: Buffer
   return Buffer.concat([...locals, ...directory, end]);
 }
 
+/** Where an archive has its directory: `at` to `end`. */
+function directoryOf(zip: Buffer): { readonly at: number; readonly end: number; readonly count: number } {
+  const end = zip.length - 22;
+  return { at: zip.readUInt32LE(end + 16), end, count: zip.readUInt16LE(end + 10) };
+}
+
+/** The directory of an archive whose entries stand so many bytes later than it says. */
+function movedDirectory(zip: Buffer, by: number): { readonly bytes: Buffer; readonly lastAt: number } {
+  const { at: from, end, count } = directoryOf(zip);
+  const bytes = Buffer.from(zip.subarray(from, end));
+  let [at, lastAt] = [0, 0];
+  for (let index = 0; index < count; index += 1) {
+    bytes.writeUInt32LE(bytes.readUInt32LE(at + 42) + by, at + 42);
+    lastAt = at;
+    at += 46 + bytes.readUInt16LE(at + 28) + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
+  }
+  return { bytes, lastAt };
+}
+
+/**
+ * One archive that is `first` to a reader of the end record, and `second` to Go's, which looks for a ZIP64 record when the
+ * size of the directory is 0xffff: a comment fills the directory up to that size, and ends with the locator of the record.
+ */
+export function zipOfTwo(first: Buffer, second: Buffer): Buffer {
+  const locals = [second.subarray(0, directoryOf(second).at), first.subarray(0, directoryOf(first).at)] as const;
+  const hidden = movedDirectory(second, 0).bytes;
+  const hiddenAt = locals[0].length + locals[1].length;
+  const record = Buffer.alloc(56);
+  record.writeUInt32LE(0x06064b50, 0);
+  for (const [index, value] of [directoryOf(second).count, directoryOf(second).count, hidden.length, hiddenAt].entries()) record.writeBigUInt64LE(BigInt(value), 24 + 8 * index);
+  const { bytes: shown, lastAt } = movedDirectory(first, locals[0].length);
+  const comment = Buffer.alloc(0xffff - shown.length);
+  comment.writeUInt32LE(0x07064b50, comment.length - 20);
+  comment.writeBigUInt64LE(BigInt(hiddenAt + hidden.length), comment.length - 12);
+  comment.writeUInt32LE(1, comment.length - 4);
+  shown.writeUInt16LE(comment.length, lastAt + 32);
+  const end = Buffer.from(first.subarray(directoryOf(first).end));
+  end.writeUInt32LE(0xffff, 12);
+  end.writeUInt32LE(hiddenAt + hidden.length + record.length, 16);
+  return Buffer.concat([...locals, hidden, record, shown, comment, end]);
+}
+
 export function planFile(...parts: readonly Buffer[]): Buffer {
   return zipOf([['tfplan', planMessage(...parts)], ['tfstate', Buffer.from('{}')]]);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, test } from 'node:test';
-import { field, planFile, planMessage, type PlannedResource, resource, zipOf } from '../../../test/support/plan-bytes.ts';
+import { field, planFile, planMessage, type PlannedResource, resource, zipOf, zipOfTwo } from '../../../test/support/plan-bytes.ts';
 import { type ChangeKey, readPlanFile, resourceKey } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
 
@@ -68,6 +68,7 @@ describe('A plan file', () => {
     await refused(zipOf([['tfplan', message], ['tfplan', planMessage()]]), /two entries/);
     await refused(Buffer.concat([planFile(CREATE), Buffer.from('x')]), /not a zip/);
     await refused(Buffer.concat([planFile(CREATE), planFile()]), /one part/);
+    await refused(zipOfTwo(planFile(CREATE), planFile(resource({ address: 'a.c', action: 5 }))), /ZIP64/);
     await refused(zipOf([['tfstate', message]]), /no entry tfplan/);
     await refused(zipOf([['tfplan', Buffer.concat([message, field(1, 3)])]]), /twice/);
     await refused(planFile(field(3, Buffer.concat([field(13, 'a.b'), field(13, 'a.c')]))), /twice/);

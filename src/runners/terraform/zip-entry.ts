@@ -13,6 +13,9 @@ const LOCAL_SIGNATURE = 0x04034b50;
 const ENCRYPTED_FLAG = 1;
 const STORED = 0;
 const DEFLATED = 8;
+/** Before the end record, it leads to a second end record and directory. Go's reader looks for it where a number is 0xffff. */
+const ZIP64_LOCATOR_BYTES = 20;
+const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const BUFFER_SHORT = 'it ends too early';
 
 interface Entry {
@@ -25,8 +28,8 @@ interface Entry {
 
 /**
  * The content of one entry of a zip archive, at most `limitBytes`. Strict, so that no other reader can find another entry
- * of that name in the same bytes: the directory ends where its end record begins, that record is the last thing, no
- * sizes are continued elsewhere (ZIP64), and the name comes once. Rejects with an Error that quotes nothing of the archive.
+ * of that name in the same bytes: the directory ends where its end record begins, that record is the last thing, neither
+ * sizes nor the directory are continued elsewhere (ZIP64), and the name comes once. Rejects with an Error that quotes nothing of the archive.
  */
 export async function readZipEntry(zip: Buffer, name: string, limitBytes: number): Promise<Buffer> {
   const { at, entry } = locate(zip, name);
@@ -54,6 +57,8 @@ function directoryOf(zip: Buffer): { at: number; count: number; end: number } {
   const [size, at] = [zip.readUInt32LE(end + 12), zip.readUInt32LE(end + 16)];
   const isOneDisk = zip.readUInt32LE(end + 4) === 0 && zip.readUInt16LE(end + 8) === count;
   if (!isOneDisk || at + size !== end) throw new Error('it is not a zip archive of one part');
+  const hasLocator = end >= ZIP64_LOCATOR_BYTES && zip.readUInt32LE(end - ZIP64_LOCATOR_BYTES) === ZIP64_LOCATOR_SIGNATURE;
+  if (hasLocator) throw new Error('its directory may be continued elsewhere (ZIP64)');
   return { at, count, end };
 }
 
