@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
+import { CALL_NUMBERS } from './call-numbers.ts';
 import { SandboxRefused } from './errors.ts';
 import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
 
 const SKIP = process.platform !== 'linux' ? 'the sandbox needs Linux' : process.getuid?.() !== 0 ? 'needs root to become another account' : false;
 /** No account of the machine has to have this number. */
 const ACCOUNT = { uid: 64_123, gid: 64_124 };
+const NUMBERS = CALL_NUMBERS[process.arch];
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', SVC_JOB_ID: 'job_1' };
 
 async function text(stream: Readable): Promise<string> {
@@ -96,9 +98,22 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     assert.equal(allowed.stdout, 'reached', allowed.stderr);
     const pair = await perl('use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, "pair\\n"); print scalar <$b>;');
     assert.equal(pair.stdout, 'pair\n', pair.stderr);
+    const datagrams = `use Socket; for my $type (SOCK_DGRAM, SOCK_RAW) { socketpair(my $a, my $b, AF_UNIX, $type, 0) or print("no pair: $!\n"), next; connect($a, sockaddr_un("${dir}/datagrams.sock")) and print "reached\n"; }`;
+    assert.equal((await perl(datagrams)).stdout, 'no pair: Operation not permitted\n'.repeat(2));
     const names = await run(['getent', 'hosts', 'localhost']);
     assert.match(names.stdout, /localhost/);
     assert.equal((await run(['id', '-un', '0'])).stdout, 'root\n');
+  });
+
+  it('T66: leaves nothing to other processes of the account outside of its folder: no shared memory, queue or semaphore', async () => {
+    const { shmget, semget, msgget } = NUMBERS?.refused ?? {};
+    const ran = await perl(`for ([${shmget}, 7, 4096, 0600 | 01000], [${semget}, 7, 1, 0600 | 01000], [${msgget}, 7, 0600 | 01000]) { my ($number, @rest) = @$_; print syscall($number, @rest), " $!\n" }`);
+    assert.equal(ran.stdout, '-1 Operation not permitted\n'.repeat(3), ran.stderr);
+  });
+
+  it('T68: makes no child of the daemon, which would never wait for it', async () => {
+    const ran = await perl(`my $pid = syscall(${NUMBERS?.inspected.clone}, 0x8000 | 17, 0, 0, 0, 0); exit if $pid == 0; print "$pid $!\n"`);
+    assert.equal(ran.stdout, '-1 Operation not permitted\n', ran.stderr);
   });
 
   it('T68: changes the scheduling of itself and of nothing else, also of processes of the same account', async () => {

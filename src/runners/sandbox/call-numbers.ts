@@ -17,7 +17,7 @@ type MadeCall =
   | 'execve' | 'prctl' | 'capset' | 'seccomp' | 'close_range' | 'pipe2' | 'dup3' | 'madvise' | 'fcntl' | 'exit_group'
   | 'prlimit64'
   | 'landlock_create_ruleset' | 'landlock_add_rule' | 'landlock_restrict_self';
-type InspectedCall = 'socket' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2';
+type InspectedCall = 'socket' | 'socketpair' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2';
 export type ModeCall =
   | 'chmod' | 'fchmod' | 'fchmodat' | 'fchmodat2' | 'open' | 'openat' | 'creat' | 'mkdir' | 'mkdirat' | 'mknod' | 'mknodat';
 export type TargetedCall =
@@ -29,7 +29,9 @@ const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landloc
 
 /**
  * Refused everywhere. What an unprivileged process may do with them is to reach into other processes, to start work
- * that no filter sees (io_uring connects sockets past it), or to open parts of the kernel that a tool does not need.
+ * that no filter sees (io_uring connects sockets past it), or to open parts of the kernel that a tool does not need. The
+ * tables of the processors add System V and POSIX message queues, shared memory and semaphores: all processes of an
+ * account share them, in a sandbox or not, and their memory stays taken when the job has ended.
  */
 const REFUSED_EVERYWHERE = {
   pidfd_send_signal: 424, io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427,
@@ -45,7 +47,7 @@ const X64: CallNumbers = {
     execve: 59, prctl: 157, capset: 126, seccomp: 317, close_range: 436, pipe2: 293, dup3: 292,
     madvise: 28, fcntl: 72, exit_group: 231, prlimit64: 302, ...LANDLOCK,
   },
-  inspected: { socket: 41, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16, openat2: 437 },
+  inspected: { socket: 41, socketpair: 53, sendto: 44, sendmsg: 46, sendmmsg: 307, clone: 56, clone3: 435, ioctl: 16, openat2: 437 },
   modes: {
     open: 2, mkdir: 83, creat: 85, chmod: 90, fchmod: 91, mknod: 133, openat: 257, mkdirat: 258, mknodat: 259,
     fchmodat: 268, fchmodat2: 452,
@@ -55,7 +57,8 @@ const X64: CallNumbers = {
     migrate_pages: 256, move_pages: 279, prlimit64: 302, sched_setattr: 314,
   },
   refused: {
-    ptrace: 101, syslog: 103, vhangup: 153, modify_ldt: 154, pivot_root: 155, adjtimex: 159, chroot: 161, acct: 163,
+    shmget: 29, shmat: 30, shmctl: 31, semget: 64, semop: 65, semctl: 66, msgget: 68, msgsnd: 69, msgrcv: 70, msgctl: 71,
+    semtimedop: 220, mq_open: 240, mq_unlink: 241, ptrace: 101, syslog: 103, vhangup: 153, modify_ldt: 154, pivot_root: 155, adjtimex: 159, chroot: 161, acct: 163,
     settimeofday: 164, mount: 165, umount2: 166, swapon: 167, swapoff: 168, reboot: 169, iopl: 172, ioperm: 173,
     init_module: 175, delete_module: 176, quotactl: 179, lookup_dcookie: 212, clock_settime: 227, kexec_load: 246,
     add_key: 248, request_key: 249, keyctl: 250, unshare: 272, perf_event_open: 298, fanotify_init: 300,
@@ -71,7 +74,7 @@ const ARM64: CallNumbers = {
     execve: 221, prctl: 167, capset: 91, seccomp: 277, close_range: 436, pipe2: 59, dup3: 24,
     madvise: 233, fcntl: 25, exit_group: 94, prlimit64: 261, ...LANDLOCK,
   },
-  inspected: { socket: 198, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29, openat2: 437 },
+  inspected: { socket: 198, socketpair: 199, sendto: 206, sendmsg: 211, sendmmsg: 269, clone: 220, clone3: 435, ioctl: 29, openat2: 437 },
   modes: { mknodat: 33, mkdirat: 34, fchmod: 52, fchmodat: 53, openat: 56, fchmodat2: 452 },
   targeted: {
     ioprio_set: 30, sched_setparam: 118, sched_setscheduler: 119, sched_setaffinity: 122, setpriority: 140,
@@ -83,7 +86,8 @@ const ARM64: CallNumbers = {
     reboot: 142, settimeofday: 170, adjtimex: 171, add_key: 217, request_key: 218, keyctl: 219, swapon: 224,
     swapoff: 225, perf_event_open: 241, fanotify_init: 262, open_by_handle_at: 265, clock_adjtime: 266, setns: 268,
     process_vm_readv: 270, process_vm_writev: 271, kcmp: 272, finit_module: 273, bpf: 280, userfaultfd: 282,
-    kexec_file_load: 294, ...REFUSED_EVERYWHERE,
+    mq_open: 180, mq_unlink: 181, msgget: 186, msgctl: 187, msgrcv: 188, msgsnd: 189, semget: 190, semctl: 191,
+    semtimedop: 192, semop: 193, shmget: 194, shmctl: 195, shmat: 196, kexec_file_load: 294, ...REFUSED_EVERYWHERE,
   },
 };
 

@@ -68,6 +68,8 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
     it('allows threads and forks but no new namespace, and sends clone3 back to clone', () => {
       assert.equal(verdict(inspected.clone, 0x003d_0f00), ALLOW);
       assert.equal(verdict(inspected.clone, 17), ALLOW);
+      // A child of the caller's parent would be the daemon's, which never waits for it.
+      assert.equal(verdict(inspected.clone, 0x8000 | 17), EPERM);
       for (const flag of [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000]) {
         assert.equal(verdict(inspected.clone, flag | 17), EPERM, flag.toString(16));
       }
@@ -79,6 +81,16 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
       const answer = (...args: number[]): number => judge(without, { nr: inspected.socket, arch: numbers.auditArch, args });
       for (const type of [1, 2, 5, 1 | 0o2000000]) assert.equal(answer(1, type, 0), EPERM, String(type));
       assert.deepEqual([answer(2, 1, 0), answer(10, 2, 17), answer(16, 3, 0)], [ALLOW, ALLOW, ALLOW]);
+    });
+
+    it('T67: makes no pair of datagram sockets where the job gets no unix sockets: each end reaches named ones', () => {
+      const without = seccompProgram(numbers, { unixSockets: false });
+      const pair = (...args: number[]): number => judge(without, { nr: inspected.socketpair, arch: numbers.auditArch, args });
+      const flags = 0o2000000 | 0o4000;
+      for (const type of [1, 5]) for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), ALLOW, String(type));
+      for (const type of [2, 3, 4, 0]) for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), EPERM, String(type));
+      assert.equal(verdict(inspected.socketpair, 1, 2, 0), ALLOW);
+      for (const domain of [30, 2, 0]) assert.deepEqual([pair(domain, 1, 0), verdict(inspected.socketpair, domain, 1, 0)], [EPERM, EPERM]);
     });
 
     it('T66: refuses the set-user-ID and set-group-ID bits in each call that sets a mode', () => {

@@ -28,6 +28,7 @@ const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
+const SOCK_SEQPACKET = 5;
 /** SOCK_NONBLOCK and SOCK_CLOEXEC share the word with the type. */
 const SOCK_TYPE_MASK = 0xf;
 const IPPROTO_TCP = 6;
@@ -36,6 +37,8 @@ const NETLINK_ROUTE = 0;
 const MSG_FASTOPEN = 0x2000_0000;
 /** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e02_0000;
+/** Makes a child of the caller's parent, which is the daemon: it would never wait for it, and its pid stays taken. */
+const CLONE_PARENT = 0x8000;
 /** Put bytes into the input of a terminal, or of the console. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
@@ -78,7 +81,7 @@ const SELF_ONLY: Readonly<Record<TargetedCall, readonly number[]>> = {
 
 /** What differs between jobs. */
 export interface FilterOptions {
-  /** Whether `socket(AF_UNIX)` is allowed. Without it, `socketpair` still makes connected pairs. */
+  /** Whether `socket(AF_UNIX)` is allowed. Without it, `socketpair` still makes pairs that stay connected. */
   readonly unixSockets: boolean;
 }
 
@@ -121,6 +124,15 @@ function socketRule({ unixSockets }: FilterOptions): Instruction[] {
   ];
 }
 
+/**
+ * `socketpair(domain, type)`: unix only. Without unix sockets no datagrams, of which `raw` is another name: either end of
+ * such a pair sends to, and connects to, any named socket.
+ */
+function pairRule({ unixSockets }: FilterOptions): Instruction[] {
+  const types = [load(argumentAt(1)), [AND, 0, 0, SOCK_TYPE_MASK] as const, ...[SOCK_STREAM, SOCK_SEQPACKET].flatMap((type) => whenEqual(type, [give(ALLOW)])), give(EPERM)];
+  return [load(argumentAt(0)), ...whenEqual(AF_UNIX, unixSockets ? [give(ALLOW)] : types), give(EPERM)];
+}
+
 /** EPERM when argument `n` has one of the bits. */
 function refuseBits(n: number, bits: number): Instruction[] {
   return [load(argumentAt(n)), [JUMP_ANY_BIT, 0, 1, bits], give(EPERM), give(ALLOW)];
@@ -150,10 +162,11 @@ function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
       ? []
       : [[JUMP_ABOVE_OR_EQUAL, 0, 1, numbers.foreignFrom] as const, give(EPERM)]),
     ...whenEqual(inspected.socket, socketRule(options)),
+    ...whenEqual(inspected.socketpair, pairRule(options)),
     ...whenEqual(inspected.sendto, refuseBits(3, MSG_FASTOPEN)),
     ...whenEqual(inspected.sendmsg, refuseBits(2, MSG_FASTOPEN)),
     ...whenEqual(inspected.sendmmsg, refuseBits(3, MSG_FASTOPEN)),
-    ...whenEqual(inspected.clone, refuseBits(0, CLONE_NAMESPACES)),
+    ...whenEqual(inspected.clone, refuseBits(0, CLONE_NAMESPACES | CLONE_PARENT)),
     // Its flags lie in memory, where a filter can't look. ENOSYS makes the C library fall back to clone.
     ...whenEqual(inspected.clone3, [give(ENOSYS)]),
     ...whenEqual(inspected.ioctl, [
