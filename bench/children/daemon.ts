@@ -9,6 +9,7 @@ import { invoke } from '../../src/operations/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
+import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 import type { DaemonOrder } from './orders.ts';
 
@@ -97,7 +98,7 @@ function tellOfJobs({ signals }: Running): void {
 let running: Running | null = null;
 for await (const order of orders<DaemonOrder>()) {
   if (order.do === 'start') {
-    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${order.dataDir}-runs` };
+    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(order.dataDir) };
     running = await startServe(readSettings(flags, {}));
     say({ ready: true });
   } else if (running !== null) {

@@ -6,6 +6,7 @@ import { newId } from '../../src/lib/id.ts';
 import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify.ts';
 import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
+import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs } from '../kit/time.ts';
 import type { Ended, PageOrder } from './page-orders.ts';
 
@@ -16,7 +17,7 @@ async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do:
   setDefaultCACertificates([ca]);
   process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
   await import('../../test/support/push-preload.ts');
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${dataDir}-runs` };
+  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(dataDir) };
   const running = await startServe(readSettings(flags, {}));
   // Past the API, which would ask name servers, and for as many tokens as it takes.
   await running.home.store.write(async (tx) => {

@@ -7,6 +7,7 @@ import { readSettings } from '../../src/config/settings.ts';
 import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
+import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 import { alertMessage, benchRules, FIRING_ALERT, type ReactionOrder, type ReactionStarted } from './reaction-orders.ts';
 
@@ -20,7 +21,7 @@ interface Open {
 }
 
 async function start(dataDir: string): Promise<Open & { readonly told: ReactionStarted }> {
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${dataDir}-runs` };
+  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(dataDir) };
   const running = await startServe(readSettings(flags, {}));
   const { url: hookUrl } = await call<{ url: string }>(running, 'webhook.add', { name: 'bench', source: 'alertmanager' });
   const { token } = await call<{ token: string }>(running, 'token.create', { name: 'bench', scope: 'operator' });

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { HttpConnection, requestBytes, type HttpResponse } from './http-client.ts';
-import { cleanEnvironment, end, start, tempDir } from './scratch.ts';
+import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
 export const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
@@ -51,7 +51,7 @@ interface Started {
 export async function startBare(dataDir: string, flags: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<Started> {
   const logFile = join(dataDir, 'bench-daemon.log');
   const log = openSync(logFile, 'a', 0o600);
-  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--runs-dir', `${dataDir}-runs`, '--output', 'json', ...flags];
+  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--runs-dir', runsDirFor(dataDir), '--output', 'json', ...flags];
   const before = monotonicMs();
   const child = start(SVC, args, { env, stdio: ['ignore', 'pipe', log] });
   closeSync(log);

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { testKeyring } from '../../src/lib/seal-for-tests.ts';
 import { openStore } from '../../src/store/store.ts';
-import { removeDir, tempDir } from './scratch.ts';
+import { passableTempDir, removeDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
 /** Rows of one insert: 17 values each, and SQLite takes 32,766. */
@@ -88,7 +88,7 @@ let filled: { readonly dataDir: string; readonly jobs: number } | null = null;
 export async function filledDataDir(jobs: number): Promise<string> {
   if (filled?.jobs === jobs) return filled.dataDir;
   removeFilled();
-  const dataDir = tempDir('filled');
+  const dataDir = passableTempDir('filled');
   const before = monotonicMs();
   const { database } = await prepareDataDir(join(dataDir, 'data'));
   await addJobs(database, jobs, 'ended');

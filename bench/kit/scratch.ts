@@ -1,6 +1,6 @@
 /** Directories and processes of a run. Whatever is left of them when the bench ends, however it ends, is removed. */
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -16,8 +16,20 @@ export function tempDir(name: string): string {
   return path;
 }
 
+/** A folder for a data directory and its run directories: jobs of a daemon that is root pass through it, as another account. */
+export function passableTempDir(name: string): string {
+  const path = tempDir(name);
+  chmodSync(path, 0o711);
+  return path;
+}
+
+/** Beside the data directory, so that nothing of a bench is left in the place of an installed daemon. */
+export function runsDirFor(dataDir: string): string {
+  return `${dataDir}-runs`;
+}
+
 export function removeDir(path: string): void {
-  for (const each of [path, `${path}-runs`]) rmSync(each, { recursive: true, force: true });
+  for (const each of [path, runsDirFor(path)]) rmSync(each, { recursive: true, force: true });
   directories.delete(path);
 }
 

@@ -5,7 +5,7 @@ import type { Bench } from '../kit/bench.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild, type Child } from '../kit/child.ts';
 import { load } from '../kit/load.ts';
-import { removeDir, tempDir } from '../kit/scratch.ts';
+import { passableTempDir, removeDir } from '../kit/scratch.ts';
 import { percentile } from '../kit/statistics.ts';
 import { sleep } from '../kit/time.ts';
 
@@ -26,7 +26,7 @@ async function oneRequest(dir: string): Promise<{ p50Ms: number; p99Ms: number }
 /** From queueing a job to its state `running` on disk, when nothing else happens. */
 export async function latency({ report, quick }: Bench): Promise<void> {
   const count = quick ? 25 : 150;
-  const dir = tempDir('latency');
+  const dir = passableTempDir('latency');
   const data = join(dir, 'data');
   const one = await oneRequest(dir);
   const floor = { name: 'one request to a bare node:http that commits: p50', value: one.p50Ms };

@@ -6,7 +6,7 @@ import type { Ended, PageOrder } from '../children/page-orders.ts';
 import type { Bench } from '../kit/bench.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild } from '../kit/child.ts';
-import { removeDir, tempDir } from '../kit/scratch.ts';
+import { passableTempDir, removeDir } from '../kit/scratch.ts';
 import { percentile } from '../kit/statistics.ts';
 import { monotonicMs, sleep, until } from '../kit/time.ts';
 
@@ -38,7 +38,7 @@ class Endings {
 
 /** From the end of an armed job to its page at the one endpoint of 100 that lives. */
 export async function pages({ report, quick }: Bench): Promise<void> {
-  const dir = tempDir('pages');
+  const dir = passableTempDir('pages');
   const endings = new Endings();
   try {
     const arrivals: Arrival[] = [];

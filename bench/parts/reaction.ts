@@ -10,7 +10,7 @@ import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { load } from '../kit/load.ts';
 import { residentMiB } from '../kit/process-facts.ts';
 import { number } from '../kit/report.ts';
-import { removeDir, tempDir } from '../kit/scratch.ts';
+import { passableTempDir, removeDir } from '../kit/scratch.ts';
 import { median, percentile } from '../kit/statistics.ts';
 import { sleep, monotonicMs } from '../kit/time.ts';
 
@@ -49,7 +49,7 @@ async function withDaemon(dataDir: string, logFile: string, use: (daemon: Reache
 
 /** From an alert to its job, many alerts at once, the rules by themselves, and the whole ledger in one answer. */
 export async function reaction(bench: Bench): Promise<void> {
-  const dir = tempDir('reaction');
+  const dir = passableTempDir('reaction');
   try {
     await withDaemon(join(dir, 'data'), join(dir, 'daemon.log'), async (daemon) => {
       await daemon.ask({ do: 'rules', from: 0, to: FEW_RULES, form: 'equal' });
