@@ -49,8 +49,8 @@ export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() =>
 async function takeWithin(lock: string, text: string, waitMs: number): Promise<boolean> {
   for (const until = systemClock.monotonic() + waitMs; ; await pause(systemClock, RETRY_MS)) {
     if (await createExclusive(lock, text, PRIVATE_FILE_MODE)) return true;
-    await removeOfDead(lock);
-    if (systemClock.monotonic() >= until) return false;
+    // What it removed is free now, however long that took.
+    if (!(await removeOfDead(lock)) && systemClock.monotonic() >= until) return false;
   }
 }
 
@@ -61,15 +61,18 @@ async function release(lock: string, { nonce }: Holder): Promise<void> {
 
 /**
  * Removes the lock of a process that is gone. Of those that see it at once only one may, and it must look again: else
- * the second would remove the lock that the first made then. That right is a file named after the one holding.
+ * the second would remove the lock that the first made then. That right is a file named after the one holding. Answers
+ * whether this call removed it.
  */
-async function removeOfDead(lock: string): Promise<void> {
+async function removeOfDead(lock: string): Promise<boolean> {
   const holder = await holderOf(lock);
-  if (holder === null || !isDead(holder)) return;
+  if (holder === null || !isDead(holder)) return false;
   const right = `${lock}.${holder.nonce}`;
-  if (!(await createExclusive(right, '', PRIVATE_FILE_MODE))) return;
+  if (!(await createExclusive(right, '', PRIVATE_FILE_MODE))) return false;
   try {
-    if ((await holderOf(lock))?.nonce === holder.nonce) await unlink(lock);
+    if ((await holderOf(lock))?.nonce !== holder.nonce) return false;
+    await unlink(lock);
+    return true;
   } finally {
     await unlink(right);
   }
