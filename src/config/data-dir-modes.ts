@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { errorCode } from '../lib/error-code.ts';
+import { O_PATH } from '../lib/open-path.ts';
 import { type DataDirPaths, isOpenToOthers, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
 
 /** What was found in the data directory with another mode than it has to have, and put right. */
@@ -19,8 +20,6 @@ interface Entry {
   readonly needs: number;
 }
 
-/** Only the place: works on what is closed to its own owner. Closing it drops no lock that SQLite holds on the file. */
-const O_PATH = 0o10000000;
 const ALL_PERMISSIONS = 0o777;
 const OWNER_READS = 0o400;
 const OWNER_READS_AND_WRITES = 0o600;

@@ -1,7 +1,5 @@
 import { constants } from 'node:fs';
-
-/** Only the place in the tree: works on a folder that is closed to its owner. Linux has this flag, Node has no name for it. */
-const O_PATH = 0o10000000;
+import { O_PATH } from '../../lib/open-path.ts';
 
 /** To hold a folder that the service alone can replace. */
 export const OWN_FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY;

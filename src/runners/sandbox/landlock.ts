@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { errorCode } from '../../lib/error-code.ts';
+import { O_PATH } from '../../lib/open-path.ts';
 import type { PathAccess, SandboxPolicy } from './policy.ts';
 import { SYSTEM_PATHS } from './policy.ts';
 import type { SystemCalls } from './system-call.ts';
@@ -32,8 +33,6 @@ const SCOPE_ALL = 3n;
 const ASK_VERSION = 1;
 const RULE_PATH_BENEATH = 1;
 const RULE_NET_PORT = 2;
-
-const O_PATH = 0o10000000;
 
 /** The ABI of the kernel's Landlock; 0 when there is none or it is switched off. */
 export function landlockAbi(system: SystemCalls): number {
