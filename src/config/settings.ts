@@ -7,13 +7,13 @@ import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
+import { isLoopback, readAddress } from './listen-address.ts';
+import { refuseSetting } from './refuse-setting.ts';
 
 /** More prefixes than a site has proxies, and a few microseconds a request. */
 const TRUSTED_PROXIES_MAX = 64;
 /** Of a text that a message repeats. */
 const QUOTED_CHARACTERS_MAX = 64;
-import { isLoopback, readAddress } from './listen-address.ts';
-import { refuseSetting } from './refuse-setting.ts';
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
