@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namedFaults } from '../doctor/audit-ledger.ts';
 import type { DoctorEntry } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
 import { PLAN_READERS, READERS } from '../domain/scope.ts';
@@ -118,12 +119,9 @@ export async function withHeads(db: Db, report: readonly DoctorEntry[], heads: r
   return report.map((entry) => {
     if (entry.name !== 'audit_ledger') return entry;
     if (faults.length === 0) return { ...entry, detail: `${entry.detail} ${heads.length} kept ${heads.length === 1 ? 'head' : 'heads'} found.` };
-    const named = faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '');
+    const named = namedFaults(faults);
     return { ...entry, status: 'fail' as const, detail: entry.status === 'fail' ? `${named}; ${entry.detail}` : `${named}.` };
   });
 }
-
-/** Heads that are named in a report; the first say enough. */
-const NAMED_MAX = 5;
 
 export const AUDIT_OPERATIONS = [list, exported, head];
