@@ -36,7 +36,7 @@ export function readTargets(texts: readonly string[]): NamedTarget[] {
 }
 
 /** The parts of `[NAME=]URL`; `name` is null where none is given. */
-export function splitName(text: string, position: number): { readonly name: string | null; readonly url: string } {
+function splitName(text: string, position: number): { readonly name: string | null; readonly url: string } {
   const [, name, url = ''] = NAMED.exec(text) ?? [];
   if (name === undefined) return { name: null, url: text };
   if (NAME.test(name)) return { name, url };

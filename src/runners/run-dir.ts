@@ -26,7 +26,7 @@ const SUFFIXES = /\.(?:told|gone|in)$/;
 const GROUP_PASSES = 0o710;
 
 /** The end of a job waits for the removal; what takes longer is left to the sweep. */
-export const REMOVE_WITHIN_MS = 60_000;
+const REMOVE_WITHIN_MS = 60_000;
 
 /**
  * With an owner, the directory belongs to that account; otherwise to the account of this process. What belongs to it is

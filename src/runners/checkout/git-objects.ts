@@ -20,9 +20,9 @@ export interface GitObjects {
 }
 
 /** Of a commit or tag, in bytes. Its message and signature have some kilobytes; a merge of 1,000 has 48 KiB of parents. */
-export const COMMIT_BYTES_MAX = 1024 * 1024;
+const COMMIT_BYTES_MAX = 1024 * 1024;
 /** Of all folders of a commit, in bytes. 20,000 entries with names of 255 bytes, the longest, have 5.5 MiB. */
-export const TREES_BYTES_MAX = 8 * 1024 * 1024;
+const TREES_BYTES_MAX = 8 * 1024 * 1024;
 /** Beside files and folders: the commit, and the tags that lead to it. */
 const OTHER_OBJECTS_MAX = 64;
 /** `<name> <type> <size>`, and its newline. */
