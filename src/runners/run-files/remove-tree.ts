@@ -64,7 +64,7 @@ export class TreeRemoval {
       await this.#clear(folder);
     } catch (error) {
       if (NO_FOLDER_CODES.includes(errorCode(error))) return this.#attempt(() => unlink(this.#holder.at(name)));
-      this.#failed = errorCode(error) !== 'ENOENT';
+      this.#note(errorCode(error) ?? 'unknown');
     }
     await this.#attempt(() => rmdir(this.#holder.at(name)));
   }
