@@ -25,7 +25,7 @@ test('T71: a job opens and closes the data directory and the seal key; the next 
   chmodSync(root, 0o755);
   await site.call('workspace.add', { name: 'net', dir: root });
   await site.start(SAME_ACCOUNT);
-  for (const [round, mode] of ['777', '000'].entries()) {
+  for (const mode of ['777', '000']) {
     const attack = await site.queue({ command: ['sh', '-c', `chmod ${mode} ${paths.toReversed().join(' ')} && echo changed`], privileged: false });
     await site.waitFor(attack, ['succeeded', 'failed']);
     assert.deepEqual(await linesOf(site, attack), ['changed'], 'the attack itself works: Landlock does not cover chmod');
@@ -33,9 +33,12 @@ test('T71: a job opens and closes the data directory and the seal key; the next 
     const end = await site.waitFor(plan, ['succeeded', 'failed']);
     assert.equal(end.state, 'succeeded', (await linesOf(site, plan)).join('\n'));
     await until('the modes are right', () => paths.every((path) => (statSync(path).mode & 0o077) === 0 && (statSync(path).mode & 0o600) === 0o600));
-    const rows = await until('the ledger says so', async () => ((await changesOf(site)).length > round ? changesOf(site) : undefined));
-    const told = rows.slice(round);
-    assert.ok(told.every(({ jobs }) => jobs.includes(attack)), JSON.stringify(told));
-    assert.deepEqual(new Set(told.flatMap(({ changes }) => changes.map(({ entry, found }) => `${entry} 0${found.slice(1)}`))), new Set(['.', 'gatehouse.db', 'seal.key'].map((entry) => `${entry} 0${mode}`)));
+    // One look of the daemon may fall between two changes of the job: then the ledger has a row for each part.
+    const rows = await until('the ledger names all three', async () => {
+      const recorded = (await changesOf(site)).filter(({ changes }) => changes.some(({ found }) => found === `0${mode}`));
+      return recorded.flatMap(({ changes }) => changes).length >= paths.length ? recorded : undefined;
+    });
+    assert.ok(rows.every(({ jobs }) => jobs.includes(attack)), JSON.stringify(rows));
+    assert.deepEqual(rows.flatMap(({ changes }) => changes.map(({ entry }) => entry)).toSorted(), ['.', 'gatehouse.db', 'seal.key']);
   }
 });
