@@ -1,11 +1,11 @@
 import { chmod, chown, lchown, mkdir, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { AccountIds } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { toldDirOf } from './process/told.ts';
 import { type Folder, openOwnFolder, openRunDir } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
-import type { Owner } from './run-files/owner.ts';
 import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 
 /**
@@ -32,7 +32,7 @@ const REMOVE_WITHIN_MS = 60_000;
  * With an owner, the directory belongs to that account; otherwise to the account of this process. What belongs to it is
  * made at once: when the run ends, the disk may be full.
  */
-export async function makeRunDir(runsDir: string, jobId: string, owner: Owner | null = null): Promise<string> {
+export async function makeRunDir(runsDir: string, jobId: string, owner: AccountIds | null = null): Promise<string> {
   await using runs = await openOwnFolder(runsDir);
   await mkdir(runs.at(jobId), { mode: 0o700 });
   if (owner !== null) await lchown(runs.at(jobId), owner.uid, owner.gid);

@@ -3,8 +3,9 @@ import { createHash, hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { AccountIds } from '../../domain/account.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { giveEntry, giveFile, type Owner, ownerOf } from '../run-files/owner.ts';
+import { giveEntry, giveFile, ownerOf } from '../run-files/owner.ts';
 import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
 import { shownPath } from './tree-names.ts';
 
@@ -54,7 +55,7 @@ const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 interface Copy {
   readonly to: string;
   /** Of `to`: everything in it gets the same. */
-  readonly owner: Owner | null;
+  readonly owner: AccountIds | null;
   readonly limits: CopyLimits;
   readonly signal: AbortSignal | undefined;
   readonly entries: Map<string, TreeEntry>;

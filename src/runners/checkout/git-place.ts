@@ -1,13 +1,13 @@
 import { lchown, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccountIds } from '../../domain/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { randomBytes } from '../../lib/random.ts';
-import type { JobAccount } from '../sandbox/protocol.ts';
 import { eraseEntry, GONE } from './erase.ts';
 
 /** Where git of a service that is root works as another account: a folder of the service that the account may pass. */
 export interface GitPlace {
-  readonly account: JobAccount;
+  readonly account: AccountIds;
   readonly folder: string;
 }
 

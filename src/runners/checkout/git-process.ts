@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AccountIds } from '../../domain/account.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { randomBytes } from '../../lib/random.ts';
@@ -6,7 +7,6 @@ import { JOB_ID_VARIABLE } from '../process/environment.ts';
 import { supervise } from '../process/supervise.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../sandbox/errors.ts';
 import type { LauncherPool } from '../sandbox/pool.ts';
-import type { JobAccount } from '../sandbox/protocol.ts';
 
 /** How git is started for one fetch. */
 export interface Git {
@@ -21,7 +21,7 @@ export interface Git {
   readonly searchPath: string;
   readonly protocols: readonly string[];
   /** What git runs as; null is the account of this process. */
-  readonly account: JobAccount | null;
+  readonly account: AccountIds | null;
   /** Aborted to end what runs, with all of its processes. */
   readonly signal: AbortSignal;
 }

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
+import type { AccountIds } from '../../domain/account.ts';
 import { Ruleset, LANDLOCK_ABI_NEEDED, LANDLOCK_ABI_OF_NAMED_SOCKETS, landlockAbi } from './landlock.ts';
 import { giveBackText, startLean } from './lean.ts';
 import { becomeAccount, boundingSet, dropCapabilities, emptyBoundingSet, forbidNewPrivileges, installFilter, limitResources } from './privileges.ts';
-import type { JobAccount, LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
+import type { LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
 import { CONTROL_FD, ORDER_MAX_BYTES, exitCodeOf } from './protocol.ts';
 import { seccompProgram } from './seccomp.ts';
 import type { SystemCalls } from './system-call.ts';
@@ -144,10 +145,10 @@ function confine(prepared: Prepared, policy: NonNullable<LaunchOrder['policy']>)
 
 /**
  * First of all that is done for an order: paths are then opened with the rights of the account. The pipes are given to it,
- * since a tool that opens /dev/stderr opens its pipe anew.
+ * since a tool that opens /dev/stderr opens its pipe again.
  */
-function changeAccount({ system, sandbox, pipes }: Prepared, account: JobAccount, confined: boolean): void {
-  if (system === null || pipes === null) throw new LaunchError('refused', 'this system can not change the account');
+function changeAccount({ system, sandbox, pipes }: Prepared, account: AccountIds, confined: boolean): void {
+  if (system === null || pipes === null) throw new LaunchError('refused', 'this system cannot change the account');
   if (confined && sandbox !== null) emptyBoundingSet(system, sandbox.bounding);
   for (const { write } of [pipes.stdout, pipes.stderr]) fs.fchownSync(write, account.uid, account.gid);
   becomeAccount(account);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { JobAccount, ResourceLimits } from './protocol.ts';
+import type { AccountIds } from '../../domain/account.ts';
+import type { ResourceLimits } from './protocol.ts';
 import type { SystemCalls } from './system-call.ts';
 import { pointerTo } from './system-call.ts';
 
@@ -56,7 +57,7 @@ function idsOf(status: string, name: 'Uid' | 'Gid'): string[] {
  * Makes this process another account, for good and without supplementary groups. Throws unless the kernel shows that all
  * of it took effect.
  */
-export function becomeAccount({ uid, gid }: JobAccount): void {
+export function becomeAccount({ uid, gid }: AccountIds): void {
   if (uid === 0 || gid === 0) throw new Error('the account of a job is not root');
   if (process.setgroups === undefined || process.setgid === undefined || process.setuid === undefined) {
     throw new Error('this system has no accounts');

@@ -1,3 +1,4 @@
+import type { AccountIds } from '../../domain/account.ts';
 import type { SandboxPolicy } from './policy.ts';
 
 /** What the daemon and a launcher say to each other on descriptor 3: one JSON text for each line. */
@@ -7,12 +8,6 @@ export const CONTROL_FD = 3;
 
 /** A longer order is refused. It is read into memory at once; the kernel itself takes about 2 MiB of arguments. */
 export const ORDER_MAX_BYTES = 1024 * 1024;
-
-/** The system account that a tool runs as. */
-export interface JobAccount {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 /** Limits of the tool's process, inherited by its children. */
 export interface ResourceLimits {
@@ -31,7 +26,7 @@ export interface LaunchOrder {
   /** `null` starts the tool without a sandbox: a privileged run. */
   readonly policy: SandboxPolicy | null;
   /** The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change it. */
-  readonly account?: JobAccount | null;
+  readonly account?: AccountIds | null;
   readonly limits?: ResourceLimits;
 }
 

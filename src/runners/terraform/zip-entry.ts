@@ -109,6 +109,6 @@ async function inflated(packed: Buffer, size: number): Promise<Buffer> {
     // One byte more than there may be shows that there is more; at least one, because zero is no limit.
     return await inflate(packed, { maxOutputLength: size + 1 });
   } catch {
-    throw new Error('it can not be unpacked');
+    throw new Error('it cannot be unpacked');
   }
 }
