@@ -1,11 +1,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { findJobAccount, isRoot, JOB_ACCOUNT } from '../config/job-account.ts';
 import type { Account } from '../domain/account.ts';
+import { type Clock, pause } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
 import { type Facts, type Finding, ok, warn } from './entry.ts';
 
 /** In the environment of every process of a job. */
 const JOB_MARK = '\0SVC_JOB_ID=';
+/** A launcher takes the account on a few milliseconds before the program of its job, with the mark, takes its place. */
+const LOOK_AGAIN_MS = 250;
 /** Pids that are named. */
 const NAMED_MAX = 5;
 /** What a daemon that is root needs to run jobs as another account, and to end them. Containers often lack some. */
@@ -19,7 +22,7 @@ const NEEDED_CAPABILITIES: readonly { readonly name: string; readonly bit: bigin
 ];
 
 /** As whom jobs run, and whether anybody else does. */
-export async function examineJobAccount({ settings, jobIdentity }: Facts): Promise<Finding> {
+export async function examineJobAccount({ settings, jobIdentity, clock }: Facts): Promise<Finding> {
   const identity = jobIdentity ?? (await findJobAccount(settings.jobUser));
   if (!isRoot()) return ok(`Jobs run as ${userName()}, the account of the service.`);
   if (identity === null) return ok(`Account ${JOB_ACCOUNT}, which jobs run as, does not exist yet: "svc serve" creates it.`);
@@ -28,7 +31,7 @@ export async function examineJobAccount({ settings, jobIdentity }: Facts): Promi
   if (isFallback) return warn(`Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`);
   const missing = await missingCapabilities();
   if (missing.length > 0) return warn(`Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`);
-  const others = await foreignProcesses(account);
+  const others = await lastingForeigners(account, clock);
   if (others.length === 0) return ok(`Jobs run as ${account.name}.`);
   const named = others.slice(0, NAMED_MAX).join(', ');
   return warn(
@@ -42,6 +45,14 @@ async function missingCapabilities(): Promise<string[]> {
   if (effective === undefined) return [];
   const held = BigInt(`0x${effective}`);
   return NEEDED_CAPABILITIES.filter(({ bit }) => (held & (1n << bit)) === 0n).map(({ name }) => name);
+}
+
+async function lastingForeigners(account: Account, clock: Clock): Promise<string[]> {
+  const first = await foreignProcesses(account);
+  if (first.length === 0) return first;
+  await pause(clock, LOOK_AGAIN_MS);
+  const second = new Set(await foreignProcesses(account));
+  return first.filter((pid) => second.has(pid));
 }
 
 /** Processes of the account that no job has started, or that took the mark of their job away. */
