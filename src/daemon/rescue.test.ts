@@ -146,7 +146,7 @@ describe('rescue', () => {
     const ended = await runningJob(on, await on.daemon());
     const former = join(on.runsDir, '..', 'former');
     mkdirSync(join(former, ended, 'deep'), { recursive: true });
-    await on.rescue([], [former]);
+    await on.rescue([], [former, join(on.runsDir, '..', 'removed')]);
     assert.deepEqual([existsSync(join(former, ended)), on.asked[0]?.options.toldDir], [false, join(former, `${ended}.told`)]);
   });
 });

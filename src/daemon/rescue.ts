@@ -41,7 +41,8 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
   await recordDeaths(deps);
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
   await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
-  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? [])]) await sweepRunDirs({ ...deps, runsDir });
+  // An operator may remove a former folder while this runs.
+  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))]) await sweepRunDirs({ ...deps, runsDir });
 }
 
 /** With the folder in which the directory of this run is. */
