@@ -8,6 +8,11 @@ export interface HttpLimits {
    * more than a twentieth of all connections.
    */
   readonly perAddress: number;
+  /** Requests in progress of one connection. Clients wait for an answer before they ask again; what is above closes the connection. */
+  readonly pipelined: number;
+  /** Chunks of a body that may be short, and the bytes that one more needs on average: programs send buffers of 4 KiB and more. */
+  readonly shortChunks: number;
+  readonly chunkBytes: number;
   /** A connection that has not sent all of its headers by then is closed: 1,000 slow ones are gone after 10 s. */
   readonly headersMs: number;
   /** The same for headers and body together. Streams are not concerned: their request is complete. */
@@ -48,6 +53,9 @@ export interface HttpLimits {
 export const HTTP_LIMITS: HttpLimits = {
   connections: 2_000,
   perAddress: 100,
+  pipelined: 8,
+  shortChunks: 256,
+  chunkBytes: 256,
   headersMs: 10_000,
   requestMs: 30_000,
   checkMs: 1_000,

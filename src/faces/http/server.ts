@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
+import { limitWorkOfConnections } from './connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
 import { PeerCounter } from './peer-counter.ts';
@@ -20,7 +21,7 @@ export interface Listening {
 
 /** A plain HTTP server with our limits. It speaks strict HTTP: Node's lenient parser is never turned on. */
 export function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
-  const listener = limitRequests(limits, peers, serve);
+  const listener = limitWorkOfConnections(limits, limitRequests(limits, peers, serve));
   const server = createServer(
     {
       headersTimeout: limits.headersMs,

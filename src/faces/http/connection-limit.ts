@@ -1,0 +1,44 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpLimits } from './limits.ts';
+
+type Limits = Pick<HttpLimits, 'pipelined' | 'shortChunks' | 'chunkBytes'>;
+
+/**
+ * Bounds the work of one read from a connection: 64 KiB hold 2,300 requests, or 10,900 chunks of a body, and Node handles
+ * all of them before anybody else has a turn (measured: 117 ms, and 400 bytes of memory for a chunk of one byte). A
+ * connection that sends more than any client does is closed.
+ */
+export function limitWorkOfConnections(limits: Limits, serve: RequestListener): RequestListener {
+  const inProgress = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    // What stands behind in the same read is still parsed.
+    if (socket.destroyed) return;
+    const count = (inProgress.get(socket) ?? 0) + 1;
+    if (count > limits.pipelined) {
+      socket.destroy();
+      return;
+    }
+    inProgress.set(socket, count);
+    // Not before others had a turn: an answer that is ready at once counts until then.
+    response.once('close', () => setImmediate(() => inProgress.set(socket, (inProgress.get(socket) ?? 1) - 1)));
+    if (request.headers['transfer-encoding'] !== undefined) limitChunks(limits, request);
+    serve(request, response);
+  };
+}
+
+/** Node gives each chunk of a body to `push`, also one that nobody will read. */
+function limitChunks({ shortChunks, chunkBytes }: Limits, request: IncomingMessage): void {
+  const push = request.push.bind(request);
+  let [chunks, bytes] = [0, 0];
+  request.push = (chunk: Buffer | null): boolean => {
+    if (chunk === null) return push(chunk);
+    if (request.socket.destroyed) return false;
+    chunks += 1;
+    bytes += chunk.length;
+    if (chunks <= shortChunks + bytes / chunkBytes) return push(chunk);
+    request.socket.destroy();
+    return false;
+  };
+}
