@@ -7,6 +7,8 @@ export type DaemonOrder =
 export interface StoreOrder {
   readonly dataDir: string;
   readonly databaseUrl?: string;
+  /** By default that of the data directory. */
+  readonly sealKeyFile?: string;
 }
 
 export type EnqueueOrder =

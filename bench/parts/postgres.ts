@@ -31,7 +31,7 @@ async function enqueues({ report, quick }: Bench, server: PostgresServer): Promi
   const local = openChild<number>('children/enqueuer.ts');
   try {
     await daemon.ask('POST', '/maintenance/cordon');
-    await local.ask({ do: 'open', dataDir: dir, databaseUrl: ours });
+    await local.ask({ do: 'open', dataDir: dir, databaseUrl: ours, sealKeyFile: join(daemon.dataDir, 'seal.key') });
     const request = { method: 'POST', url: daemon.url('/commands/run'), headers: daemon.headers, body: BODY };
     const rates = await inTurn(quick ? 1 : 3, {
       graphile: () => runChild<number>('floors/graphile.ts', { url: theirs, callers: MANY, durationMs }),
