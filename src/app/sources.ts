@@ -8,6 +8,7 @@ import type { SourceFetcher } from '../operations/services.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git.ts';
 import type { GitPlace } from '../runners/checkout/git-place.ts';
+import { createGuard } from '../runners/process/guard.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
 import type { LauncherPool } from '../runners/sandbox/pool.ts';
 
@@ -32,8 +33,14 @@ export function createSourceFetcher(
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      const how = { url: source.location, ref: source.ref, signal, pool: pool(), place: await place(), ...(searchPath === undefined ? {} : { searchPath }) };
-      return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
+      // Of its own, for as long as the fetch takes: a program that fetches need not be a daemon.
+      const guard = createGuard({ clock: systemClock });
+      const how = { url: source.location, ref: source.ref, signal, pool: pool(), place: await place(), guard, ...(searchPath === undefined ? {} : { searchPath }) };
+      try {
+        return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
+      } finally {
+        await guard.stop();
+      }
     },
     async treeOf(source) {
       if (source.kind === 'git') return source.commit_id === null ? null : trees.find(source.name, source.commit_id);

@@ -6,8 +6,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { insertSource } from '../../src/store/sources.ts';
+import { until } from '../support/api-client.ts';
 import { openSite, type Site } from '../support/site.ts';
 
+/** By itself git gives up a server that sends nothing after 30 s. */
+const BEFORE_GIT_GIVES_UP_MS = 20_000;
 const COMMIT = 'a'.repeat(40);
 
 let site: Site;
@@ -57,4 +60,13 @@ test('T69: a daemon that is stopped ends a fetch for a run', { timeout: 60_000 }
   await closed;
   assert.equal((await site.row(job)).state, 'interrupted');
   assert.deepEqual(leftovers(), []);
+});
+
+test('T70: git of a daemon that is killed ends too: nobody else bounds its time and its disk', { timeout: 60_000 }, async () => {
+  const daemon = await site.start();
+  const { closed } = await fetching();
+  let isClosed = false;
+  void closed.then(() => (isClosed = true));
+  await daemon.kill();
+  await until('git has ended', () => isClosed, BEFORE_GIT_GIVES_UP_MS);
 });

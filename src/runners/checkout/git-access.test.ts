@@ -80,7 +80,7 @@ describe('git in the sandbox', () => {
     const { port } = server.address() as AddressInfo;
     const work = empty();
     const gitDir = join(work, 'git');
-    const git: Git = { pool, clock: systemClock, work, gitDir, home: work, searchPath: DEFAULT_PATH, protocols: ['http'], account: null, signal: new AbortController().signal };
+    const git: Git = { pool, clock: systemClock, work, gitDir, home: work, searchPath: DEFAULT_PATH, protocols: ['http'], account: null, guard: null, signal: new AbortController().signal };
     await runGit(git, ['init', '--quiet', '--bare', '--template=', gitDir], { readable: [], connectPorts: [] }, collect);
     const fetch = (ports: readonly number[]): Promise<string> => runGit(git, ['fetch', '--quiet', '--', `http://127.0.0.1:${port}/x`, 'HEAD'], { readable: [], connectPorts: ports }, collect);
     await assert.rejects(fetch([port === 443 ? 444 : 443]), (error: unknown) => error instanceof Failure && /git fetch failed/.test(error.message));

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { randomBytes } from '../../lib/random.ts';
 import { JOB_ID_VARIABLE } from '../process/environment.ts';
+import type { Guard } from '../process/guard.ts';
 import { supervise } from '../process/supervise.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../sandbox/errors.ts';
 import type { LauncherPool } from '../sandbox/pool.ts';
@@ -22,6 +23,8 @@ export interface Git {
   readonly protocols: readonly string[];
   /** What git runs as; null is the account of this process. */
   readonly account: AccountIds | null;
+  /** Ends git, which has no bounds of its own in time and on the disk, when this process is killed; null leaves it alone. */
+  readonly guard: Guard | null;
   /** Aborted to end what runs, with all of its processes. */
   readonly signal: AbortSignal;
 }
@@ -145,6 +148,7 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
   const runId = `git-${randomBytes(RUN_ID_BYTES).toString('hex')}`;
   const refused = new AbortController();
   try {
+    await git.guard?.ready();
     const launched = await git.pool.launch({
       argv: ['git', '--no-pager', ...options, ...words],
       env: environmentOf(git, runId),
@@ -152,6 +156,7 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
       policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
+      beforeStart: (leader) => git.guard?.watch({ jobId: runId, ...leader, toldDir: null, leaderFirst: false, output: null, remove: [] }),
     });
     const taking = take(launched.stdout).catch((error: unknown) => {
       launched.stdout.destroy();
@@ -173,6 +178,8 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
     return taken.value;
   } catch (error) {
     throw errorOfStart(error);
+  } finally {
+    git.guard?.unwatch(runId);
   }
 }
 

@@ -135,7 +135,7 @@ describe('T22: a URL that was not refused when it was written', () => {
   it('T22: gets nowhere with git as it is started in production: nothing runs, no file is read', { timeout: 120_000 }, async () => {
     const home = empty();
     const gitDir = join(home, 'git');
-    const git = { pool, clock: systemClock, work: home, gitDir, home, searchPath: DEFAULT_PATH, protocols: GIT_PROTOCOLS, account: null, signal: new AbortController().signal };
+    const git = { pool, clock: systemClock, work: home, gitDir, home, searchPath: DEFAULT_PATH, protocols: GIT_PROTOCOLS, account: null, guard: null, signal: new AbortController().signal };
     await runGit(git, ['init', '--quiet', '--bare', '--template=', gitDir], NO_REACH, collect);
     // Those by which git itself would run or read something; what is a host and a path to git would only be looked up.
     const dialled = /^(?:https:\/\/|git\+ssh|javascript:|file:\/etc)/;

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { pause, systemClock, type Clock } from '../../lib/clock.ts';
 import { DEFAULT_PATH } from '../process/environment.ts';
+import type { Guard } from '../process/guard.ts';
 import type { LauncherPool } from '../sandbox/pool.ts';
 import { COPY_LIMITS, type CopyLimits } from './copy-tree.ts';
 import { reachOf } from './git-access.ts';
@@ -37,6 +38,8 @@ export interface FetchGitOptions {
   readonly pool: LauncherPool;
   /** As whom and where git works unless it needs ssh; by default as this process, in `into`. */
   readonly place?: GitPlace | null;
+  /** Ends git when this process is killed; without it git goes on then. */
+  readonly guard?: Guard | null;
   readonly limits?: FetchLimits;
   readonly searchPath?: string;
   readonly clock?: Clock;
@@ -69,7 +72,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     // The keys of ssh belong to the account of this process, and another one cannot read them.
     const place = isSsh(url) ? null : (options.place ?? null);
     folders = await makeGitFolders(into, place, clock);
-    const git: Git = { ...folders, pool, clock, searchPath, protocols, account: place?.account ?? null, signal: over.signal };
+    const git: Git = { ...folders, pool, clock, searchPath, protocols, account: place?.account ?? null, guard: options.guard ?? null, signal: over.signal };
     const reach = await reachOf(url, searchPath);
     await within(limits.packBytes, git.gitDir, clock, over, () =>
       runGit(git, ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
