@@ -50,6 +50,8 @@ export class Peers {
 
   /** By what the requests of a trusted proxy are counted: the peer behind it. Null where the connection itself is counted, and for loopback. */
   requestKey(request: IncomingMessage): string | null {
+    // Usual, and asked for each request: the address need not be read.
+    if (this.#trusted === NOBODY) return null;
     return this.#isTrusted(plainAddress(request.socket.remoteAddress ?? '')) ? this.#key(this.of(request).address) : null;
   }
 

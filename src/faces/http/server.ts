@@ -68,7 +68,7 @@ function limitRequests(limits: HttpLimits, peers: Peers, serve: RequestListener)
       refuseRequest(request, response);
       return;
     }
-    response.once('close', () => open.leave(key));
+    if (key !== null) response.once('close', () => open.leave(key));
     serve(request, response);
   };
 }
