@@ -71,5 +71,10 @@ export interface Engine {
   onForeignCommit(listener: () => void): () => void;
   /** Runs the statements of a migration file, outside any of the query builder's state. */
   script(db: Db, text: string): Promise<void>;
+  /**
+   * Inside of the transaction that changed the schema: ends the connections of other processes, whose prepared
+   * statements would fail from then on. They open new ones. Nothing where statements are prepared again by themselves.
+   */
+  endOtherSessions(db: Db): Promise<void>;
   close(): Promise<void>;
 }

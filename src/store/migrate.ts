@@ -53,11 +53,14 @@ export async function migrate(engine: Engine, migrations: readonly Migration[], 
       .addColumn('applied_at', 'bigint', (column) => column.notNull())
       .execute();
     const missing = await pending(tx, migrations, access);
+    const isNew = missing.length === migrations.length;
     for (const migration of missing) {
       await engine.script(tx, migration.text);
       const { number, name, sha256 } = migration;
       await tx.insertInto('schema_migrations').values({ number, name, sha256, applied_at: now }).execute();
     }
+    // Daemons of the previous build go on. Those of a new store have opened it for the first time.
+    if (missing.length > 0 && !isNew) await engine.endOtherSessions(tx);
     return missing;
   });
 }

@@ -130,6 +130,8 @@ function explainRead(error: unknown): unknown {
 export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
   const config = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS };
   const readers = openPool({ ...config, max: READERS });
+  const own: number[] = [];
+  readers.on('connect', (client) => own.push(processIdOf(client)));
   const writers = openPool({
     ...config,
     max: 1,
@@ -162,11 +164,30 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
       return () => void listeners.delete(listener);
     },
     script: async (db, text) => void (await sql.raw(text).execute(db)),
+    endOtherSessions: (db) => endOtherSessions(db, own),
     async close() {
       await listening?.stop();
       await close();
     },
   };
+}
+
+/** The server's number of a connection. The driver has it and its types do not. */
+function processIdOf(client: PoolClient): number {
+  return (client as PoolClient & { readonly processID: number }).processID;
+}
+
+/** Tools of PostgreSQL under the same user keep no statements of ours. */
+const TOOLS = ['psql', 'pg_dump', 'pg_restore'];
+
+/**
+ * A statement that reads whole rows fails for good on a connection that prepared it before a column was added. Another
+ * user's sessions would be refused, and are no daemons of this store.
+ */
+async function endOtherSessions(db: Db, own: readonly number[]): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and usename = current_user and backend_type = 'client backend' and pid <> pg_backend_pid()
+    and pid <> all(${[...own]}::int[]) and not application_name = any(${TOOLS}::text[])`.execute(db);
 }
 
 async function refuseStandby(pool: Pool): Promise<void> {

@@ -82,6 +82,7 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
     version: askVersion,
     onForeignCommit: (listener) => foreign.listen(listener),
     script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
+    endOtherSessions: () => Promise.resolve(),
     async close() {
       foreign.close();
       reader.close();

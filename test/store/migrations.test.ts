@@ -5,8 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { Client } from 'pg';
+import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { claimJobs } from '../../src/store/claims.ts';
 import type { Engine } from '../../src/store/dialect.ts';
+import { findJob } from '../../src/store/jobs.ts';
 import { appliedMigrations, migrate, readMigrations, SchemaMismatch, type Migration } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
@@ -129,6 +132,28 @@ for (const engine of ENGINES) {
       assert.deepEqual((await migrate(old, all, 0)).map(({ number }) => number), [all.at(-1)?.number]);
       await old.close();
       assert.deepEqual((await database.open()).migrated, []);
+    });
+
+    test('A daemon that runs goes on with whole rows after another process has added a column', async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const running = await database.open();
+      const id = await enqueue(running);
+      const work = async (): Promise<void> => {
+        assert.equal((await findJob(running.db, id))?.id, id);
+        await running.write((tx) => claimJobs(tx, 'dmn_running', 1));
+      };
+      await work();
+      const other = await openEngine(database.location);
+      t.after(() => other.close());
+      await migrate(other, [...migrationsOf(engine), { number: nextNumber(engine), name: 'later', text: 'alter table jobs add column extra text;', sha256: 'x' }], 0);
+      assert.equal((await appliedMigrations(other.reader)).length, migrationsOf(engine).length + 1, 'the connections of who migrates stay');
+      // A connection that ended is a store that cannot be reached, for one attempt of each connection.
+      for (let attempt = 0; ; attempt += 1) {
+        const error = await work().then(() => null, (thrown: unknown) => thrown);
+        if (error === null) break;
+        if (!(error instanceof Failure) || error.code !== 'unavailable' || attempt === 20) throw error;
+      }
     });
 
     test('A store without a schema gets the whole one from whoever opens it', async (t) => {
