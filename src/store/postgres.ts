@@ -163,7 +163,8 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
       listening ??= listen({ config: { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }, channel: CHANNEL, self, clock, changed });
       return () => void listeners.delete(listener);
     },
-    script: async (db, text) => void (await sql.raw(text).execute(db)),
+    // An index on a ledger of many years takes longer than any other statement may.
+    script: async (db, text) => void (await sql.raw(`set local statement_timeout = 0;\n${text}`).execute(db)),
     endOtherSessions: (db) => endOtherSessions(db, own),
     async close() {
       await listening?.stop();

@@ -195,7 +195,18 @@ for (const engine of ENGINES) {
   });
 }
 
-const [SQLITE] = ENGINES;
+const [SQLITE, POSTGRES] = ENGINES;
+
+test('A migration on PostgreSQL has no time limit for a statement', async (t) => {
+  const database = await POSTGRES!.create();
+  t.after(() => database.remove());
+  const opened = await openEngine(database.location);
+  t.after(() => opened.close());
+  await migrate(opened, [{ number: 1, name: 'slow', text: "create table slow as select current_setting('statement_timeout') as limit_then;", sha256: 'x' }], 0);
+  const { rows } = await sql<{ limit_then: string }>`select limit_then from slow`.execute(opened.reader);
+  assert.deepEqual(rows, [{ limit_then: '0' }]);
+});
+
 const fileOf = ({ location }: TestDatabase): string => ('file' in location ? location.file : '');
 
 describe('The files of a SQLite store', () => {
