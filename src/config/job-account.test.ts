@@ -69,13 +69,17 @@ describe('The directory of the runs', () => {
     await assert.rejects(prepare('full'), /holds other things/);
   });
 
-  it('is refused where others may write, where it belongs to somebody else, and where the account cannot get to', { skip: NO_ROOT }, async () => {
+  it('T66: is refused where others may write it or put another in its place, where it belongs to somebody else, and where the account cannot get to', { skip: NO_ROOT }, async () => {
     mkdirSync(join(dir, 'open'));
     chmodSync(join(dir, 'open'), 0o777);
     await assert.rejects(prepare('open'), /lets no other write/);
     mkdirSync(join(dir, 'foreign'));
     chownSync(join(dir, 'foreign'), ACCOUNT.uid, ACCOUNT.gid);
     await assert.rejects(prepare('foreign'), /belongs to user 64123/);
+    mkdirSync(join(dir, 'foreign', 'runs'), { mode: 0o711 });
+    mkdirSync(join(dir, 'open', 'runs'), { mode: 0o711 });
+    for (const path of ['foreign/runs', 'foreign/new', 'open/runs', 'open/new/deep']) await assert.rejects(prepare(path), /runs-dir: .*\/(foreign|open), which lies above it, .*; choose a directory below folders that belong to root/, path);
+    assert.deepEqual([readdirSync(join(dir, 'foreign')), readdirSync(join(dir, 'open'))], [['runs'], ['runs']]);
     mkdirSync(join(dir, 'closed'));
     chmodSync(join(dir, 'closed'), 0o700);
     await assert.rejects(prepare('closed/runs'), /account runner, which jobs run as, cannot get through .*\/closed \(mode 0700\)/);

@@ -15,6 +15,8 @@ const PASSABLE_MODE = 0o711;
 /** Names the data directory that the runs belong to: a daemon of another one would sweep them away. */
 const MARKER = '.data-dir';
 const WRITABLE_BY_OTHERS = 0o022;
+/** In such a folder others may make entries, and may not rename or remove those of root. */
+const STICKY = 0o1000;
 
 /**
  * A name for the run directories of one data directory: the last part of its path, for people, and a digest of the whole
@@ -53,7 +55,7 @@ export async function prepareRunsDir(given: string | null, paths: DataDirPaths, 
   try {
     const mode = account === null ? PRIVATE_DIR_MODE : PASSABLE_MODE;
     // Before anything is made: a start that is refused leaves no folder behind.
-    if (account !== null) await refuseClosed(await realpath(await nearestFolder(dirname(dir))), account);
+    if (account !== null) await refuseUnfit(await realpath(await nearestFolder(dirname(dir))), account);
     await makeFolders(dir, mode);
     const resolved = await realpath(dir);
     const folder = await open(resolved, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -62,6 +64,7 @@ export async function prepareRunsDir(given: string | null, paths: DataDirPaths, 
     } finally {
       await folder.close();
     }
+    if (account !== null) await refuseUnfit(dirname(resolved), account);
     if (account !== null) await refuseClosed(resolved, account);
     return resolved;
   } catch (error) {
@@ -110,6 +113,27 @@ async function takeOver(folder: FileHandle, path: string, dataDir: string, mode:
     throw new Failure('invalid_argument', `--runs-dir: ${path} holds the runs of the data directory ${now.trimEnd()}; each data directory needs its own.`);
   }
   if ((stats.mode & 0o777) !== mode) await folder.chmod(mode);
+}
+
+/** The folders above the directory. */
+async function refuseUnfit(path: string, account: Account): Promise<void> {
+  await refuseReplaceable(path);
+  await refuseClosed(path, account);
+}
+
+/** Whoever can rename a folder above it can put another one in its place, in which root then makes and gives away folders. */
+async function refuseReplaceable(path: string): Promise<void> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const stats = await stat(folder);
+    const isOpen = (stats.mode & WRITABLE_BY_OTHERS) !== 0 && (stats.mode & STICKY) === 0;
+    if (isOpen || (stats.uid !== 0 && !isOurs(stats))) {
+      throw new Failure(
+        'invalid_argument',
+        `--runs-dir: ${folder}, which lies above it, belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; choose a directory below folders that belong to root and that no other can write.`,
+      );
+    }
+    if (dirname(folder) === folder) return;
+  }
 }
 
 /** The account has to get through each folder above its run directory. */
