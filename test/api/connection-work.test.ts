@@ -75,6 +75,7 @@ test('T64: requests that nobody waits for close their connection; one after the 
     const { length } = (await answers).matchAll(/HTTP\/1\.1 \d{3}/g).toArray();
     assert.ok(length <= HTTP_LIMITS.pipelined, `${length} answers`);
     const patient = await open(port);
+    patient.setMaxListeners(0);
     for (let n = 0; n < 2 * HTTP_LIMITS.pipelined; n += 1) {
       const answered = untilHas(patient, '}}\n');
       patient.write(ask);

@@ -65,6 +65,20 @@ test('One webhook takes a quarter of the room for bodies at most, so that who kn
   await until('there is room again', async () => (await tell(known, { name: 'x' })).status === 202 || undefined);
 });
 
+test('T64: One webhook takes half of the room for events at most, also by one message with more of them than there is room', async (t) => {
+  const held = heldStore();
+  const site = await openHookSite(t, { wrapStore: held.wrap });
+  const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
+  const many = Array.from({ length: 2 * HOOK_LIMITS.events }, (_, n) => ({ name: 'a', fingerprint: `${n}` }));
+  const taken = tell(known, many);
+  await until('the first message waits for the store', () => Promise.resolve(held.waiting() > 0 || undefined));
+  assert.equal((await tell(known, { name: 'b' })).status, 503);
+  const waits = tell(other, { name: 'c' });
+  await until('the message of the other webhook waits for the store', () => Promise.resolve(held.waiting() > 1 || undefined));
+  held.release();
+  assert.deepEqual([(await taken).status, (await waits).status], [202, 202]);
+});
+
 test('Bodies that are under way have a bound, and a message for an unknown token takes no room from the others', async (t) => {
   const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000 } });
   const path = new URL(await site.hook('generic')).pathname;

@@ -12,7 +12,7 @@ import { hasBody, readBody } from '../http/body.ts';
 import { JSON_HEADERS } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
-import { overloaded, type Resize, Room } from './room.ts';
+import { overloaded, type Resize, SharedRoom } from './room.ts';
 
 const PATH = /^\/hook\/([^/?]+)(?:\?(.*))?$/s;
 /** GET too: three of the senders can do no better, or do so unless told otherwise. */
@@ -36,6 +36,8 @@ export interface HookLimits {
    * in while there is any room.
    */
   readonly events: number;
+  /** The same of one webhook: who knows one URL, and sends without end, takes no room from the others. */
+  readonly eventsEach: number;
   /** Bytes of one body. The general bound of 1 MiB is that of the API: one message of Alertmanager holds all alerts of a group. */
   readonly messageBytes: number;
   /** Bytes of all messages that are under way: they are held until what became of their events is durable. */
@@ -44,7 +46,7 @@ export interface HookLimits {
   readonly bodyBytesEach: number;
 }
 
-export const HOOK_LIMITS: HookLimits = { events: 256, messageBytes: 8_388_608, bodyBytes: 67_108_864, bodyBytesEach: 16_777_216 };
+export const HOOK_LIMITS: HookLimits = { events: 256, eventsEach: 128, messageBytes: 8_388_608, bodyBytes: 67_108_864, bodyBytesEach: 16_777_216 };
 
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
 export class HookRoutes {
@@ -56,9 +58,8 @@ export class HookRoutes {
   readonly #peers: Peers;
   readonly #reader: MessageReader;
   readonly #limits: HookLimits;
-  readonly #events: Room;
-  readonly #bodies: Room;
-  readonly #bodiesOf = new Map<string, Room>();
+  readonly #events: SharedRoom;
+  readonly #bodies: SharedRoom;
 
   constructor(home: Home, sender: Sender, peers: Peers, reader: MessageReader, limits: HookLimits = HOOK_LIMITS) {
     this.#home = home;
@@ -69,8 +70,8 @@ export class HookRoutes {
     this.#peers = peers;
     this.#reader = reader;
     this.#limits = limits;
-    this.#events = new Room(limits.events);
-    this.#bodies = new Room(limits.bodyBytes);
+    this.#events = new SharedRoom(limits.events, limits.eventsEach, GUESS_MAX);
+    this.#bodies = new SharedRoom(limits.bodyBytes, limits.bodyBytesEach);
   }
 
   /** False when the request is for something else. Never rejects. */
@@ -104,6 +105,7 @@ export class HookRoutes {
   }
 
   async #accept(row: WebhookRow, request: IncomingMessage, query: string): Promise<Accepted> {
+    if (this.#events.isFullFor(row.hash)) throw overloaded();
     const peer = this.#peers.of(request).address;
     if (!hasBody(request)) return this.#takeMessage(row, request, { peer, query, bytes: NOTHING });
     const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
@@ -111,7 +113,7 @@ export class HookRoutes {
     const { messageBytes } = this.#limits;
     const bytes = length === undefined ? UNKNOWN_LENGTH_BYTES : Math.min(Number(length), messageBytes);
     // Held until the message is done: its events take as much memory as its body.
-    return this.#holdBody(row.hash, bytes, async (resize) => {
+    return this.#bodies.hold(row.hash, bytes, async (resize) => {
       const body = await this.#read(row, peer, request, resize);
       return this.#takeMessage(row, request, { peer, query, bytes: body });
     });
@@ -124,7 +126,7 @@ export class HookRoutes {
     // Only the body is signed.
     const message = { contentType: request.headers['content-type'] ?? '', query: signature === null ? query : '', bytes, peer };
     // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be read.
-    return this.#events.hold(Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX), async (_resize, correct) => {
+    return this.#events.hold(row.hash, Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX), async (_resize, correct) => {
       const normalised = await readMessage(this.#home, this.#reader, hook, message);
       correct(normalised.events.length + normalised.problems.length);
       return this.#take(hook, normalised, peer);
@@ -145,23 +147,6 @@ export class HookRoutes {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'invalid_argument') throw error;
       return refuseMessage(this.#home, { row, signature: null }, peer, new Unreadable(error.message, 'too_large'));
-    }
-  }
-
-  async #holdBody<T>(hook: string, bytes: number, work: (resize: Resize) => Promise<T>): Promise<T> {
-    const own = this.#bodiesOf.get(hook) ?? new Room(this.#limits.bodyBytesEach);
-    this.#bodiesOf.set(hook, own);
-    try {
-      return await own.hold(bytes, (resizeOwn) =>
-        this.#bodies.hold(bytes, (resizeAll) =>
-          work((amount) => {
-            resizeOwn(amount);
-            resizeAll(amount);
-          }),
-        ),
-      );
-    } finally {
-      if (own.isEmpty) this.#bodiesOf.delete(hook);
     }
   }
 }

@@ -41,6 +41,54 @@ export class Room {
   }
 }
 
+/** A room for all, of which each holder has a share of at most `each`. */
+export class SharedRoom {
+  readonly #all: Room;
+  readonly #each: number;
+  readonly #countedMax: number;
+  readonly #own = new Map<string, Room>();
+
+  /** What one work holds is counted for all up to `countedMax`: one that is larger than expected does not keep other holders out. */
+  constructor(all: number, each: number, countedMax = Number.POSITIVE_INFINITY) {
+    this.#all = new Room(all);
+    this.#each = each;
+    this.#countedMax = countedMax;
+  }
+
+  get isFull(): boolean {
+    return this.#all.isFull;
+  }
+
+  isFullFor(holder: string): boolean {
+    return this.isFull || this.#own.get(holder)?.isFull === true;
+  }
+
+  /** As Room; throws unavailable also where the share of the holder is full. */
+  async hold<T>(holder: string, amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
+    const own = this.#own.get(holder) ?? new Room(this.#each);
+    this.#own.set(holder, own);
+    const counted = (to: number): number => Math.min(to, this.#countedMax);
+    try {
+      return await own.hold(amount, (resizeOwn, correctOwn) =>
+        this.#all.hold(counted(amount), (resizeAll, correctAll) =>
+          work(
+            (to) => {
+              resizeOwn(to);
+              resizeAll(counted(to));
+            },
+            (to) => {
+              correctOwn(to);
+              correctAll(counted(to));
+            },
+          ),
+        ),
+      );
+    } finally {
+      if (own.isEmpty) this.#own.delete(holder);
+    }
+  }
+}
+
 /** Senders try a 503 again and nothing else: never 429. */
 export function overloaded(): Failure {
   return new Failure('unavailable', 'The service is overloaded. The message was not accepted; retry later.');
