@@ -82,7 +82,7 @@ test('A plan that does not open can be rejected and not approved', () => {
   const plan = { destroys: 3, changes: 0, creates: 0, destroyed: null };
   const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
   assert.doesNotMatch(page, /<form|<button/);
-  assert.match(page, /can not be opened/);
+  assert.match(page, /cannot be opened/);
   assert.match(decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan, proof: PROOF }, null), /<button class="no">/);
 });
 

@@ -144,7 +144,7 @@ function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const by = clockTime(asked.expiresAt, asked.now, 'minutes');
   return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
 <p>If nobody decides by ${by} (${left}), it is refused.</p>
-${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan can not be opened, so it can not be approved from here. The doctor says why.</p>`}`;
+${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`}`;
 }
 
 function origin({ origin, rule, schedule }: Asked): string {

@@ -120,7 +120,7 @@ describe('git in the sandbox', () => {
   it('T70: does not start where there is no sandbox, and the refusal says so', async () => {
     const none: LauncherPool = { ...pool, launch: () => Promise.reject(new SandboxRefused('The sandbox needs Landlock ABI 4 (Linux 6.7).')) };
     await assert.rejects(fetchGit({ pool: none, url: 'https://127.0.0.1:1/x', ref: null, into: empty() }), (error: unknown) => {
-      return error instanceof Failure && error.code === 'unavailable' && /can not be read in the sandbox\. The sandbox needs Landlock/.test(error.message);
+      return error instanceof Failure && error.code === 'unavailable' && /cannot be read in the sandbox\. The sandbox needs Landlock/.test(error.message);
     });
   });
 });

@@ -185,9 +185,9 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
 
 function errorOfStart(error: unknown): unknown {
   if (error instanceof CommandNotFound || error instanceof CommandNotExecutable) {
-    return new Failure('unavailable', 'git can not be started: install it in a directory of the system, and have it on the PATH.');
+    return new Failure('unavailable', 'git cannot be started: install it in a directory of the system, and have it on the PATH.');
   }
-  if (error instanceof SandboxRefused) return new Failure('unavailable', `git: the repository can not be read in the sandbox. ${error.message}`);
+  if (error instanceof SandboxRefused) return new Failure('unavailable', `git: the repository cannot be read in the sandbox. ${error.message}`);
   return error;
 }
 

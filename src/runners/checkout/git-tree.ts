@@ -113,7 +113,7 @@ function* parseTree(raw: Buffer): Generator<RawEntry> {
     const end = raw.indexOf(0, blank + 1);
     const next = end + 1 + NAME_BYTES;
     const mode = blank === -1 ? '' : raw.toString('latin1', at, Math.min(blank, at + 8));
-    if (!MODE.test(mode) || end === -1 || next > raw.length) throw new Error('The repository has a folder that can not be read.');
+    if (!MODE.test(mode) || end === -1 || next > raw.length) throw new Error('The repository has a folder that cannot be read.');
     yield { mode: Number.parseInt(mode, 8), name: raw.subarray(blank + 1, end), object: raw.toString('hex', end + 1, next) };
     at = next;
   }
@@ -171,7 +171,7 @@ async function eachOf(entries: readonly GitEntry[], signal: AbortSignal, work: (
 async function writeFileOf({ path, kind }: GitEntry, { at, size }: BlobPlace, { contents, tree, signal }: TreePlace): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const file = await open(join(tree, path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kind === 'program' ? 0o700 : 0o600).catch((error: unknown) => {
-    throw new Error(`The path ${shownPath(path)} of the repository can not be written (${errorCode(error)}).`, { cause: error });
+    throw new Error(`The path ${shownPath(path)} of the repository cannot be written (${errorCode(error)}).`, { cause: error });
   });
   try {
     const block = Buffer.allocUnsafe(Math.min(size, BLOCK_BYTES));

@@ -114,7 +114,7 @@ describe('a git source', () => {
   });
 
   it('needs git, and says so', async () => {
-    await assert.rejects(fetchGit({ pool, url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }), refusal(/git can not be started/));
+    await assert.rejects(fetchGit({ pool, url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }), refusal(/git cannot be started/));
   });
 });
 

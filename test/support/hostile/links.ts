@@ -54,7 +54,7 @@ function mode(text: string, expected: Hostile['expected']): Hostile {
   return sent(`mode: ${text === '' ? 'none' : text}`, expected, (objects) => objects.commit(objects.tree([text, 'f', objects.blob()])));
 }
 
-const NO_MODE = /git fetch failed|neither a file, a folder nor a link|can not be read/;
+const NO_MODE = /git fetch failed|neither a file, a folder nor a link|cannot be read/;
 
 export const MODES: readonly Hostile[] = [
   mode('104755', ['f 700']),

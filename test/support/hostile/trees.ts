@@ -3,7 +3,7 @@ import { type Hostile, sent } from './corpus.ts';
 import type { Entry, Objects } from './objects.ts';
 
 const TOO_MANY = /more than 20000 files and folders/;
-const NOT_A_TREE = /git fetch failed|can not be read/;
+const NOT_A_TREE = /git fetch failed|cannot be read/;
 
 function nested(objects: Objects, levels: number, inner: string): string {
   let tree = inner;
@@ -79,7 +79,7 @@ const ELSEWHERE = /git fetch failed|leads elsewhere/;
 const CONTROL = /git fetch failed|has a control character/;
 
 export const NAMES: readonly Hostile[] = [
-  named('empty', '', /git fetch failed|leads elsewhere|can not be read/),
+  named('empty', '', /git fetch failed|leads elsewhere|cannot be read/),
   named('one dot', '.', ELSEWHERE),
   named('two dots', '..', ELSEWHERE),
   named('with a slash', 'd/f', ELSEWHERE),
