@@ -48,10 +48,11 @@ export class ModeWatch {
     if (this.#unrecorded.length > 0) {
       const jobs = await listRunSince(store.db, this.#soundAt - MARGIN_MS, JOBS_MAX);
       const changes = this.#unrecorded;
+      const entries = changes.map(({ entry, found }) => `${entry} ${found}`);
       const id = self();
       await store.write(async (tx) => {
         const principal = id === null ? 'daemon' : `daemon:${id}`;
-        tx.record({ principal, owner: 'gatehouse', via: 'daemon', operation: 'data_dir.modes', target: 'data_dir', detail: { changes, jobs } });
+        tx.record({ principal, owner: 'gatehouse', via: 'daemon', operation: 'data_dir.modes', target: 'data_dir', detail: { changes, entries, jobs } });
       });
       this.#unrecorded = [];
     }

@@ -32,7 +32,9 @@ export async function examineJobAccount({ settings, jobIdentity, clock }: Facts)
   const missing = await missingCapabilities();
   if (missing.length > 0) return warn(`Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`);
   const others = await lastingForeigners(account, clock);
-  if (others.length === 0) return ok(`Jobs run as ${account.name}.`);
+  if (others.length === 0 && jobIdentity !== undefined) return ok(`Jobs run as ${account.name}.`);
+  // The settings of a running daemon are its own: another process knows only what it was given itself.
+  if (others.length === 0) return ok(`With these settings a daemon runs jobs as ${account.name}. What a running daemon does: svc doctor --remote URL.`);
   const named = others.slice(0, NAMED_MAX).join(', ');
   return warn(
     `Jobs run as ${account.name}, and ${others.length === 1 ? 'a process' : `${others.length} processes`} of that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): a job could reach what they may. End them, or set --job-user to an account of its own.`,

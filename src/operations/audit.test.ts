@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHeads } from './audit.ts';
+import { shownDetail } from './audit-detail.ts';
 
 const HASH = 'ab'.repeat(32);
 
@@ -14,4 +15,15 @@ test('A file that holds no heads is refused with the line, and never counts as h
   for (const text of ['', '\n', 'main', `main x ${HASH}`, `main 7 ${HASH}\nmain 8`, '{"data":[]}', '{', '{"data":[{"chain":"main"}]}']) {
     assert.throws(() => readHeads(text), { code: 'invalid_argument', message: /^ledger_head: / }, text);
   }
+});
+
+test('What the ledger records of an operation is shown under the name that it is recorded with', () => {
+  const kept: readonly (readonly [operation: string, detail: Record<string, unknown>])[] = [
+    ['silence.add', { rule: 'disk-full' }],
+    ['mute.add', { scope_kind: 'host' }],
+    ['webhook.add', { source: 'generic', signed: false }],
+    ['workspace.apply', { workspace: 'net', plan: 'art_1', ungated: true }],
+    ['data_dir.modes', { entries: ['seal.key 0755'], jobs: ['job_1'] }],
+  ];
+  for (const [operation, detail] of kept) assert.deepEqual(shownDetail(operation, JSON.stringify({ ...detail, scope_value: 'hidden' })), detail, operation);
 });
