@@ -81,6 +81,8 @@ test('T72: A link of a target decides nothing after a start without that target,
   const { approval } = await gate(site.store, { planned: false });
   const sent = await until('the request is told', async () => receiver.pages[0]?.page.actions.at(0)?.url);
   const { pathname, search } = new URL(sent);
+  // A delivery that is not recorded is sent again, with new links in place of these.
+  await until('the delivery is recorded', () => site.store.db.selectFrom('deliveries').select('page_id').where('state', '=', 'sent').executeTakeFirst());
   await first.kill();
   const second = await site.start(ops('dev'));
   // The one that was killed counts until its death is noticed.
