@@ -50,7 +50,6 @@ function normaliser(source: WebhookSource): FuzzTarget {
 const credentials = fuzzTarget('credentials', texts(WORDS), (text) => {
   const once = withoutCredentials(text);
   assert.ok(once.length <= 3 * text.length + 20, 'it grew');
-  assert.equal(withoutCredentials(once), once);
   const beside = withoutCredentials(`${text.replaceAll(/["']/g, '')} https://user:${CANARY}@host/`);
   assert.ok(!beside.includes(CANARY), beside.slice(-200));
 });
