@@ -4,9 +4,11 @@ import { PassThrough } from 'node:stream';
 import { describe, test, type TestContext } from 'node:test';
 import { workspaceRow } from '../../test/support/workspace-row.ts';
 import { Failure } from '../domain/failure.ts';
+import { decodeChunk } from '../lib/chunk.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { RunKit } from '../runners/run.ts';
 import type { Exit, Launched, LaunchRequest } from '../runners/sandbox/pool.ts';
+import { chunksAfter } from '../store/chunks.ts';
 import { getJob, requestCancel } from '../store/jobs.ts';
 import type { JobRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -27,12 +29,14 @@ interface Scene extends TestStore {
   readonly signals: Signals;
   readonly self: string;
   /** The programs that were launched, each with the end that the test gives it. */
-  readonly programs: { request: LaunchRequest; exit: (exit: Exit) => void }[];
+  readonly programs: { request: LaunchRequest; exit: (exit: Exit) => void; print: (text: string) => void }[];
   /** How many runs there were when a slot became free. */
   readonly freed: number[];
   overdue: boolean;
   /** Thrown by the next writes of the run, one after the other. */
   readonly refusals: unknown[];
+  /** So many of the next writes of the run are committed, and their answer is lost. */
+  lostAnswers: number;
   row(id: string): Promise<JobRow>;
 }
 
@@ -46,10 +50,16 @@ async function scene(t: TestContext, { maxJobs = 1, ...more }: { maxJobs?: numbe
   const signals = createSignals();
   const store: Store = {
     ...kit.store,
-    write: (body) => (refusals.length > 0 && programs.length > 0 ? Promise.reject(refusals.shift()) : kit.store.write(body)),
+    write: async (body) => {
+      if (programs.length > 0 && refusals.length > 0) throw refusals.shift();
+      const answer = await kit.store.write(body);
+      if (programs.length === 0 || on.lostAnswers === 0) return answer;
+      on.lostAnswers -= 1;
+      throw new Failure('unavailable', 'lost');
+    },
   };
   const on: Scene = {
-    ...kit, self, signals, programs, freed, refusals, overdue: false,
+    ...kit, self, signals, programs, freed, refusals, lostAnswers: 0, overdue: false,
     row: (id) => getJob(kit.store.db, id),
     work: new Work({
       ...kit,
@@ -77,7 +87,7 @@ function runKit(runsDir: string, programs: Scene['programs']): RunKit {
       stderr.end();
       resolve(end);
     };
-    programs.push({ request, exit });
+    programs.push({ request, exit, print: (text) => void stdout.write(text) });
     return { ...leader, stdout, stderr, started: Promise.resolve(), exited };
   };
   return {
@@ -199,6 +209,20 @@ describe('the work of a daemon', () => {
     end(on, 0);
     await until(() => on.freed.length > 0);
     assert.equal((await on.row(id)).state, 'succeeded');
+  });
+
+  test('F24: output whose commit succeeded while its answer was lost is kept once, and the run goes on', async (t) => {
+    const on = await scene(t);
+    const id = await begin(on);
+    on.lostAnswers = 1;
+    on.programs[0]?.print('one line\n');
+    await until(() => on.lostAnswers === 0);
+    end(on, 0);
+    await until(() => on.freed.length > 0);
+    assert.equal((await on.row(id)).state, 'succeeded');
+    const chunks = await chunksAfter(on.store.db, id, 0, 10);
+    const lines = chunks.flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 10 })).filter(({ type }) => type === 'log');
+    assert.deepEqual(lines.map((line) => 'text' in line && line.text), ['one line']);
   });
 
   test('an end that can not be written is told of, and frees its slot', async (t) => {

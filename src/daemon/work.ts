@@ -203,12 +203,12 @@ export class Work {
 
   /**
    * Writes something that must not be lost: while the store can't take it (disk full, server away) the run waits,
-   * and with it, by back-pressure, its program.
+   * and with it, by back-pressure, its program. `again` tells `work` that an earlier attempt may have been committed.
    */
-  async #persist<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #persist<T>(work: (tx: Tx, again: boolean) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#deps.store.write(work);
+        return await this.#deps.store.write((tx) => work(tx, attempt > 0));
       } catch (error) {
         const passing = error instanceof Failure && error.code === 'unavailable';
         if ((!passing && attempt >= ODD_ATTEMPTS) || (this.#closed && attempt >= SHUTDOWN_ATTEMPTS)) throw error;
@@ -218,9 +218,9 @@ export class Work {
   }
 
   async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
-    const kept = await this.#persist(async (tx) => {
+    const kept = await this.#persist(async (tx, again) => {
       const { firstSeq, lastSeq, rawBytes, data } = chunk;
-      const owned = await appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data });
+      const owned = await appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }, again);
       if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return owned;
     });

@@ -63,8 +63,18 @@ export async function isOwned(tx: Tx, fence: Fence): Promise<boolean> {
   return (await ownedRow(tx.db, fence)).rows.length > 0;
 }
 
-/** Appends output of a run. False, and nothing written, when the run no longer owns its job. */
-export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk): Promise<boolean> {
+/** Whether this very chunk of a job is stored. */
+async function isStored(db: Db, jobId: string, { first_seq, last_seq, raw_bytes }: NewChunk): Promise<boolean> {
+  const found = db.selectFrom('job_chunks').select('job_id').where('job_id', '=', jobId);
+  return (await found.where('first_seq', '=', first_seq).where('last_seq', '=', last_seq).where('raw_bytes', '=', raw_bytes).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Appends output of a run. False, and nothing written, when the run no longer owns its job. `again` for a chunk whose
+ * write failed before: the commit may have succeeded although its answer was lost.
+ */
+export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk, again = false): Promise<boolean> {
+  if (again && (await isStored(tx.db, fence.jobId, chunk))) return true;
   if (!(await isOwned(tx, fence))) return false;
   insertChunk(tx, fence.jobId, chunk);
   return true;
