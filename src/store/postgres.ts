@@ -130,8 +130,9 @@ function explainRead(error: unknown): unknown {
 export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
   const config = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS };
   const readers = openPool({ ...config, max: READERS });
-  const own: number[] = [];
-  readers.on('connect', (client) => own.push(processIdOf(client)));
+  const own = new Set<number>();
+  readers.on('connect', (client) => own.add(processIdOf(client)));
+  readers.on('remove', (client) => own.delete(processIdOf(client)));
   const writers = openPool({
     ...config,
     max: 1,
@@ -185,7 +186,7 @@ const TOOLS = ['psql', 'pg_dump', 'pg_restore'];
  * A statement that reads whole rows fails for good on a connection that prepared it before a column was added. Another
  * user's sessions would be refused, and are no daemons of this store.
  */
-async function endOtherSessions(db: Db, own: readonly number[]): Promise<void> {
+async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename = current_user and backend_type = 'client backend' and pid <> pg_backend_pid()
     and pid <> all(${[...own]}::int[]) and not application_name = any(${TOOLS}::text[])`.execute(db);
