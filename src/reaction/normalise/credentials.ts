@@ -25,6 +25,8 @@ const ASSIGNED = /=[^\s&;,"'<>]+/g;
 const NAME_END = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+$/;
 /** As much of a name before an equals sign as is looked at. */
 const NAME_CHARACTERS = 40;
+/** Equals signs of one value without a blank that are looked at: the work for each stays small. */
+const ASSIGNMENTS_MAX = 16;
 /** Words after these are credentials, but for one of small letters alone: "basic authentication" stays two words. */
 const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})([A-Za-z0-9+/._~=-]+)/gi;
 /** Looked for first: SCHEME begins with a part that need not be there, and took a tenth of the time of an event. */
@@ -94,9 +96,15 @@ function cleanParameter(whole: string, mark: string, name: string): string {
   return isCredentialName(plain) || PARAMETER_WORD.test(plain) ? `${mark}${name}=${REMOVED}` : whole;
 }
 
+/** The value of a harmless name may hold a further assignment: `a=b=password=x` or `url=/a%20password=x`. */
 function cleanAssignment(value: string, at: number, text: string): string {
-  const name = NAME_END.exec(text.slice(Math.max(0, at - NAME_CHARACTERS), at))?.[0] ?? '';
-  return isCredentialName(name) ? `=${REMOVED}` : value;
+  let equals = at;
+  for (let look = 0; look < ASSIGNMENTS_MAX && equals !== -1 && equals < at + value.length; look += 1) {
+    const name = NAME_END.exec(text.slice(Math.max(0, equals - NAME_CHARACTERS), equals))?.[0] ?? '';
+    if (isCredentialName(name)) return `${text.slice(at, equals)}=${REMOVED}`;
+    equals = text.indexOf('=', equals + 1);
+  }
+  return value;
 }
 
 function decoded(name: string): string {

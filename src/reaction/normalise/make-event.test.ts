@@ -47,6 +47,7 @@ test('A credential in a URL or a text goes, and what is around it stays', () => 
     '{"user":"x","password": "hunter 2"}': '{"user":"x","password": "[removed]"}',
     'PASSWORD="a b" run': 'PASSWORD="[removed]" run',
     'host=db user=x password=hunter2 dbname=y': 'host=db user=x password=[removed] dbname=y',
+    'a=b=password=hunter2 url=/a%20password=x': 'a=b=password=[removed] url=/a%20password=[removed]',
     'API_KEY=abc,other=1': 'API_KEY=[removed],other=1',
     'a@b.example.org wrote: key=1 and 50% at http://h/a@b': 'a@b.example.org wrote: key=1 and 50% at http://h/a@b',
     'basic authentication failed, the token: expired': 'basic authentication failed, the token: expired',
