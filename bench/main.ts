@@ -61,9 +61,17 @@ interface Arguments {
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-'));
   const named = args.filter((arg) => !arg.startsWith('-'));
-  const unknown = [...flags.filter((flag) => !['--quick', '--save'].includes(flag)), ...named.filter((name) => PARTS[name] === undefined)];
-  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. Parts: ${Object.keys(PARTS).join(', ')}; flags: --quick, --save.`);
-  return { parts: named.length > 0 ? named : Object.keys(PARTS), quick: flags.includes('--quick'), save: flags.includes('--save') };
+  const unknown = [
+    ...flags.filter((flag) => !['--quick', '--save'].includes(flag)),
+    ...named.filter((name) => PARTS[name] === undefined),
+  ];
+  if (unknown.length > 0)
+    throw new Error(`Unknown: ${unknown.join(', ')}. Parts: ${Object.keys(PARTS).join(', ')}; flags: --quick, --save.`);
+  return {
+    parts: named.length > 0 ? named : Object.keys(PARTS),
+    quick: flags.includes('--quick'),
+    save: flags.includes('--save'),
+  };
 }
 
 async function main({ parts, quick, save }: Arguments): Promise<number> {
@@ -81,7 +89,9 @@ async function main({ parts, quick, save }: Arguments): Promise<number> {
     }
   }
   const seconds = ((monotonicMs() - before) / 1000).toFixed(0);
-  process.stdout.write(`\n${parts.length} parts in ${seconds} s: ${report.misses} goals missed, ${report.failures} not measured.\n`);
+  process.stdout.write(
+    `\n${parts.length} parts in ${seconds} s: ${report.misses} goals missed, ${report.failures} not measured.\n`,
+  );
   const how = `\`npm run bench${quick ? ' -- --quick' : ''}\`, ${seconds} s`;
   if (save) writeFileSync(join(import.meta.dirname, 'results.md'), report.markdown(machine, how));
   return report.failures > 0 ? 1 : 0;

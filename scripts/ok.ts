@@ -14,6 +14,7 @@ interface Step {
 const STEPS: readonly Step[] = [
   { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
   { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
+  { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
   { name: 'tests', command: process.execPath, args: [join(ROOT, 'scripts', 'test.ts')] },
 ];
 

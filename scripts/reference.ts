@@ -29,7 +29,11 @@ function errors(): string {
     const { status, exit, hint, retryAfter } = failureRow(code);
     return [`\`${code}\``, String(status), String(exit), retryAfter === undefined ? '' : `${retryAfter} s`, hint];
   });
-  return page('Errors', 'One table for every face: the code, its HTTP status, the exit code of `svc`, and what to do.', table(['code', 'HTTP', 'exit', 'Retry-After', 'hint'], rows));
+  return page(
+    'Errors',
+    'One table for every face: the code, its HTTP status, the exit code of `svc`, and what to do.',
+    table(['code', 'HTTP', 'exit', 'Retry-After', 'hint'], rows),
+  );
 }
 
 function settings(): string {
@@ -39,7 +43,11 @@ function settings(): string {
     row.only?.join(', ') ?? 'all',
     row.help,
   ]);
-  return page('Settings', 'A flag wins over its environment variable, that over the default. Secrets are no settings: a token comes from `SVC_TOKEN` or `--token-file`.', table(['flag', 'environment', 'programs', 'meaning'], rows));
+  return page(
+    'Settings',
+    'A flag wins over its environment variable, that over the default. Secrets are no settings: a token comes from `SVC_TOKEN` or `--token-file`.',
+    table(['flag', 'environment', 'programs', 'meaning'], rows),
+  );
 }
 
 function states(): string {
@@ -47,17 +55,38 @@ function states(): string {
   const births = INITIAL_STATES.map((state) => `  [*] --> ${state}`);
   const ends = JOB_STATES.filter(isTerminal).map((state) => `  ${state} --> [*]`);
   const diagram = ['```mermaid', 'stateDiagram-v2', ...births, ...moves, ...ends, '```'].join('\n');
-  return page('Job states', diagram, `Terminal: ${JOB_STATES.filter(isTerminal).map((state) => `\`${state}\``).join(', ')}. \`degraded\` counts as success; \`interrupted\` means that the daemon died or was stopped while the job ran.`);
+  return page(
+    'Job states',
+    diagram,
+    `Terminal: ${JOB_STATES.filter(isTerminal)
+      .map((state) => `\`${state}\``)
+      .join(
+        ', ',
+      )}. \`degraded\` counts as success; \`interrupted\` means that the daemon died or was stopped while the job ran.`,
+  );
 }
 
 function faceOf(operation: Operation): readonly string[] {
-  const http = isNone(operation.http) ? `– (${operation.http.none})` : `\`${operation.http.method} /api/v1${operation.http.path}\``;
+  const http = isNone(operation.http)
+    ? `– (${operation.http.none})`
+    : `\`${operation.http.method} /api/v1${operation.http.path}\``;
   const cli = isNone(operation.cli) ? `– (${operation.cli.none})` : `\`svc ${operation.cli.verb}\``;
-  return [`\`${operation.id}\``, http, cli, operation.scopes.join(', '), operation.answers.map((kind) => `\`${kind}\``).join(', '), operation.summary];
+  return [
+    `\`${operation.id}\``,
+    http,
+    cli,
+    operation.scopes.join(', '),
+    operation.answers.map((kind) => `\`${kind}\``).join(', '),
+    operation.summary,
+  ];
 }
 
 function operations(): string {
-  return page('Operations', 'Every thing that can be asked, on every face. Fields and schemas: `GET /api/v1/openapi.json`, and `svc <verb> --help`.', table(['operation', 'HTTP', 'command line', 'scopes', 'answers', 'summary'], OPERATIONS.map(faceOf)));
+  return page(
+    'Operations',
+    'Every thing that can be asked, on every face. Fields and schemas: `GET /api/v1/openapi.json`, and `svc <verb> --help`.',
+    table(['operation', 'HTTP', 'command line', 'scopes', 'answers', 'summary'], OPERATIONS.map(faceOf)),
+  );
 }
 
 /** Every generated page: its path below docs/reference to its text. */

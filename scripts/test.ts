@@ -41,7 +41,8 @@ interface Arguments {
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
   const unknown = flags.find((flag) => flag !== '--update-golden' && !flag.startsWith('--test-'));
-  if (unknown !== undefined) throw new Error(`Unknown option ${unknown}: expected --update-golden, --test-... or files.`);
+  if (unknown !== undefined)
+    throw new Error(`Unknown option ${unknown}: expected --update-golden, --test-... or files.`);
   return {
     updateGolden: flags.includes('--update-golden'),
     forNode: flags.filter((flag) => flag.startsWith('--test-')),
@@ -84,7 +85,12 @@ function runTests(args: Arguments, postgresUrl: string | undefined): Promise<num
       ...args.forNode,
       ...(args.files.length > 0 ? args.files : allTests()),
     ],
-    { cwd: args.files.length > 0 ? process.cwd() : ROOT, env: environment(args.updateGolden, postgresUrl), stdio: ['ignore', 'inherit', 'inherit'], detached: true },
+    {
+      cwd: args.files.length > 0 ? process.cwd() : ROOT,
+      env: environment(args.updateGolden, postgresUrl),
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    },
   );
   const send = (signal: NodeJS.Signals): void => {
     try {

@@ -39,7 +39,12 @@ function manifest(packages: object): TextFile {
 
 describe('Every source file', () => {
   for (const [name, rule] of Object.entries(SOURCE_RULES)) {
-    test(name, () => assertNone(SOURCES.flatMap((source) => rule.find(source)), rule.why));
+    test(name, () =>
+      assertNone(
+        SOURCES.flatMap((source) => rule.find(source)),
+        rule.why,
+      ),
+    );
   }
   test(`has at most ${FILE_LINES_MAX} lines`, () => {
     assertNone(TEXTS.filter(({ path }) => CODE.test(path)).flatMap(fileLength), FILE_LENGTH_WHY);
@@ -47,7 +52,9 @@ describe('Every source file', () => {
 });
 
 test('Each exception to the rule about files of a run is a file that needs it', () => {
-  const needless = Object.keys(PATH_USERS).filter((path) => !/from '(?:node:)?fs(?:\/promises)?'/.test(TEXTS.find((file) => file.path === path)?.text ?? ''));
+  const needless = Object.keys(PATH_USERS).filter(
+    (path) => !/from '(?:node:)?fs(?:\/promises)?'/.test(TEXTS.find((file) => file.path === path)?.text ?? ''),
+  );
   assert.deepEqual(needless, []);
 });
 
@@ -56,8 +63,10 @@ describe('The rule for source files bites:', () => {
     const { bad, good } = SAMPLES[name as keyof typeof SAMPLES];
     test(name, async () => {
       assert.ok(bad.length > 0, 'A rule without a bad sample is not known to bite.');
-      for (const source of await parse(bad)) assert.notEqual(rule.find(source).length, 0, `It lets pass in ${source.path}:\n${source.text}`);
-      for (const source of await parse(good)) assert.deepEqual(rule.find(source), [], `It forbids in ${source.path}:\n${source.text}`);
+      for (const source of await parse(bad))
+        assert.notEqual(rule.find(source).length, 0, `It lets pass in ${source.path}:\n${source.text}`);
+      for (const source of await parse(good))
+        assert.deepEqual(rule.find(source), [], `It forbids in ${source.path}:\n${source.text}`);
     });
   }
   test('a file of 301 lines is too long, one of 300 is not', () => {
@@ -68,7 +77,10 @@ describe('The rule for source files bites:', () => {
 
 describe('Names and places', () => {
   test('no path has a name that says nothing', () => {
-    assertNone(FILES.flatMap(({ path }) => repository.vagueName(path)), repository.VAGUE_NAME_WHY);
+    assertNone(
+      FILES.flatMap(({ path }) => repository.vagueName(path)),
+      repository.VAGUE_NAME_WHY,
+    );
     for (const path of ['src/utils/a.ts', 'src/lib/string-helpers.ts', 'src/store/jobManager.ts', 'docs/common.md']) {
       bites(repository.vagueName(path), /in its name/);
     }
@@ -77,9 +89,18 @@ describe('Names and places', () => {
 
   test('no file names a path of a private machine', () => {
     assertNone(TEXTS.flatMap(repository.privatePath), repository.PRIVATE_PATH_WHY);
-    for (const [top, rest] of [['work', 'main'], ['farm', 'x']]) {
+    for (const [top, rest] of [
+      ['work', 'main'],
+      ['farm', 'x'],
+    ]) {
       bites(repository.privatePath({ path: 'docs/a.md', text: `See:\n(/${top}/${rest})` }), /names a private path/);
-      assert.deepEqual(repository.privatePath({ path: 'docs/a.md', text: `src/${top}/a, https://example.org/${top}/b, $HOME/${top}/` }), []);
+      assert.deepEqual(
+        repository.privatePath({
+          path: 'docs/a.md',
+          text: `src/${top}/a, https://example.org/${top}/b, $HOME/${top}/`,
+        }),
+        [],
+      );
     }
   });
 
@@ -92,19 +113,37 @@ describe('Names and places', () => {
 
   test('migrations pair up in number and name', () => {
     assertNone(repository.unpairedMigrations(FILES.map(({ path }) => path)), repository.MIGRATIONS_WHY);
-    bites(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql']), /has no partner migrations\/postgres\/0001_first.sql/);
-    bites(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_start.sql']), /has no partner/);
-    bites(repository.unpairedMigrations(['migrations/sqlite/0002_second.sql', 'migrations/postgres/0002_second.sql']), /number 0001 is expected/);
+    bites(
+      repository.unpairedMigrations(['migrations/sqlite/0001_first.sql']),
+      /has no partner migrations\/postgres\/0001_first.sql/,
+    );
+    bites(
+      repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_start.sql']),
+      /has no partner/,
+    );
+    bites(
+      repository.unpairedMigrations(['migrations/sqlite/0002_second.sql', 'migrations/postgres/0002_second.sql']),
+      /number 0001 is expected/,
+    );
     bites(repository.unpairedMigrations(['migrations/mysql/0001_first.sql']), /is not migrations/);
-    assert.deepEqual(repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_first.sql']), []);
+    assert.deepEqual(
+      repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_first.sql']),
+      [],
+    );
   });
 });
 
 describe('Packages', () => {
   test('the lock and the settings of npm name no registry host', () => {
     assertNone(['package-lock.json', '.npmrc'].map(fileAt).flatMap(repository.namedRegistry), repository.REGISTRY_WHY);
-    bites(repository.namedRegistry({ path: 'package-lock.json', text: '{\n"resolved": "https://registry.example/a.tgz"}' }), /names a registry/);
-    bites(repository.namedRegistry({ path: '.npmrc', text: 'fund=false\nregistry=https://registry.example/' }), /names a registry/);
+    bites(
+      repository.namedRegistry({ path: 'package-lock.json', text: '{\n"resolved": "https://registry.example/a.tgz"}' }),
+      /names a registry/,
+    );
+    bites(
+      repository.namedRegistry({ path: '.npmrc', text: 'fund=false\nregistry=https://registry.example/' }),
+      /names a registry/,
+    );
   });
 
   test('the version is the same wherever it is said', () => {
@@ -113,20 +152,30 @@ describe('Packages', () => {
       ['package.json', 'package-lock.json'].map(fileAt).flatMap((file) => repository.versionMismatch(file, text)),
       repository.VERSION_WHY,
     );
-    bites(repository.versionMismatch(manifest({ version: '0.2.0' }), "export const VERSION = '0.1.0';"), /says 0.2.0, .* says 0.1.0/);
+    bites(
+      repository.versionMismatch(manifest({ version: '0.2.0' }), "export const VERSION = '0.1.0';"),
+      /says 0.2.0, .* says 0.1.0/,
+    );
     bites(repository.versionMismatch(manifest({ version: '0.2.0' }), ''), /says 0.2.0/);
     assert.deepEqual(repository.versionMismatch(manifest({ version: '0.1.0' }), "export const VERSION = '0.1.0';"), []);
   });
 
   test('dependencies are exact, few, and each has its reason', () => {
-    const decisionLines = TEXTS.filter(({ path }) => path.startsWith('docs/decisions/')).flatMap(({ text }) => text.split('\n'));
+    const decisionLines = TEXTS.filter(({ path }) => path.startsWith('docs/decisions/')).flatMap(({ text }) =>
+      text.split('\n'),
+    );
     assertNone(repository.dependencies(fileAt('package.json'), decisionLines), repository.DEPENDENCIES_WHY);
     const reasons = ['- `a` does the thing that we would do worse.'];
     assert.deepEqual(repository.dependencies(manifest({ dependencies: { a: '1.2.3-beta.4' } }), reasons), []);
     bites(repository.dependencies(manifest({ dependencies: { a: '^1.2.3' } }), reasons), /not one exact version/);
     bites(repository.dependencies(manifest({ devDependencies: { b: 'latest' } }), reasons), /not one exact version/);
-    bites(repository.dependencies(manifest({ optionalDependencies: { b: '1.0.0' } }), reasons), /b without a line of reason/);
-    const many = Object.fromEntries(Array.from({ length: repository.DEPENDENCIES_MAX + 1 }, (_, index) => [`p${index}`, '1.0.0']));
+    bites(
+      repository.dependencies(manifest({ optionalDependencies: { b: '1.0.0' } }), reasons),
+      /b without a line of reason/,
+    );
+    const many = Object.fromEntries(
+      Array.from({ length: repository.DEPENDENCIES_MAX + 1 }, (_, index) => [`p${index}`, '1.0.0']),
+    );
     bites(repository.dependencies(manifest({ dependencies: many }), reasons), /has 16 runtime dependencies/);
   });
 });

@@ -17,12 +17,18 @@ import type { CheckoutOrder } from './orders.ts';
 async function token(running: Running): Promise<string> {
   const operation = OPERATIONS.find(({ id }) => id === 'token.create');
   if (operation === undefined) throw new Error('there is no operation token.create');
-  const answer = await invoke(running.home, operation, { caller: localCaller('bench'), raw: { name: 'bench', scope: 'operator' } });
+  const answer = await invoke(running.home, operation, {
+    caller: localCaller('bench'),
+    raw: { name: 'bench', scope: 'operator' },
+  });
   return answer.shape === 'body' ? (answer.data as { token: string }).token : '';
 }
 
 /** Answers the longest fetch and the most memory of this process. Every end of a fetch is fine: tests judge them. */
-async function walk({ dir, repositories }: Extract<CheckoutOrder, { do: 'walk' }>): Promise<{ longestMs: number; rssBytes: number }> {
+async function walk({
+  dir,
+  repositories,
+}: Extract<CheckoutOrder, { do: 'walk' }>): Promise<{ longestMs: number; rssBytes: number }> {
   const pool = createLauncherPool({ clock: systemClock });
   let longestMs = 0;
   for (const [n, { url, ref }] of repositories.entries()) {
@@ -40,7 +46,12 @@ async function walk({ dir, repositories }: Extract<CheckoutOrder, { do: 'walk' }
 let running: Running | null = null;
 for await (const order of orders<CheckoutOrder>()) {
   if (order.do === 'start') {
-    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': `${order.dataDir}-runs` };
+    const flags = {
+      'data-dir': order.dataDir,
+      'web-addr': '127.0.0.1:0',
+      'ingress-addr': '127.0.0.1:0',
+      'runs-dir': `${order.dataDir}-runs`,
+    };
     running = await startServe(readSettings(flags, {}));
     say({ url: `${running.webUrl}/api/v1/jobs`, token: await token(running) });
   } else if (order.do === 'walk') {

@@ -37,8 +37,20 @@ let open: Open | null = null;
 for await (const order of orders<ClaimOrder | 'go'>()) {
   if (order !== 'go') {
     const daemonId = newId('dmn', systemClock.now());
-    const store = await openStore({ location: { file: order.file }, clock: systemClock, daemonId, keyring: testKeyring });
-    const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
+    const store = await openStore({
+      location: { file: order.file },
+      clock: systemClock,
+      daemonId,
+      keyring: testKeyring,
+    });
+    const row = {
+      host: 'bench',
+      boot_id: 'bench',
+      pid: process.pid,
+      version: 'bench',
+      lease_until: null,
+      stopped_at: null,
+    };
     await store.write((tx) => insertDaemon(tx, { id: daemonId, started_at: tx.now, ...row }));
     open = { store, daemonId, slots: order.slots };
     say('open');

@@ -59,7 +59,10 @@ async function sample(count: number, watch: Watch, queue: () => Promise<string>)
 }
 
 async function tokenHeaders(running: Running): Promise<Record<string, string>> {
-  const answer = await invoke(running.home, operation('token.create'), { caller: CALLER, raw: { name: 'bench', scope: 'operator' } });
+  const answer = await invoke(running.home, operation('token.create'), {
+    caller: CALLER,
+    raw: { name: 'bench', scope: 'operator' },
+  });
   const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
   return { authorization: `Bearer ${token}` };
 }
@@ -98,7 +101,12 @@ function tellOfJobs({ signals }: Running): void {
 let running: Running | null = null;
 for await (const order of orders<DaemonOrder>()) {
   if (order.do === 'start') {
-    const flags = { 'data-dir': order.dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(order.dataDir) };
+    const flags = {
+      'data-dir': order.dataDir,
+      'web-addr': '127.0.0.1:0',
+      'ingress-addr': '127.0.0.1:0',
+      'runs-dir': runsDirFor(order.dataDir),
+    };
     running = await startServe(readSettings(flags, {}));
     say({ ready: true });
   } else if (running !== null) {

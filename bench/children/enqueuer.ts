@@ -34,7 +34,12 @@ async function perSecond(local: Local, callers: number, durationMs: number): Pro
 let local: Local | null = null;
 for await (const order of orders<EnqueueOrder>()) {
   if (order.do === 'open') {
-    local = await openLocal(readSettings({ 'data-dir': order.dataDir, 'seal-key-file': order.sealKeyFile }, { SVC_DATABASE_URL: order.databaseUrl }));
+    local = await openLocal(
+      readSettings(
+        { 'data-dir': order.dataDir, 'seal-key-file': order.sealKeyFile },
+        { SVC_DATABASE_URL: order.databaseUrl },
+      ),
+    );
     say({ open: true });
   } else if (local !== null) {
     if (order.do === 'many') say(await perSecond(local, order.callers, order.durationMs));

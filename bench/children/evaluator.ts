@@ -12,7 +12,14 @@ import { benchRules, type EvaluateOrder } from './reaction-orders.ts';
 
 const FIRST_MS = 1_000;
 const ACTION = { kind: 'command', command: ['/bin/true'], inventory: 'localhost', limit: null, timeout: null } as const;
-const REST = { cooldownMs: null, approval: 'none', approvalTtlMs: null, action: ACTION, owners: ['bench'], addedBy: 'bench' } as const;
+const REST = {
+  cooldownMs: null,
+  approval: 'none',
+  approvalTtlMs: null,
+  action: ACTION,
+  owners: ['bench'],
+  addedBy: 'bench',
+} as const;
 
 /** New for each event: what is made of one for its rules is made again. */
 function facts(i: number): EventFacts {
@@ -22,7 +29,13 @@ function facts(i: number): EventFacts {
     status: 'firing',
     severity: 'warning',
     fingerprint: `fp-${i}`,
-    labels: { alertname: 'DiskFull', job: 'node', severity: 'warning', instance: `web${i % 100}:9100`, device: '/dev/sda1' },
+    labels: {
+      alertname: 'DiskFull',
+      job: 'node',
+      severity: 'warning',
+      instance: `web${i % 100}:9100`,
+      device: '/dev/sda1',
+    },
     annotations: { summary: 'The disk is nearly full.' },
     netgroup: 'away',
     receivedAt: 1_790_000_000_000 + i,
@@ -44,7 +57,12 @@ async function perSecond(book: RuleBook, durationMs: number): Promise<number> {
 }
 
 for await (const { dir, rules, form, durationMs } of orders<EvaluateOrder>()) {
-  const store = await openStore({ location: { file: join(dir, `book-${form}-${rules}.db`) }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring });
+  const store = await openStore({
+    location: { file: join(dir, `book-${form}-${rules}.db`) },
+    clock: systemClock,
+    daemonId: 'dmn_bench',
+    keyring: testKeyring,
+  });
   await store.write(async (tx) => {
     for (const { name, when } of benchRules(0, rules, form)) await insertRule(tx, { name, when, ...REST });
   });

@@ -7,21 +7,56 @@ import { openStore } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
 import type { FillOrder } from './reaction-orders.ts';
 
-const COLUMNS = ['id', 'source', 'name', 'status', 'netgroup', 'severity', 'fingerprint', 'labels', 'outcome', 'reason', 'received_at', 'annotations'];
+const COLUMNS = [
+  'id',
+  'source',
+  'name',
+  'status',
+  'netgroup',
+  'severity',
+  'fingerprint',
+  'labels',
+  'outcome',
+  'reason',
+  'received_at',
+  'annotations',
+];
 const MS_PER_EVENT = 1_000;
 /** Rows of one insert: 12 values each, and SQLite takes 32,766. */
 const ROWS_PER_INSERT = 1_000;
 
 function row(index: number, at: number): SQLInputValue[] {
-  const labels = { alertname: 'DiskFull', job: 'node', severity: 'warning', instance: `web${index % 500}:9100`, device: '/dev/sda1', peer_ip: '192.0.2.7' };
+  const labels = {
+    alertname: 'DiskFull',
+    job: 'node',
+    severity: 'warning',
+    instance: `web${index % 500}:9100`,
+    device: '/dev/sda1',
+    peer_ip: '192.0.2.7',
+  };
   const annotations = JSON.stringify({ summary: 'The disk is nearly full.', starts_at: new Date(at).toISOString() });
   const fingerprint = index.toString(16).padStart(16, '0');
   const reason = 'No rule matched this event.';
-  return [newId('evt', at), 'alertmanager', 'DiskFull', 'firing', 'away', 'warning', fingerprint, JSON.stringify(labels), 'ignored', reason, at, annotations];
+  return [
+    newId('evt', at),
+    'alertmanager',
+    'DiskFull',
+    'firing',
+    'away',
+    'warning',
+    fingerprint,
+    JSON.stringify(labels),
+    'ignored',
+    reason,
+    at,
+    annotations,
+  ];
 }
 
 for await (const { file, count } of orders<FillOrder>()) {
-  await (await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring })).close();
+  await (
+    await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring })
+  ).close();
   const db = new DatabaseSync(file);
   // It is made anew if the machine fails meanwhile, so nothing has to be flushed.
   db.exec('pragma synchronous = off; pragma cache_size = -262144; begin');

@@ -25,7 +25,8 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
     connection.close();
     connection = await HttpConnection.open(order.url);
   };
-  const message = (i: number): Buffer => requestBytes({ method: 'POST', url: order.url, body: alertMessage(`${name} ${i}`, order.alerts) });
+  const message = (i: number): Buffer =>
+    requestBytes({ method: 'POST', url: order.url, body: alertMessage(`${name} ${i}`, order.alerts) });
   let bytes = message(0);
   for (let i = 1; monotonicMs() < stopAt; i += 1) {
     const before = monotonicMs();
@@ -90,4 +91,5 @@ function read({ url, headers }: ReadOrder): Promise<Read> {
   });
 }
 
-for await (const order of orders<SendOrder | ReadOrder>()) say(order.do === 'send' ? await send(order) : await read(order));
+for await (const order of orders<SendOrder | ReadOrder>())
+  say(order.do === 'send' ? await send(order) : await read(order));

@@ -49,5 +49,9 @@ export interface Recorded {
 
 export type CheckoutOrder =
   | { readonly do: 'start'; readonly dataDir: string }
-  | { readonly do: 'walk'; readonly dir: string; readonly repositories: readonly { readonly url: string; readonly ref: string | null }[] }
+  | {
+      readonly do: 'walk';
+      readonly dir: string;
+      readonly repositories: readonly { readonly url: string; readonly ref: string | null }[];
+    }
   | { readonly do: 'stop' };

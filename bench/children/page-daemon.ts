@@ -17,13 +17,26 @@ async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do:
   setDefaultCACertificates([ca]);
   process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
   await import('../../test/support/push-preload.ts');
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(dataDir) };
+  const flags = {
+    'data-dir': dataDir,
+    'web-addr': '127.0.0.1:0',
+    'ingress-addr': '127.0.0.1:0',
+    'runs-dir': runsDirFor(dataDir),
+  };
   const running = await startServe(readSettings(flags, {}));
   // Past the API, which would ask name servers, and for as many tokens as it takes.
   await running.home.store.write(async (tx) => {
     for (const [i, endpoint] of endpoints.entries()) {
       const token_id = `local:bench${Math.floor(i / ENDPOINTS_PER_TOKEN)}`;
-      await insertEndpoint(tx, { id: newId('ep', tx.now), token_id, owner: 'bench', endpoint, label: null, p256dh: null, auth: null });
+      await insertEndpoint(tx, {
+        id: newId('ep', tx.now),
+        token_id,
+        owner: 'bench',
+        endpoint,
+        label: null,
+        p256dh: null,
+        auth: null,
+      });
     }
   });
   return running;
@@ -37,7 +50,10 @@ async function oneJob(running: Running): Promise<Ended> {
     resolve();
   };
   running.signals.once('job:finished', onEnd);
-  const { job_id: id } = await call<{ job_id: string }>(running, 'command.run', { inventory: 'localhost', command: COMMAND });
+  const { job_id: id } = await call<{ job_id: string }>(running, 'command.run', {
+    inventory: 'localhost',
+    command: COMMAND,
+  });
   await call(running, 'job.notify', { id });
   await promise;
   const atMs = ended.get(id);

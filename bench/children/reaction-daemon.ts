@@ -21,9 +21,17 @@ interface Open {
 }
 
 async function start(dataDir: string): Promise<Open & { readonly told: ReactionStarted }> {
-  const flags = { 'data-dir': dataDir, 'web-addr': '127.0.0.1:0', 'ingress-addr': '127.0.0.1:0', 'runs-dir': runsDirFor(dataDir) };
+  const flags = {
+    'data-dir': dataDir,
+    'web-addr': '127.0.0.1:0',
+    'ingress-addr': '127.0.0.1:0',
+    'runs-dir': runsDirFor(dataDir),
+  };
   const running = await startServe(readSettings(flags, {}));
-  const { url: hookUrl } = await call<{ url: string }>(running, 'webhook.add', { name: 'bench', source: 'alertmanager' });
+  const { url: hookUrl } = await call<{ url: string }>(running, 'webhook.add', {
+    name: 'bench',
+    source: 'alertmanager',
+  });
   const { token } = await call<{ token: string }>(running, 'token.create', { name: 'bench', scope: 'operator' });
   return { running, hookUrl, told: { webUrl: running.webUrl, hookUrl, headers: { authorization: `Bearer ${token}` } } };
 }
@@ -49,7 +57,8 @@ async function idle({ running, hookUrl }: Open, count: number): Promise<number[]
       finished = Promise.withResolvers();
       const before = monotonicMs();
       const { status, body } = await connection.send(bytes);
-      if (status !== 202 || !body.includes('"outcome":"fired"')) throw new Error(`the hook answered ${status}: ${body.toString()}`);
+      if (status !== 202 || !body.includes('"outcome":"fired"'))
+        throw new Error(`the hook answered ${status}: ${body.toString()}`);
       await finished.promise;
       // The first compiles the rules, which happens once for each change of theirs.
       if (i > 0) samples.push(started - before);

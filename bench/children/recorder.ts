@@ -52,7 +52,9 @@ async function recordedRate(store: Store, file: string, lines: number): Promise<
     clock: systemClock,
     firstSeq: claimed.lastSeq + 1,
     async write({ firstSeq, lastSeq, rawBytes, data }) {
-      await store.write((tx) => appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }));
+      await store.write((tx) =>
+        appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }),
+      );
     },
   });
   const child = spawn('/bin/cat', [file], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -66,8 +68,20 @@ for await (const { dir, lines } of orders<RecordOrder>()) {
   const file = join(dir, 'lines');
   writeFileSync(file, logLines(lines));
   await addJobs(join(dir, 'store.db'), 10, 'queued');
-  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: DAEMON, keyring: testKeyring });
-  const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
+  const store = await openStore({
+    location: { file: join(dir, 'store.db') },
+    clock: systemClock,
+    daemonId: DAEMON,
+    keyring: testKeyring,
+  });
+  const row = {
+    host: 'bench',
+    boot_id: 'bench',
+    pid: process.pid,
+    version: 'bench',
+    lease_until: null,
+    stopped_at: null,
+  };
   await store.write((tx) => insertDaemon(tx, { id: DAEMON, started_at: tx.now, ...row }));
   await recordedRate(store, file, lines);
   say({ floorLinesPerSecond: await bareRate(file, lines), linesPerSecond: await recordedRate(store, file, lines) });

@@ -5,7 +5,11 @@ import { cleanEnvironment, removeDir, tempDir } from '../kit/scratch.ts';
 import { monotonicMs } from '../kit/time.ts';
 
 /** From the start of a program to its end, in milliseconds. Throws when it fails. */
-export function runMs(program: string, args: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<number> {
+export function runMs(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = cleanEnvironment(),
+): Promise<number> {
   const before = monotonicMs();
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'ignore', env });

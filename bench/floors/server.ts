@@ -1,6 +1,7 @@
 import { openChild } from '../kit/child.ts';
 
-export type ServerOrder = { readonly mode: 'insert'; readonly file: string } | { readonly mode: 'bytes'; readonly body: string };
+export type ServerOrder =
+  { readonly mode: 'insert'; readonly file: string } | { readonly mode: 'bytes'; readonly body: string };
 
 /** Starts a bare node:http server in a process of its own. */
 export async function startFloorServer(order: ServerOrder): Promise<{ url: string; end(): Promise<void> }> {

@@ -10,13 +10,20 @@ const COMMON = ['-input=false', '-no-color'];
 /** A root of `count` resources that hold `input`, an expression. */
 export function writeRoot(dir: string, count: number, input: string, rest = ''): void {
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, 'main.tf'), `resource "terraform_data" "item" {\n  count = ${count}\n  input = ${input}\n${rest}}\n`);
+  writeFileSync(
+    join(dir, 'main.tf'),
+    `resource "terraform_data" "item" {\n  count = ${count}\n  input = ${input}\n${rest}}\n`,
+  );
 }
 
 /** Runs one command to its end; answers its time in milliseconds. Its output is read and dropped. */
 async function tool(dir: string, words: readonly string[]): Promise<number> {
   const before = monotonicMs();
-  const child = start('terraform', words, { cwd: dir, env: { ...cleanEnvironment(), ...ENVIRONMENT }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = start('terraform', words, {
+    cwd: dir,
+    env: { ...cleanEnvironment(), ...ENVIRONMENT },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   child.stdout?.resume();
   const code = await new Promise((resolve) => void child.once('close', resolve));
   if (code !== 0) throw new Error(`terraform ${words.join(' ')} ended with ${String(code)}`);

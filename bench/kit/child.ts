@@ -21,7 +21,10 @@ export interface Child<Answer> {
 const STDERR_TAIL_CHARS = 4_000;
 
 /** Starts `file`, a path below bench/. `flags` are Node's own. Its log, if it writes one, goes to `logFile`. */
-export function openChild<Answer>(file: string, options: { flags?: readonly string[]; logFile?: string } = {}): Child<Answer> {
+export function openChild<Answer>(
+  file: string,
+  options: { flags?: readonly string[]; logFile?: string } = {},
+): Child<Answer> {
   const args = ['--disable-warning=ExperimentalWarning', ...(options.flags ?? []), join(BENCH, file)];
   const started = start(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const lines: Answer[] = [];

@@ -48,10 +48,27 @@ interface Started {
 }
 
 /** Starts the daemon and waits for its ready line. */
-export async function startBare(dataDir: string, flags: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<Started> {
+export async function startBare(
+  dataDir: string,
+  flags: readonly string[],
+  env: NodeJS.ProcessEnv = cleanEnvironment(),
+): Promise<Started> {
   const logFile = join(dataDir, 'bench-daemon.log');
   const log = openSync(logFile, 'a', 0o600);
-  const args = ['serve', '--data-dir', dataDir, '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--runs-dir', runsDirFor(dataDir), '--output', 'json', ...flags];
+  const args = [
+    'serve',
+    '--data-dir',
+    dataDir,
+    '--web-addr',
+    '127.0.0.1:0',
+    '--ingress-addr',
+    '127.0.0.1:0',
+    '--runs-dir',
+    runsDirFor(dataDir),
+    '--output',
+    'json',
+    ...flags,
+  ];
   const before = monotonicMs();
   const child = start(SVC, args, { env, stdio: ['ignore', 'pipe', log] });
   closeSync(log);
@@ -64,20 +81,29 @@ export async function startBare(dataDir: string, flags: readonly string[], env: 
 
 function firstLine(child: ChildProcess, logFile: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the daemon was not ready in ${READY_WITHIN_MS} ms`)), READY_WITHIN_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`the daemon was not ready in ${READY_WITHIN_MS} ms`)),
+      READY_WITHIN_MS,
+    );
     const settle = (act: () => void): void => {
       clearTimeout(timer);
       act();
     };
-    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', (line) => settle(() => resolve(line)));
+    if (child.stdout !== null)
+      createInterface({ input: child.stdout }).once('line', (line) => settle(() => resolve(line)));
     child.once('error', (error) => settle(() => reject(error)));
-    child.once('exit', (code) => settle(() => reject(new Error(`the daemon ended with ${String(code)}; its log is ${logFile}`))));
+    child.once('exit', (code) =>
+      settle(() => reject(new Error(`the daemon ended with ${String(code)}; its log is ${logFile}`))),
+    );
   });
 }
 
 /** Runs a verb of the command line on the data directory and answers the data of its envelope. */
 async function svc<T>(dataDir: string, env: NodeJS.ProcessEnv, words: readonly string[]): Promise<T> {
-  const child = start(SVC, [...words, '--data-dir', dataDir, '--output', 'json'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = start(SVC, [...words, '--data-dir', dataDir, '--output', 'json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   for await (const chunk of child.stdout ?? []) text += String(chunk);
   const told = JSON.parse(text) as { data?: T };
@@ -85,7 +111,12 @@ async function svc<T>(dataDir: string, env: NodeJS.ProcessEnv, words: readonly s
   return told.data;
 }
 
-async function headersOf(dataDir: string, env: NodeJS.ProcessEnv, owner: string, scope = 'operator'): Promise<Record<string, string>> {
+async function headersOf(
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  owner: string,
+  scope = 'operator',
+): Promise<Record<string, string>> {
   const { token } = await svc<{ token: string }>(dataDir, env, ['token', 'create', '--name', owner, '--scope', scope]);
   return { authorization: `Bearer ${token}` };
 }

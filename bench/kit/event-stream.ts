@@ -8,7 +8,11 @@ export interface StreamedEvent {
 }
 
 /** Opens the stream and answers once its head has come. */
-export function openStream(daemon: Daemon, jobId: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+export function openStream(
+  daemon: Daemon,
+  jobId: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = get(daemon.url(`/jobs/${jobId}/stream`), { headers, agent: false }, (response) => {
       if (response.statusCode === 200) resolve(response);

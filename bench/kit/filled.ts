@@ -48,24 +48,66 @@ function endedRow(index: number, createdAt: number): SQLInputValue[] {
   const state = stateOf(index);
   const exitCode = state === 'succeeded' ? 0 : 1;
   const id = newId('job', createdAt);
-  return [id, 'command', state, 'queued', 'command:localhost', 'api', createdAt, createdAt + 5, createdAt + 900, exitCode, 'ci', '["ci"]', SPEC, 60_000, 'dmn_old', 1, TOLD];
+  return [
+    id,
+    'command',
+    state,
+    'queued',
+    'command:localhost',
+    'api',
+    createdAt,
+    createdAt + 5,
+    createdAt + 900,
+    exitCode,
+    'ci',
+    '["ci"]',
+    SPEC,
+    60_000,
+    'dmn_old',
+    1,
+    TOLD,
+  ];
 }
 
 function queuedRow(createdAt: number): SQLInputValue[] {
   const id = newId('job', createdAt);
-  return [id, 'command', 'queued', 'queued', 'command:localhost', 'api', createdAt, null, null, null, 'ci', '["ci"]', SPEC, 60_000, null, 0, null];
+  return [
+    id,
+    'command',
+    'queued',
+    'queued',
+    'command:localhost',
+    'api',
+    createdAt,
+    null,
+    null,
+    null,
+    'ci',
+    '["ci"]',
+    SPEC,
+    60_000,
+    null,
+    0,
+    null,
+  ];
 }
 
 /** Makes the file with its schema, if need be, and adds `count` jobs in inserts of many rows, oldest first. */
 export async function addJobs(file: string, count: number, state: 'ended' | 'queued'): Promise<void> {
-  const store = await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring });
+  const store = await openStore({
+    location: { file },
+    clock: systemClock,
+    daemonId: 'dmn_bench',
+    keyring: testKeyring,
+  });
   await store.close();
   const db = new DatabaseSync(file);
   try {
     // It is made anew if the machine fails meanwhile, so nothing has to be flushed.
     db.exec('pragma synchronous = off; pragma cache_size = -262144');
     const holes = `(${COLUMNS.map(() => '?').join(',')})`;
-    const insert = (rows: number) => db.prepare(`insert into jobs (${COLUMNS.join(',')}) values ${Array(rows).fill(holes).join(',')}`);
+    const insert = (rows: number) =>
+      db.prepare(`insert into jobs (${COLUMNS.join(',')}) values ${Array(rows).fill(holes).join(',')}`);
     const many = insert(ROWS_PER_INSERT);
     const startAt = Date.now() - count * (state === 'ended' ? MS_PER_JOB : 1);
     db.exec('begin');
@@ -92,7 +134,9 @@ export async function filledDataDir(jobs: number): Promise<string> {
   const before = monotonicMs();
   const { database } = await prepareDataDir(join(dataDir, 'data'));
   await addJobs(database, jobs, 'ended');
-  process.stdout.write(`  (${jobs.toLocaleString('en-US')} jobs made in ${((monotonicMs() - before) / 1000).toFixed(0)} s)\n`);
+  process.stdout.write(
+    `  (${jobs.toLocaleString('en-US')} jobs made in ${((monotonicMs() - before) / 1000).toFixed(0)} s)\n`,
+  );
   filled = { dataDir: join(dataDir, 'data'), jobs };
   return filled.dataDir;
 }

@@ -23,6 +23,7 @@ export interface LoadResult {
 export async function load(order: LoadOrder, expected: number): Promise<LoadResult> {
   const result = await runChild<LoadResult>('load.ts', order);
   const others = Object.keys(result.statuses).filter((status) => status !== String(expected));
-  if (others.length > 0) throw new Error(`${order.request.url} answered ${JSON.stringify(result.statuses)}, expected ${expected}`);
+  if (others.length > 0)
+    throw new Error(`${order.request.url} answered ${JSON.stringify(result.statuses)}, expected ${expected}`);
   return result;
 }

@@ -25,10 +25,16 @@ export interface ChildFacts {
 
 /** The processes whose parent is `pid`. */
 export function childrenOf(pid: number): ChildFacts[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   return pids
     .filter((each) => Number(afterName(each)[1] ?? 0) === pid)
-    .map((each) => ({ pid: each, command: read(`/proc/${each}/cmdline`).replaceAll('\0', ' ').trim(), residentMiB: residentMiB(each) }));
+    .map((each) => ({
+      pid: each,
+      command: read(`/proc/${each}/cmdline`).replaceAll('\0', ' ').trim(),
+      residentMiB: residentMiB(each),
+    }));
 }
 
 /** The fields of /proc/<pid>/stat from the state on: the name before them may hold blanks. */

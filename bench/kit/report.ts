@@ -76,7 +76,15 @@ export class Report {
   /** Says that a part, or one of its figures, could not be measured. */
   failed(what: string, error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    const row = { part: this.#part, name: what, figure: 'not measured', floor: why.split('\n')[0] ?? '', ratio: '', goal: '', verdict: 'failed' };
+    const row = {
+      part: this.#part,
+      name: what,
+      figure: 'not measured',
+      floor: why.split('\n')[0] ?? '',
+      ratio: '',
+      goal: '',
+      verdict: 'failed',
+    };
     this.#rows.push(row);
     print(`  ${what}: not measured: ${why}`);
   }
@@ -91,8 +99,15 @@ export class Report {
 
   markdown(machine: Machine, how: string): string {
     const facts = MACHINE_KEYS.map((key) => `- ${key}: ${machine[key]}`).join('\n');
-    const rows = this.#rows.map((row) => `| ${[row.part, row.name, row.figure, row.floor, row.ratio, row.goal, row.verdict].map(cell).join(' | ')} |`);
-    const table = ['| part | what | figure | floor | ratio | goal | |', '| --- | --- | ---: | --- | ---: | --- | --- |', ...rows].join('\n');
+    const rows = this.#rows.map(
+      (row) =>
+        `| ${[row.part, row.name, row.figure, row.floor, row.ratio, row.goal, row.verdict].map(cell).join(' | ')} |`,
+    );
+    const table = [
+      '| part | what | figure | floor | ratio | goal | |',
+      '| --- | --- | ---: | --- | ---: | --- | --- |',
+      ...rows,
+    ].join('\n');
     return `# Bench\n\n${HOW_TO_READ}\n## Figures\n\n${facts}\n- run: ${how}\n\n${table}\n`;
   }
 }

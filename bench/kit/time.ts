@@ -13,7 +13,12 @@ export function sleep(ms: number): Promise<void> {
 }
 
 /** Asks every `everyMs` until the answer is yes. Rejects after `limitMs`, naming what was waited for. */
-export async function until(what: string, limitMs: number, everyMs: number, ask: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(
+  what: string,
+  limitMs: number,
+  everyMs: number,
+  ask: () => boolean | Promise<boolean>,
+): Promise<void> {
   const deadline = monotonicMs() + limitMs;
   while (!(await ask())) {
     if (monotonicMs() > deadline) throw new Error(`waited ${limitMs / 1000} s in vain: ${what}`);

@@ -19,10 +19,22 @@ export async function checkout({ report, quick }: Bench): Promise<void> {
   // The runs lie beside it: the account of jobs has to get through the folders above them.
   const data = tempDir('checkout-data');
   const server = await new HostileServer().listen();
-  const daemon = openChild<unknown>('children/checkout-daemon.ts', { logFile: join(dir, 'daemon.log'), flags: NODE_FLAGS });
+  const daemon = openChild<unknown>('children/checkout-daemon.ts', {
+    logFile: join(dir, 'daemon.log'),
+    flags: NODE_FLAGS,
+  });
   try {
     const { url, token } = (await daemon.ask({ do: 'start', dataDir: data })) as { url: string; token: string };
-    const slice = (): Promise<LoadResult> => load({ request: { method: 'GET', url, headers: { authorization: `Bearer ${token}` } }, clients: 1, durationMs: SLICE_MS, warmUpMs: 200 }, 200);
+    const slice = (): Promise<LoadResult> =>
+      load(
+        {
+          request: { method: 'GET', url, headers: { authorization: `Bearer ${token}` } },
+          clients: 1,
+          durationMs: SLICE_MS,
+          warmUpMs: 200,
+        },
+        200,
+      );
     const alone = await slice();
     let folders = 0;
     const folder = (): string => {
@@ -32,9 +44,13 @@ export async function checkout({ report, quick }: Bench): Promise<void> {
     };
     const rows = HOSTILE.filter((_, n) => !quick || n % EACH === 0);
     // All are made before: making them keeps this process, which is the server, busy.
-    const repositories = rows.map((row) => row.build({ folder, server, marker: join(dir, 'marker') })).map(({ url: from, ref }) => ({ url: from, ref: ref ?? null }));
+    const repositories = rows
+      .map((row) => row.build({ folder, server, marker: join(dir, 'marker') }))
+      .map(({ url: from, ref }) => ({ url: from, ref: ref ?? null }));
     const over = new AbortController();
-    const walking = (daemon.ask({ do: 'walk', dir, repositories }) as Promise<{ longestMs: number; rssBytes: number }>).finally(() => over.abort());
+    const walking = (
+      daemon.ask({ do: 'walk', dir, repositories }) as Promise<{ longestMs: number; rssBytes: number }>
+    ).finally(() => over.abort());
     let worstMs = 0;
     let requests = 0;
     while (!over.signal.aborted) {
@@ -44,7 +60,14 @@ export async function checkout({ report, quick }: Bench): Promise<void> {
     }
     const { longestMs, rssBytes } = await walking;
     const floor = { name: 'the same while nothing else happens: p99', value: alone.p99Ms, unit: 'ms' as const };
-    report.add({ name: `a request while ${rows.length} hostile repositories are fetched: p99 of the worst 4 s`, value: worstMs, unit: 'ms', floor, goal: { atMost: 100 }, note: `${requests} requests` });
+    report.add({
+      name: `a request while ${rows.length} hostile repositories are fetched: p99 of the worst 4 s`,
+      value: worstMs,
+      unit: 'ms',
+      floor,
+      goal: { atMost: 100 },
+      note: `${requests} requests`,
+    });
     report.add({ name: 'the longest fetch of one of them', value: longestMs / 1_000, unit: 's', goal: { atMost: 5 } });
     report.add({ name: 'memory of the daemon, at most', value: rssBytes / 1_000_000, unit: 'MB' });
     await daemon.ask({ do: 'stop' });

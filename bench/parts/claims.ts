@@ -22,7 +22,14 @@ const DAEMON = 'dmn_bench';
 async function openQueue(file: string, jobs: number): Promise<Store> {
   await addJobs(file, jobs, 'queued');
   const store = await openStore({ location: { file }, clock: systemClock, daemonId: DAEMON, keyring: testKeyring });
-  const row = { host: 'bench', boot_id: 'bench', pid: process.pid, version: 'bench', lease_until: null, stopped_at: null };
+  const row = {
+    host: 'bench',
+    boot_id: 'bench',
+    pid: process.pid,
+    version: 'bench',
+    lease_until: null,
+    stopped_at: null,
+  };
   await store.write((tx) => insertDaemon(tx, { id: DAEMON, started_at: tx.now, ...row }));
   return store;
 }
@@ -54,7 +61,13 @@ async function againstBacklog({ report, quick }: Bench, dir: string): Promise<vo
   const floor = { name: `claims with ${FEW} queued`, value: perSecond(spent.short) };
   const raw = { name: 'raw inserts, a commit each', value: rawInsertsPerSecond(500) };
   report.add({ name: 'claims with 100 queued, one a commit', value: floor.value, unit: '/s', floor: raw });
-  report.add({ name: 'claims with 100,000 queued, one a commit', value: perSecond(spent.long), unit: '/s', floor, goal: { ratioAtLeast: 0.8 } });
+  report.add({
+    name: 'claims with 100,000 queued, one a commit',
+    value: perSecond(spent.long),
+    unit: '/s',
+    floor,
+    goal: { ratioAtLeast: 0.8 },
+  });
 }
 
 /** `slots` is what a claim takes at most: 8 in a daemon by default, 1 is a daemon that is full but for one. */
@@ -71,8 +84,18 @@ async function fourProcesses({ report, quick }: Bench, dir: string, slots: numbe
     const shares = told.map((each) => each.ids.length).join(', ');
     const name = `4 processes claim on one SQLite, up to ${slots} a commit`;
     report.add({ name, note: shares, value: ids.length / seconds, unit: '/s', floor: raw, goal: { atLeast: 2_000 } });
-    report.add({ name: `4 processes, ${slots} a commit: refused as busy`, value: told.reduce((sum, each) => sum + each.refused, 0), unit: '', goal: { atMost: 0 } });
-    report.add({ name: `4 processes, ${slots} a commit: claimed twice`, value: ids.length - new Set(ids).size, unit: '', goal: { atMost: 0 } });
+    report.add({
+      name: `4 processes, ${slots} a commit: refused as busy`,
+      value: told.reduce((sum, each) => sum + each.refused, 0),
+      unit: '',
+      goal: { atMost: 0 },
+    });
+    report.add({
+      name: `4 processes, ${slots} a commit: claimed twice`,
+      value: ids.length - new Set(ids).size,
+      unit: '',
+      goal: { atMost: 0 },
+    });
   } finally {
     await Promise.all(claimers.map((each) => each.end()));
   }

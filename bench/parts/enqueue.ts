@@ -39,12 +39,35 @@ export async function enqueue({ report, quick }: Bench): Promise<void> {
     });
     const raw = { name: 'raw inserts, a commit each', value: rates.raw };
     const grouped = { name: 'bare node:http, grouped commits', value: rates.floorMany };
-    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: raw, goal: { ratioAtLeast: 1.2 } });
-    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: grouped, goal: { ratioAtLeast: 0.3 } });
-    report.add({ name: 'enqueues over HTTP, 16 clients', value: rates.many, unit: '/s', floor: { name: 'bare node:http that stores nothing', value: rates.plain } });
+    report.add({
+      name: 'enqueues over HTTP, 16 clients',
+      value: rates.many,
+      unit: '/s',
+      floor: raw,
+      goal: { ratioAtLeast: 1.2 },
+    });
+    report.add({
+      name: 'enqueues over HTTP, 16 clients',
+      value: rates.many,
+      unit: '/s',
+      floor: grouped,
+      goal: { ratioAtLeast: 0.3 },
+    });
+    report.add({
+      name: 'enqueues over HTTP, 16 clients',
+      value: rates.many,
+      unit: '/s',
+      floor: { name: 'bare node:http that stores nothing', value: rates.plain },
+    });
     report.add({ name: 'enqueues over HTTP, 16 clients: p99', value: median(p99), unit: 'ms' });
     const alone = { name: 'bare node:http, grouped commits, 1 client', value: rates.floorOne };
-    report.add({ name: 'enqueues over HTTP, 1 client', value: rates.one, unit: '/s', floor: alone, goal: { ratioAtLeast: 0.6 } });
+    report.add({
+      name: 'enqueues over HTTP, 1 client',
+      value: rates.one,
+      unit: '/s',
+      floor: alone,
+      goal: { ratioAtLeast: 0.6 },
+    });
   } finally {
     await Promise.all([floor.end(), plain.end(), daemon.stop()]);
     removeDir(dir);

@@ -58,12 +58,34 @@ export async function flood({ report, quick }: Bench): Promise<void> {
     const during = await watch(daemon, quick ? 8_000 : 60_000);
     const base = { name: 'idle', value: median(before.memory) };
     const growth = Math.max(...during.memory) - base.value;
-    report.add({ name: '8 jobs write without end: resident memory, growth', value: growth, unit: 'MB', floor: base, goal: { atMost: 64 } });
+    report.add({
+      name: '8 jobs write without end: resident memory, growth',
+      value: growth,
+      unit: 'MB',
+      floor: base,
+      goal: { atMost: 64 },
+    });
     const quiet = { name: 'idle', value: percentile(before.latencies, 0.5) };
-    report.add({ name: '8 jobs write without end: API p50', value: percentile(during.latencies, 0.5), unit: 'ms', floor: quiet });
-    report.add({ name: '8 jobs write without end: API p99', value: percentile(during.latencies, 0.99), unit: 'ms', floor: quiet, goal: { atMost: 100 } });
+    report.add({
+      name: '8 jobs write without end: API p50',
+      value: percentile(during.latencies, 0.5),
+      unit: 'ms',
+      floor: quiet,
+    });
+    report.add({
+      name: '8 jobs write without end: API p99',
+      value: percentile(during.latencies, 0.99),
+      unit: 'ms',
+      floor: quiet,
+      goal: { atMost: 100 },
+    });
     const goal = quick ? {} : { goal: { atLeast: WRITERS } };
-    report.add({ name: '8 jobs write without end: met the cap and say so', value: await marked(daemon, jobs), unit: '', ...goal });
+    report.add({
+      name: '8 jobs write without end: met the cap and say so',
+      value: await marked(daemon, jobs),
+      unit: '',
+      ...goal,
+    });
     for (const id of jobs) await daemon.ask('POST', `/jobs/${id}/cancel`);
   } finally {
     await daemon.stop();

@@ -21,14 +21,37 @@ export async function idle({ report, quick }: Bench): Promise<void> {
     await sleep(quick ? 5_000 : 30_000);
     const share = (100 * (processorSeconds(daemon.pid) - usedBefore)) / ((monotonicMs() - before) / 1000);
     const floor = { name: 'an empty program of Node', value: residentMiB(empty.pid) };
-    report.add({ name: 'resident memory of the idle daemon', value: residentMiB(daemon.pid), unit: 'MB', floor, goal: { atMost: 110 } });
-    report.add({ name: 'processor of the idle daemon, share of one core', value: share, unit: '%', goal: { atMost: 0.5 } });
+    report.add({
+      name: 'resident memory of the idle daemon',
+      value: residentMiB(daemon.pid),
+      unit: 'MB',
+      floor,
+      goal: { atMost: 110 },
+    });
+    report.add({
+      name: 'processor of the idle daemon, share of one core',
+      value: share,
+      unit: '%',
+      goal: { atMost: 0.5 },
+    });
     const children = childrenOf(daemon.pid);
     const launchers = children.filter((each) => each.command.includes('launcher'));
     report.add({ name: 'launchers that wait', value: launchers.length, unit: '', goal: { atMost: 2 } });
-    for (const each of launchers) report.add({ name: 'resident memory of a launcher', value: each.residentMiB, unit: 'MB', floor, goal: { atMost: 45 } });
+    for (const each of launchers)
+      report.add({
+        name: 'resident memory of a launcher',
+        value: each.residentMiB,
+        unit: 'MB',
+        floor,
+        goal: { atMost: 45 },
+      });
     for (const each of children.filter((child) => !launchers.includes(child))) {
-      const program = each.command.split(' ').find((word) => word.endsWith('.ts'))?.split('/').at(-1) ?? each.command;
+      const program =
+        each.command
+          .split(' ')
+          .find((word) => word.endsWith('.ts'))
+          ?.split('/')
+          .at(-1) ?? each.command;
       report.add({ name: `resident memory of ${program}`, value: each.residentMiB, unit: 'MB', floor });
     }
   } finally {

@@ -21,7 +21,12 @@ interface Queued {
 }
 
 /** Sends a run and waits for its end: what a client sees. */
-async function run(daemon: Daemon, verb: string, workspace: string, body: object = {}): Promise<{ ms: number; id: string }> {
+async function run(
+  daemon: Daemon,
+  verb: string,
+  workspace: string,
+  body: object = {},
+): Promise<{ ms: number; id: string }> {
   const before = monotonicMs();
   const response = await daemon.ask('POST', `/workspaces/${workspace}/${verb}`, body);
   expectStatus(response, 202);
@@ -64,7 +69,13 @@ async function smallRuns({ report, quick }: Bench, daemon: Daemon): Promise<void
     times.barePlan.push(await barePlan(bare));
     times.bareApply.push(await bareApplySaved(bare));
   }
-  const figure = (name: string, samples: readonly number[], floorName: string, floor: readonly number[], above: number) =>
+  const figure = (
+    name: string,
+    samples: readonly number[],
+    floorName: string,
+    floor: readonly number[],
+    above: number,
+  ) =>
     report.add({
       name: `${name}, ${SMALL} resources: p50`,
       value: median(samples),
@@ -83,13 +94,21 @@ async function slowRun({ report }: Bench, daemon: Daemon): Promise<void> {
   await daemon.svc(['workspace', 'add', 'slow', '--dir', ours]);
   const { ms } = await run(daemon, 'apply', 'slow');
   const floor = { name: 'bare init and apply', value: await bareApplyFresh(bare) };
-  report.add({ name: `a fresh apply that takes ${SLOW_SECONDS} s`, value: ms, unit: 'ms', floor, goal: { ratioAtMost: 1.05 } });
+  report.add({
+    name: `a fresh apply that takes ${SLOW_SECONDS} s`,
+    value: ms,
+    unit: 'ms',
+    floor,
+    goal: { ratioAtMost: 1.05 },
+  });
 }
 
 /** Makes a plan that waits for approval; answers the approval. */
 async function ask(daemon: Daemon, workspace: string): Promise<Queued> {
   const planned = await run(daemon, 'plan', workspace);
-  const response = await daemon.ask('POST', `/workspaces/${workspace}/apply`, { plan: await artifactOf(daemon, planned.id) });
+  const response = await daemon.ask('POST', `/workspaces/${workspace}/apply`, {
+    plan: await artifactOf(daemon, planned.id),
+  });
   expectStatus(response, 202);
   return (JSON.parse(response.body.toString()) as { data: Queued }).data;
 }
@@ -111,8 +130,19 @@ async function decisions({ report, quick }: Bench, daemon: Daemon): Promise<void
     await until('the apply has ended', 30_000, 20, async () => (await job()).state === 'succeeded');
     started.push(Date.parse((await job()).started_at ?? '') - sent.wall);
   }
-  report.add({ name: 'a decision, request to answer: p50', value: percentile(answered, 0.5), unit: 'ms', goal: { atMost: 5 }, note: 'a new connection each time' });
-  report.add({ name: 'a decision, request to the apply running: p50', value: percentile(started, 0.5), unit: 'ms', goal: { atMost: 30 } });
+  report.add({
+    name: 'a decision, request to answer: p50',
+    value: percentile(answered, 0.5),
+    unit: 'ms',
+    goal: { atMost: 5 },
+    note: 'a new connection each time',
+  });
+  report.add({
+    name: 'a decision, request to the apply running: p50',
+    value: percentile(started, 0.5),
+    unit: 'ms',
+    goal: { atMost: 30 },
+  });
 }
 
 async function largePlan({ report }: Bench, daemon: Daemon): Promise<void> {
@@ -128,8 +158,19 @@ async function largePlan({ report }: Bench, daemon: Daemon): Promise<void> {
   const oursMs = monotonicMs() - asked - SETTLE_MS;
   clearInterval(watch);
   const floor = { name: 'bare init, plan -out, show -json', value: await barePlan(bare) };
-  report.add({ name: `a plan of ${LARGE} resources`, value: oursMs, unit: 'ms', floor, goal: { aboveFloorAtMost: 2_000 } });
-  report.add({ name: 'memory of the daemon above before it: peak', value: peakMiB - restMiB, unit: 'MB', goal: { atMost: 150 } });
+  report.add({
+    name: `a plan of ${LARGE} resources`,
+    value: oursMs,
+    unit: 'ms',
+    floor,
+    goal: { aboveFloorAtMost: 2_000 },
+  });
+  report.add({
+    name: 'memory of the daemon above before it: peak',
+    value: peakMiB - restMiB,
+    unit: 'MB',
+    goal: { atMost: 150 },
+  });
   const response = await daemon.ask('POST', '/workspaces/large/apply', { plan: await artifactOf(daemon, id) });
   expectStatus(response, 202);
   const { approval_id: approval } = (JSON.parse(response.body.toString()) as { data: Queued }).data;

@@ -35,8 +35,20 @@ export async function latency({ report, quick }: Bench): Promise<void> {
   try {
     await daemon.ask({ do: 'start', dataDir: data });
     const http = (await daemon.ask({ do: 'http', count })) as number[];
-    report.add({ name: 'request sent to running, same process: p50', value: percentile(http, 0.5), unit: 'ms', floor, goal: { atMost: 4 } });
-    report.add({ name: 'request sent to running, same process: p99', value: percentile(http, 0.99), unit: 'ms', floor: worst, goal: { atMost: 15 } });
+    report.add({
+      name: 'request sent to running, same process: p50',
+      value: percentile(http, 0.5),
+      unit: 'ms',
+      floor,
+      goal: { atMost: 4 },
+    });
+    report.add({
+      name: 'request sent to running, same process: p99',
+      value: percentile(http, 0.99),
+      unit: 'ms',
+      floor: worst,
+      goal: { atMost: 15 },
+    });
     const called = (await daemon.ask({ do: 'invoke', count: Math.ceil(count / 2) })) as number[];
     report.add({ name: 'the same without HTTP: p50', value: percentile(called, 0.5), unit: 'ms', floor });
     await fromOutside({ report, quick }, daemon, data, floor);
@@ -47,7 +59,12 @@ export async function latency({ report, quick }: Bench): Promise<void> {
   }
 }
 
-async function fromOutside({ report, quick }: Bench, daemon: Child<unknown>, dataDir: string, floor: { name: string; value: number }): Promise<void> {
+async function fromOutside(
+  { report, quick }: Bench,
+  daemon: Child<unknown>,
+  dataDir: string,
+  floor: { name: string; value: number },
+): Promise<void> {
   const enqueuer = openChild<Enqueued>('children/enqueuer.ts');
   const called: number[] = [];
   const committed: number[] = [];
@@ -65,7 +82,23 @@ async function fromOutside({ report, quick }: Bench, daemon: Child<unknown>, dat
   } finally {
     await enqueuer.end();
   }
-  report.add({ name: 'call to running, from another process: p50', value: percentile(called, 0.5), unit: 'ms', floor, goal: { atMost: 10 } });
-  report.add({ name: 'call to running, from another process: p99', value: percentile(called, 0.99), unit: 'ms', floor });
-  report.add({ name: 'commit to running, from another process: p50', value: percentile(committed, 0.5), unit: 'ms', floor });
+  report.add({
+    name: 'call to running, from another process: p50',
+    value: percentile(called, 0.5),
+    unit: 'ms',
+    floor,
+    goal: { atMost: 10 },
+  });
+  report.add({
+    name: 'call to running, from another process: p99',
+    value: percentile(called, 0.99),
+    unit: 'ms',
+    floor,
+  });
+  report.add({
+    name: 'commit to running, from another process: p50',
+    value: percentile(committed, 0.5),
+    unit: 'ms',
+    floor,
+  });
 }

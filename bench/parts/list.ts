@@ -47,14 +47,31 @@ export async function list({ report, quick }: Bench): Promise<void> {
       const one = await drive(server.url, 1);
       const p50 = { name: 'bare node:http, the same bytes: p50', value: one.p50Ms };
       const p99 = { name: 'bare node:http, the same bytes: p99', value: one.p99Ms };
-      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p50', value: percentile(samples, 0.5), unit: 'ms', floor: p50 });
-      report.add({ name: 'GET /jobs?limit=50 of 1,000,000, after a write: p99', value: percentile(samples, 0.99), unit: 'ms', floor: p99, goal: { atMost: 5 } });
+      report.add({
+        name: 'GET /jobs?limit=50 of 1,000,000, after a write: p50',
+        value: percentile(samples, 0.5),
+        unit: 'ms',
+        floor: p50,
+      });
+      report.add({
+        name: 'GET /jobs?limit=50 of 1,000,000, after a write: p99',
+        value: percentile(samples, 0.99),
+        unit: 'ms',
+        floor: p99,
+        goal: { atMost: 5 },
+      });
       const rates = await inTurn(quick ? 1 : 3, {
         floor: async () => (await drive(server.url, MANY)).perSecond,
         ours: async () => (await drive(daemon.url(PATH), MANY)).perSecond,
       });
       const bare = { name: 'bare node:http, the same bytes', value: rates.floor };
-      report.add({ name: 'the same repeated, nothing changed, 16 clients', value: rates.ours, unit: '/s', floor: bare, goal: { ratioAtLeast: 0.4 } });
+      report.add({
+        name: 'the same repeated, nothing changed, 16 clients',
+        value: rates.ours,
+        unit: '/s',
+        floor: bare,
+        goal: { ratioAtLeast: 0.4 },
+      });
     } finally {
       await server.end();
     }

@@ -10,5 +10,11 @@ export async function output({ report, quick }: Bench): Promise<void> {
   const { linesPerSecond, floorLinesPerSecond } = await runChild<Recorded>('children/recorder.ts', { dir, lines });
   removeDir(dir);
   const floor = { name: 'the same pipe, lines counted', value: floorLinesPerSecond };
-  report.add({ name: 'lines of 100 bytes through redaction into the store', value: linesPerSecond, unit: '/s', floor, goal: { atLeast: 500_000 } });
+  report.add({
+    name: 'lines of 100 bytes through redaction into the store',
+    value: linesPerSecond,
+    unit: '/s',
+    floor,
+    goal: { atLeast: 500_000 },
+  });
 }

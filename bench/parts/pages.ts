@@ -43,7 +43,10 @@ export async function pages({ report, quick }: Bench): Promise<void> {
   try {
     const arrivals: Arrival[] = [];
     const { ca, livePort, endpoints, ports } = await openEndpoints(endings, arrivals);
-    const child = openChild<unknown>('children/page-daemon.ts', { logFile: join(dir, 'daemon.log'), flags: NODE_FLAGS });
+    const child = openChild<unknown>('children/page-daemon.ts', {
+      logFile: join(dir, 'daemon.log'),
+      flags: NODE_FLAGS,
+    });
     endings.after(() => child.end());
     const ask = async <T>(order: PageOrder): Promise<T> => (await child.ask(order)) as T;
     await ask({ do: 'start', dataDir: join(dir, 'data'), ca, ports, endpoints });
@@ -59,9 +62,18 @@ export async function pages({ report, quick }: Bench): Promise<void> {
     await ask({ do: 'stop' });
     const floors: number[] = [];
     for (let i = 0; i < 50; i += 1) floors.push(await bare(livePort, ca));
-    for (const [what, share, goal] of [['p50', 0.5, {}], ['p99', 0.99, { goal: { atMost: 2_000 } }]] as const) {
+    for (const [what, share, goal] of [
+      ['p50', 0.5, {}],
+      ['p99', 0.99, { goal: { atMost: 2_000 } }],
+    ] as const) {
       const floor = { name: `one POST to it on a new TLS connection: ${what}`, value: percentile(floors, share) };
-      report.add({ name: `end of a job to its page, 99 of ${ENDPOINTS} endpoints dead: ${what}`, value: percentile(samples, share), unit: 'ms', floor, ...goal });
+      report.add({
+        name: `end of a job to its page, 99 of ${ENDPOINTS} endpoints dead: ${what}`,
+        value: percentile(samples, share),
+        unit: 'ms',
+        floor,
+        ...goal,
+      });
     }
   } finally {
     await endings.run();
@@ -73,9 +85,12 @@ export async function pages({ report, quick }: Bench): Promise<void> {
 async function bare(port: number, ca: string): Promise<number> {
   const before = monotonicMs();
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, servername: LIVE, ca, agent: false, method: 'POST', path: '/push' }, (answer) => {
-      answer.resume().once('end', () => resolve(answer.statusCode));
-    });
+    const sent = request(
+      { host: '127.0.0.1', port, servername: LIVE, ca, agent: false, method: 'POST', path: '/push' },
+      (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode));
+      },
+    );
     sent.once('error', reject);
     sent.end(JSON.stringify({ title: 'floor' }));
   });
@@ -94,18 +109,26 @@ interface Opened {
 async function openEndpoints(endings: Endings, arrivals: Arrival[]): Promise<Opened> {
   const authority = createAuthority(endings);
   const certificate = authority.certificate([LIVE, publicAddress(ENDPOINTS / 2)]);
-  const livePort = await serveTls(endings, () => certificate, (socket) => {
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      const [head = '', body] = text.split('\r\n\r\n');
-      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
-      if (body === undefined || Buffer.byteLength(body) < length) return;
-      arrivals.push({ text: body, atMs: monotonicMs() });
-      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-    });
-  });
-  const dead = [await serveTcp(endings, (socket) => void socket.resume()), await serveTcp(endings, (socket) => void socket.resetAndDestroy()), await closedPort()];
+  const livePort = await serveTls(
+    endings,
+    () => certificate,
+    (socket) => {
+      let text = '';
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        const [head = '', body] = text.split('\r\n\r\n');
+        const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
+        if (body === undefined || Buffer.byteLength(body) < length) return;
+        arrivals.push({ text: body, atMs: monotonicMs() });
+        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+    },
+  );
+  const dead = [
+    await serveTcp(endings, (socket) => void socket.resume()),
+    await serveTcp(endings, (socket) => void socket.resetAndDestroy()),
+    await closedPort(),
+  ];
   const numbers = Array.from({ length: ENDPOINTS }, (_, i) => i);
   const portOf = (i: number): number => (i === ENDPOINTS / 2 ? livePort : (dead[i % dead.length] ?? 1));
   return {

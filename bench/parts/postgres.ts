@@ -39,8 +39,19 @@ async function enqueues({ report, quick }: Bench, server: PostgresServer): Promi
       called: () => local.ask({ do: 'many', callers: MANY, durationMs }),
     });
     const floor = { name: "graphile-worker's addJob, 16 callers in one process", value: rates.graphile };
-    report.add({ name: 'PostgreSQL: enqueues over HTTP, 16 clients', value: rates.http, unit: '/s', floor, goal: { ratioAtLeast: 1 } });
-    report.add({ name: 'PostgreSQL: enqueues without HTTP, 16 callers in one process', value: rates.called, unit: '/s', floor });
+    report.add({
+      name: 'PostgreSQL: enqueues over HTTP, 16 clients',
+      value: rates.http,
+      unit: '/s',
+      floor,
+      goal: { ratioAtLeast: 1 },
+    });
+    report.add({
+      name: 'PostgreSQL: enqueues without HTTP, 16 callers in one process',
+      value: rates.called,
+      unit: '/s',
+      floor,
+    });
   } finally {
     await Promise.all([daemon.stop(), local.end()]);
     removeDir(dir);
@@ -69,7 +80,12 @@ async function takeover({ report, quick }: Bench, server: PostgresServer): Promi
     await dying.kill();
     await until('the job is taken over', 60_000, 50, async () => (await stateOf(living, jobId)) === 'interrupted');
     const seconds = (monotonicMs() - before) / 1000;
-    report.add({ name: `PostgreSQL: takeover after the death of a daemon, lease ${lease}`, value: seconds, unit: 's', goal: { atMost: 20 } });
+    report.add({
+      name: `PostgreSQL: takeover after the death of a daemon, lease ${lease}`,
+      value: seconds,
+      unit: 's',
+      goal: { atMost: 20 },
+    });
   } finally {
     await Promise.all([first.stop(), second.stop()]);
     removeDir(first.dataDir);

@@ -32,7 +32,12 @@ async function launchOnce(pool: LauncherPool, cwd: string): Promise<SpawnTimes> 
   return times;
 }
 
-async function samples(count: number, pool: LauncherPool, cwd: string, warm: boolean): Promise<{ ours: SpawnTimes[]; floor: SpawnTimes[] }> {
+async function samples(
+  count: number,
+  pool: LauncherPool,
+  cwd: string,
+  warm: boolean,
+): Promise<{ ours: SpawnTimes[]; floor: SpawnTimes[] }> {
   const ours: SpawnTimes[] = [];
   const floor: SpawnTimes[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -57,7 +62,11 @@ function p50(times: readonly SpawnTimes[], which: keyof SpawnTimes): number {
 export async function sandbox({ report, quick }: Bench): Promise<void> {
   const dir = tempDir('sandbox');
   for (const warm of [true, false]) {
-    const pool = createLauncherPool({ warm: warm ? 1 : 0, clock: systemClock, onProblem: (error) => report.failed('a launcher', error) });
+    const pool = createLauncherPool({
+      warm: warm ? 1 : 0,
+      clock: systemClock,
+      onProblem: (error) => report.failed('a launcher', error),
+    });
     try {
       const { ours, floor } = await samples(warm ? (quick ? 15 : 60) : quick ? 3 : 10, pool, dir, warm);
       const figure = (which: keyof SpawnTimes, until: string) => ({

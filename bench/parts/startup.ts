@@ -27,10 +27,7 @@ export async function startup({ report, quick }: Bench): Promise<void> {
   await readyEmptyMs();
   await runMs(SVC, ['--help']);
   await withEmptyProgram(async (empty) => {
-    const starts = await inTurn(quick ? 3 : 7, {
-      empty: readyEmptyMs,
-      filled: () => readyMs(filled),
-    });
+    const starts = await inTurn(quick ? 3 : 7, { empty: readyEmptyMs, filled: () => readyMs(filled) });
     const verbs = await inTurn(quick ? 5 : 15, {
       node: empty,
       help: () => runMs(SVC, ['--help']),
@@ -38,8 +35,20 @@ export async function startup({ report, quick }: Bench): Promise<void> {
       list: () => runMs(SVC, ['job', 'list', '--limit', '5', '--data-dir', filled]),
     });
     const floor = { name: 'an empty program of Node', value: verbs.node };
-    report.add({ name: 'start to ready, new data directory', value: starts.empty, unit: 'ms', floor, goal: { atMost: 500 } });
-    report.add({ name: 'start to ready, 1,000,000 jobs', value: starts.filled, unit: 'ms', floor, goal: { atMost: 1_500 } });
+    report.add({
+      name: 'start to ready, new data directory',
+      value: starts.empty,
+      unit: 'ms',
+      floor,
+      goal: { atMost: 500 },
+    });
+    report.add({
+      name: 'start to ready, 1,000,000 jobs',
+      value: starts.filled,
+      unit: 'ms',
+      floor,
+      goal: { atMost: 1_500 },
+    });
     report.add({ name: 'svc --help', value: verbs.help, unit: 'ms', floor, goal: { ratioAtMost: 5 } });
     report.add({ name: 'svc version', value: verbs.version, unit: 'ms', floor });
     report.add({ name: 'svc job list, 1,000,000 jobs', value: verbs.list, unit: 'ms', floor });

@@ -93,11 +93,23 @@ export async function stream({ report, quick }: Bench): Promise<void> {
     await streamedDelays(daemon, 2);
     const floor = { name: 'the same program, a bare pipe', value: percentile(await bareDelays(lines), 0.5) };
     const delays = await streamedDelays(daemon, lines);
-    report.add({ name: 'line to stream: p50', value: percentile(delays, 0.5), unit: 'ms', floor, goal: { atMost: 100 } });
+    report.add({
+      name: 'line to stream: p50',
+      value: percentile(delays, 0.5),
+      unit: 'ms',
+      floor,
+      goal: { atMost: 100 },
+    });
     report.add({ name: 'line to stream: p99', value: percentile(delays, 0.99), unit: 'ms', floor });
     const { before, after, streams } = await neverRead(daemon);
     const note = `${streams} clients, the daemon had ${before.toFixed(0)} MB before`;
-    report.add({ name: 'memory of a client that never reads', note, value: Math.max(0, after - before) / streams, unit: 'MB', goal: { atMost: 1 } });
+    report.add({
+      name: 'memory of a client that never reads',
+      note,
+      value: Math.max(0, after - before) / streams,
+      unit: 'MB',
+      goal: { atMost: 1 },
+    });
   } finally {
     await daemon.stop();
     removeDir(daemon.dataDir);

@@ -51,7 +51,8 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const prepared = await prepareDataDir(settings.dataDir);
   const paths = settings.sealKeyFile === null ? prepared : { ...prepared, sealKey: settings.sealKeyFile };
   // Asked by writes, which come after the store is open.
-  const storeNeedsKey = async (): Promise<boolean> => (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
+  const storeNeedsKey = async (): Promise<boolean> =>
+    (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
   const seal = createSealKeeper(paths.sealKey, storeNeedsKey);
   const store = await openStoreOf(settings, { paths, clock, schema, keyring: () => seal.keyring() });
   const followers = new Followers();
@@ -61,7 +62,12 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   return {
     seal,
     // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
-    sources: createSourceFetcher(paths.sources, () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })), () => findGitPlace(settings, paths), sharedRunsDirs(settings.runsDir)),
+    sources: createSourceFetcher(
+      paths.sources,
+      () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })),
+      () => findGitPlace(settings, paths),
+      sharedRunsDirs(settings.runsDir),
+    ),
     clock,
     settings,
     paths,
@@ -82,7 +88,10 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   };
 }
 
-type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & { readonly paths: DataDirPaths; readonly schema: SchemaAccess };
+type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & {
+  readonly paths: DataDirPaths;
+  readonly schema: SchemaAccess;
+};
 
 /** Null where this process is not root, or where no daemon has made the account and the directory of the runs yet. */
 async function findGitPlace(settings: Settings, paths: DataDirPaths): Promise<GitPlace | null> {
@@ -102,7 +111,8 @@ async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);
-    const where = settings.databaseUrl === null ? `--data-dir: the store ${paths.database}` : '--database-url: the store';
+    const where =
+      settings.databaseUrl === null ? `--data-dir: the store ${paths.database}` : '--database-url: the store';
     throw new Failure('unavailable', `${where} can not be opened: ${reasonOf(error)}`);
   }
 }
@@ -147,7 +157,14 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
-    reaction: { store: base.store, clock, wake: parts.wake, approvalTtlMs: base.settings.approvalTtlMs, rules: new RuleBook(base.store, clock), turns: new Turns(clock) },
+    reaction: {
+      store: base.store,
+      clock,
+      wake: parts.wake,
+      approvalTtlMs: base.settings.approvalTtlMs,
+      rules: new RuleBook(base.store, clock),
+      turns: new Turns(clock),
+    },
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
@@ -185,7 +202,10 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
 }
 
 /** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
-export function doctorOf(settings: Settings, parts: Omit<DoctorParts, 'settings' | 'path' | 'targets'> & { readonly targets?: number }): Services['doctor'] {
+export function doctorOf(
+  settings: Settings,
+  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets'> & { readonly targets?: number },
+): Services['doctor'] {
   return createDoctor({ ...parts, targets: parts.targets ?? null, settings, path: processEnvironment()['PATH'] ?? '' });
 }
 

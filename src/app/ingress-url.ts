@@ -8,9 +8,15 @@ import { urlOf, type Base } from './base.ts';
  * the newest daemon that lives on this machine (one of another machine is on a loopback address there), else what the
  * settings say a daemon would listen on.
  */
-export async function ingressUrlOf({ store, settings, paths }: Pick<Base, 'store' | 'settings' | 'paths'>): Promise<string> {
+export async function ingressUrlOf({
+  store,
+  settings,
+  paths,
+}: Pick<Base, 'store' | 'settings' | 'paths'>): Promise<string> {
   const { host, bootId } = thisMachine();
   const ingresses = await listIngresses(store, { host, boot_id: bootId });
-  const living = ingresses.find(({ id }) => store.dialect.liveness === 'lease' || isLockHeld(lockFile(paths.instances, id)));
+  const living = ingresses.find(
+    ({ id }) => store.dialect.liveness === 'lease' || isLockHeld(lockFile(paths.instances, id)),
+  );
   return living?.url ?? urlOf(settings.ingressAddr);
 }

@@ -21,7 +21,10 @@ export async function prepareJobPlace({ settings, paths }: Base, log: Log): Prom
   const runsDir = await prepareRunsDir(settings.runsDir, paths, identity.account);
   const [exposing] = pathsThatExpose(runsDir, { readable: [], writable: [] });
   if (exposing !== undefined) {
-    throw new Failure('invalid_argument', `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`);
+    throw new Failure(
+      'invalid_argument',
+      `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`,
+    );
   }
   log.info({ account: identity.account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
   return { ...identity, runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };

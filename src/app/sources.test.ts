@@ -15,13 +15,15 @@ const pool = createLauncherPool({ clock: systemClock, warm: 0 });
 after(() => pool.stop());
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-sources-'));
-  for (const folder of ['data/sources', 'data/runs', 'net', 'data-of-another']) mkdirSync(join(base, folder), { recursive: true });
+  for (const folder of ['data/sources', 'data/runs', 'net', 'data-of-another'])
+    mkdirSync(join(base, folder), { recursive: true });
   fetcher = createSourceFetcher(join(base, 'data/sources'), () => pool, undefined, [join(base, 'runs')]);
 });
 after(() => rmSync(base, { recursive: true }));
 
 const dir = (location: string) => ({ name: 'net', kind: 'dir', location, ref: null, commit_id: null }) as const;
-const isRefusal = (error: unknown): boolean => error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('dir: ');
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('dir: ');
 
 describe('a directory as a source', () => {
   it('is used where it is, and asked there for its hooks file', async () => {
@@ -54,7 +56,8 @@ describe('a directory as a source', () => {
 
   it('is refused when it is where other runs are, or lies in it', async () => {
     mkdirSync(join(base, 'runs/job_1'), { recursive: true });
-    for (const location of ['runs', 'runs/job_1']) await assert.rejects(fetcher.fetch(dir(join(base, location))), isRefusal, location);
+    for (const location of ['runs', 'runs/job_1'])
+      await assert.rejects(fetcher.fetch(dir(join(base, location))), isRefusal, location);
   });
 });
 
@@ -67,6 +70,9 @@ describe('a git source', () => {
   });
 
   it('is refused for a URL that git is not to be given', async () => {
-    await assert.rejects(fetcher.fetch({ name: 'ops', kind: 'git', location: 'file:///etc', ref: null }), (error: unknown) => error instanceof Failure && error.code === 'invalid_argument');
+    await assert.rejects(
+      fetcher.fetch({ name: 'ops', kind: 'git', location: 'file:///etc', ref: null }),
+      (error: unknown) => error instanceof Failure && error.code === 'invalid_argument',
+    );
   });
 });

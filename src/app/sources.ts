@@ -35,7 +35,15 @@ export function createSourceFetcher(
       const searchPath = processEnvironment()['PATH'];
       // Of its own, for as long as the fetch takes: a program that fetches need not be a daemon.
       const guard = createGuard({ clock: systemClock });
-      const how = { url: source.location, ref: source.ref, signal, pool: pool(), place: await place(), guard, ...(searchPath === undefined ? {} : { searchPath }) };
+      const how = {
+        url: source.location,
+        ref: source.ref,
+        signal,
+        pool: pool(),
+        place: await place(),
+        guard,
+        ...(searchPath === undefined ? {} : { searchPath }),
+      };
       try {
         return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
       } finally {
@@ -63,12 +71,16 @@ async function checkDirectory(directory: string, own: readonly string[]): Promis
   if (!isAbsolute(directory)) throw new Failure('invalid_argument', 'dir: expected an absolute path.');
   const real = await realpath(directory).catch(() => null);
   if (real === null) throw new Failure('invalid_argument', 'dir: there is nothing at this path that can be read.');
-  if (!(await stat(real)).isDirectory()) throw new Failure('invalid_argument', 'dir: what is at this path is no directory.');
+  if (!(await stat(real)).isDirectory())
+    throw new Failure('invalid_argument', 'dir: what is at this path is no directory.');
   for (const folder of own) {
     // Before the first start there is none yet, and nothing can be in it.
     const kept = await realpath(folder).catch(() => folder);
     if (!isWithin(real, kept) && !isWithin(kept, real)) continue;
-    throw new Failure('invalid_argument', 'dir: the data directory of the service and what is in it or around it can not be a source.');
+    throw new Failure(
+      'invalid_argument',
+      'dir: the data directory of the service and what is in it or around it can not be a source.',
+    );
   }
 }
 

@@ -29,14 +29,25 @@ describe('The modes of the data directory', { skip: process.platform === 'linux'
   });
 
   it('T71: are put right where a job closed them or opened them, the outermost folder first', () => {
-    for (const [path, mode] of [[paths.runs, 0], [paths.database, 0o666], [paths.sealKey, 0o444], [paths.dir, 0o777]] as const) chmodSync(path, mode);
+    for (const [path, mode] of [
+      [paths.runs, 0],
+      [paths.database, 0o666],
+      [paths.sealKey, 0o444],
+      [paths.dir, 0o777],
+    ] as const)
+      chmodSync(path, mode);
     assert.deepEqual(restoreModes(paths), [
       { entry: '.', found: '0777', set: '0700' },
       { entry: 'runs', found: '0000', set: '0700' },
       { entry: 'gatehouse.db', found: '0666', set: '0600' },
       { entry: 'seal.key', found: '0444', set: '0600' },
     ]);
-    assert.deepEqual([paths.dir, paths.runs, paths.database, paths.sealKey].map(modeOf), ['0700', '0700', '0600', '0600']);
+    assert.deepEqual([paths.dir, paths.runs, paths.database, paths.sealKey].map(modeOf), [
+      '0700',
+      '0700',
+      '0600',
+      '0600',
+    ]);
     assert.deepEqual(restoreModes(paths), []);
   });
 
@@ -63,7 +74,9 @@ describe('The modes of the data directory', { skip: process.platform === 'linux'
     const script = `import { restoreModes } from ${JSON.stringify(join(import.meta.dirname, 'data-dir-modes.ts'))};
       import { dataDirPaths } from ${JSON.stringify(join(import.meta.dirname, 'data-dir.ts'))};
       process.seteuid(64123); console.log(restoreModes(dataDirPaths(${JSON.stringify(own)})).map(({ entry, set }) => entry + ' ' + set).join());`;
-    const said = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { encoding: 'utf8' });
+    const said = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
     assert.equal(said, '. 0700,sources 0700,seal.key 0600\n');
   });
 });

@@ -1,7 +1,14 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { errorCode } from '../lib/error-code.ts';
 import { O_PATH } from '../lib/open-path.ts';
-import { type DataDirPaths, isOpenToOthers, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
+import {
+  type DataDirPaths,
+  isOpenToOthers,
+  isOurs,
+  modeText,
+  PRIVATE_DIR_MODE,
+  PRIVATE_FILE_MODE,
+} from './data-dir.ts';
 
 /** What was found in the data directory with another mode than it has to have, and put right. */
 export interface ModeChange {
@@ -34,7 +41,9 @@ function entriesOf(paths: DataDirPaths): Entry[] {
     folder('runs', paths.runs),
     folder('instances', paths.instances),
     folder('sources', paths.sources),
-    ...['', '-wal', '-shm'].map((suffix) => file(`gatehouse.db${suffix}`, `${paths.database}${suffix}`, OWNER_READS_AND_WRITES)),
+    ...['', '-wal', '-shm'].map((suffix) =>
+      file(`gatehouse.db${suffix}`, `${paths.database}${suffix}`, OWNER_READS_AND_WRITES),
+    ),
     file('seal.key', paths.sealKey, OWNER_READS),
   ];
 }
@@ -78,7 +87,8 @@ function restore(entry: Entry): ModeChange | null {
 /** The mode that it has to get; null where the one it has will do. A key that its owner may only read is as good. */
 function expected(stats: Stats, { kind, needs }: Entry): number | null {
   if (!isOurs(stats)) return null;
-  if (kind === 'folder') return !stats.isDirectory() || (stats.mode & ALL_PERMISSIONS) === PRIVATE_DIR_MODE ? null : PRIVATE_DIR_MODE;
+  if (kind === 'folder')
+    return !stats.isDirectory() || (stats.mode & ALL_PERMISSIONS) === PRIVATE_DIR_MODE ? null : PRIVATE_DIR_MODE;
   const isSound = (stats.mode & needs) === needs && !isOpenToOthers(stats.mode);
   return isSound || !stats.isFile() ? null : PRIVATE_FILE_MODE;
 }

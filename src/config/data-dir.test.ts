@@ -59,7 +59,10 @@ describe('the data directory', () => {
     const dir = join(root, 'shared');
     await mkdir(dir, { mode: 0o755 });
     await writeFile(join(dir, 'letter.txt'), 'not ours');
-    await assert.rejects(prepareDataDir(dir), refusal(/^--data-dir: .*shared is open to other users and holds other things/));
+    await assert.rejects(
+      prepareDataDir(dir),
+      refusal(/^--data-dir: .*shared is open to other users and holds other things/),
+    );
     assert.equal(await modeOf(dir), 0o755);
   });
 
@@ -81,15 +84,25 @@ describe('the data directory', () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere', 'x'), join(root, 'dangling'));
     await assert.rejects(prepareDataDir(join(root, 'file')), refusal(/^--data-dir: .*file is not a directory\.$/));
-    await assert.rejects(prepareDataDir(join(root, 'file', 'x')), refusal(/^--data-dir: .*a part of the path is not a directory\.$/));
+    await assert.rejects(
+      prepareDataDir(join(root, 'file', 'x')),
+      refusal(/^--data-dir: .*a part of the path is not a directory\.$/),
+    );
     await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling can not be used/));
   });
 
   const notRoot = process.geteuid?.() !== 0;
-  test('one that belongs to another user is refused', { skip: notRoot && 'only root can give a directory away' }, async () => {
-    const dir = join(root, 'foreign');
-    await mkdir(dir);
-    await chown(dir, 12_345, 12_345);
-    await assert.rejects(prepareDataDir(dir), refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/));
-  });
+  test(
+    'one that belongs to another user is refused',
+    { skip: notRoot && 'only root can give a directory away' },
+    async () => {
+      const dir = join(root, 'foreign');
+      await mkdir(dir);
+      await chown(dir, 12_345, 12_345);
+      await assert.rejects(
+        prepareDataDir(dir),
+        refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/),
+      );
+    },
+  );
 });

@@ -120,7 +120,8 @@ async function ownDirectory(path: string): Promise<Stats> {
 }
 
 async function tighten(path: string, stats: Stats): Promise<void> {
-  if (isOpenToOthers(stats.mode) || (stats.mode & PRIVATE_DIR_MODE) !== PRIVATE_DIR_MODE) await chmod(path, PRIVATE_DIR_MODE);
+  if (isOpenToOthers(stats.mode) || (stats.mode & PRIVATE_DIR_MODE) !== PRIVATE_DIR_MODE)
+    await chmod(path, PRIVATE_DIR_MODE);
 }
 
 async function looksLikeOurs(path: string): Promise<boolean> {

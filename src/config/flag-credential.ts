@@ -15,7 +15,9 @@ export function hasDatabasePassword(url: string): boolean {
 
 /** True for targets (separated by blanks) of which one has a user, a password, or a query parameter named like a credential. */
 export function hasTargetCredential(targets: string): boolean {
-  return targets.split(/\s+/).some((target) => USER_INFO.test(target) || parameterNames(target).some((name) => SECRET_PARAMETER.test(name)));
+  return targets
+    .split(/\s+/)
+    .some((target) => USER_INFO.test(target) || parameterNames(target).some((name) => SECRET_PARAMETER.test(name)));
 }
 
 function parameterNames(url: string): string[] {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +23,8 @@ const ACCOUNT = { name: 'runner', uid: 64_123, gid: 64_124 };
 
 describe('The account of jobs', () => {
   it('is read from the user database by its whole name', () => {
-    const passwd = 'root:x:0:0::/root:/bin/sh\nrun:x:7:8:::\nrunner:x:64123:64124::/nonexistent:/bin/false\nodd:x:-1:9:::\n';
+    const passwd =
+      'root:x:0:0::/root:/bin/sh\nrun:x:7:8:::\nrunner:x:64123:64124::/nonexistent:/bin/false\nodd:x:-1:9:::\n';
     assert.deepEqual(accountIn(passwd, 'runner'), ACCOUNT);
     for (const name of ['runne', 'odd', '', 'x']) assert.equal(accountIn(passwd, name), null, name);
   });
@@ -24,7 +35,8 @@ describe('The account of jobs', () => {
 
   it('is refused when it does not exist, has the group of root, or is no name', { skip: NO_ROOT }, async () => {
     await assert.rejects(findJobAccount('no-such-account-here'), /account no-such-account-here does not exist/);
-    for (const name of ['a b', '-x', 'a:b', '../x']) await assert.rejects(findJobAccount(name), /expected the name of an account/);
+    for (const name of ['a b', '-x', 'a:b', '../x'])
+      await assert.rejects(findJobAccount(name), /expected the name of an account/);
     assert.deepEqual((await findJobAccount('nobody'))?.account?.name, 'nobody');
   });
 });
@@ -63,32 +75,51 @@ describe('The directory of the runs', () => {
 
   it('is refused to another data directory, which would sweep its runs, and where other things are', async () => {
     await prepare('shared');
-    await assert.rejects(prepare('shared', 'other'), /holds the runs of the data directory .*\/data; each data directory needs its own/);
+    await assert.rejects(
+      prepare('shared', 'other'),
+      /holds the runs of the data directory .*\/data; each data directory needs its own/,
+    );
     mkdirSync(join(dir, 'full'));
     writeFileSync(join(dir, 'full', 'letter'), '');
     await assert.rejects(prepare('full'), /holds other things/);
   });
 
-  it('T66: is refused where others may write it or put another in its place, where it belongs to somebody else, and where the account cannot get to', { skip: NO_ROOT }, async () => {
-    mkdirSync(join(dir, 'open'));
-    chmodSync(join(dir, 'open'), 0o777);
-    await assert.rejects(prepare('open'), /lets no other write/);
-    mkdirSync(join(dir, 'foreign'));
-    chownSync(join(dir, 'foreign'), ACCOUNT.uid, ACCOUNT.gid);
-    await assert.rejects(prepare('foreign'), /belongs to user 64123/);
-    mkdirSync(join(dir, 'foreign', 'runs'), { mode: 0o711 });
-    mkdirSync(join(dir, 'open', 'runs'), { mode: 0o711 });
-    for (const path of ['foreign/runs', 'foreign/new', 'open/runs', 'open/new/deep']) await assert.rejects(prepare(path), /runs-dir: .*\/(foreign|open), which lies above it, .*; choose a directory below folders that belong to root/, path);
-    assert.deepEqual([readdirSync(join(dir, 'foreign')), readdirSync(join(dir, 'open'))], [['runs'], ['runs']]);
-    mkdirSync(join(dir, 'closed'));
-    chmodSync(join(dir, 'closed'), 0o700);
-    await assert.rejects(prepare('closed/runs'), /account runner, which jobs run as, cannot get through .*\/closed \(mode 0700\)/);
-    assert.deepEqual(readdirSync(join(dir, 'closed')), []);
-  });
+  it(
+    'T66: is refused where others may write it or put another in its place, where it belongs to somebody else, and where the account cannot get to',
+    { skip: NO_ROOT },
+    async () => {
+      mkdirSync(join(dir, 'open'));
+      chmodSync(join(dir, 'open'), 0o777);
+      await assert.rejects(prepare('open'), /lets no other write/);
+      mkdirSync(join(dir, 'foreign'));
+      chownSync(join(dir, 'foreign'), ACCOUNT.uid, ACCOUNT.gid);
+      await assert.rejects(prepare('foreign'), /belongs to user 64123/);
+      mkdirSync(join(dir, 'foreign', 'runs'), { mode: 0o711 });
+      mkdirSync(join(dir, 'open', 'runs'), { mode: 0o711 });
+      for (const path of ['foreign/runs', 'foreign/new', 'open/runs', 'open/new/deep'])
+        await assert.rejects(
+          prepare(path),
+          /runs-dir: .*\/(foreign|open), which lies above it, .*; choose a directory below folders that belong to root/,
+          path,
+        );
+      assert.deepEqual([readdirSync(join(dir, 'foreign')), readdirSync(join(dir, 'open'))], [['runs'], ['runs']]);
+      mkdirSync(join(dir, 'closed'));
+      chmodSync(join(dir, 'closed'), 0o700);
+      await assert.rejects(
+        prepare('closed/runs'),
+        /account runner, which jobs run as, cannot get through .*\/closed \(mode 0700\)/,
+      );
+      assert.deepEqual(readdirSync(join(dir, 'closed')), []);
+    },
+  );
 
-  it('T66: is refused in the data directory where jobs have another account, also under its default name', { skip: NO_ROOT }, async () => {
-    mkdirSync(join(dir, 'own-data', 'runs'), { recursive: true, mode: 0o700 });
-    await assert.rejects(prepare('own-data/runs', 'own-data'), /cannot get through .*\/own-data \(mode 0700\)/);
-    assert.equal(await prepare('own-data/runs', 'own-data', null), join(dir, 'own-data', 'runs'));
-  });
+  it(
+    'T66: is refused in the data directory where jobs have another account, also under its default name',
+    { skip: NO_ROOT },
+    async () => {
+      mkdirSync(join(dir, 'own-data', 'runs'), { recursive: true, mode: 0o700 });
+      await assert.rejects(prepare('own-data/runs', 'own-data'), /cannot get through .*\/own-data \(mode 0700\)/);
+      assert.equal(await prepare('own-data/runs', 'own-data', null), join(dir, 'own-data', 'runs'));
+    },
+  );
 });

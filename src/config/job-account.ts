@@ -63,11 +63,17 @@ export async function findJobAccount(jobUser: string | null): Promise<JobIdentit
   const account = await findAccount(jobUser ?? JOB_ACCOUNT);
   if (account === null) {
     if (jobUser === null) return null;
-    throw new Failure('invalid_argument', `--job-user: account ${jobUser} does not exist; create it, or leave the setting out to use ${JOB_ACCOUNT}.`);
+    throw new Failure(
+      'invalid_argument',
+      `--job-user: account ${jobUser} does not exist; create it, or leave the setting out to use ${JOB_ACCOUNT}.`,
+    );
   }
   if (account.uid === 0 && jobUser !== null) return OWN;
   if (account.uid === 0 || account.gid === 0) {
-    throw new Failure('invalid_argument', `--job-user: account ${account.name} has the user or the group of root; name an account that has neither.`);
+    throw new Failure(
+      'invalid_argument',
+      `--job-user: account ${account.name} has the user or the group of root; name an account that has neither.`,
+    );
   }
   return { account, isFallback: false };
 }
@@ -100,7 +106,8 @@ async function fallback(): Promise<JobIdentity> {
 
 /** By the file, or by `getent` for accounts of a directory service. */
 async function findAccount(name: string): Promise<Account | null> {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name)) throw new Failure('invalid_argument', '--job-user: expected the name of an account.');
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name))
+    throw new Failure('invalid_argument', '--job-user: expected the name of an account.');
   const local = await readFile(PASSWD, 'utf8').catch(() => '');
   return accountIn(local, name) ?? accountIn(await output(['getent', 'passwd', name]), name);
 }
@@ -109,7 +116,8 @@ async function findAccount(name: string): Promise<Account | null> {
 export function accountIn(passwd: string, name: string): Account | null {
   for (const line of passwd.split('\n')) {
     const [entry, , uid = '', gid = ''] = line.split(':');
-    if (entry === name && /^\d{1,10}$/.test(uid) && /^\d{1,10}$/.test(gid)) return { name, uid: Number(uid), gid: Number(gid) };
+    if (entry === name && /^\d{1,10}$/.test(uid) && /^\d{1,10}$/.test(gid))
+      return { name, uid: Number(uid), gid: Number(gid) };
   }
   return null;
 }
@@ -117,7 +125,12 @@ export function accountIn(passwd: string, name: string): Account | null {
 /** What it printed; nothing where it is missing, fails or does not end in time. */
 async function output([program = '', ...args]: readonly string[]): Promise<string> {
   try {
-    const { stdout } = await run(program, args, { env: { PATH: SYSTEM_PATH }, timeout: PROGRAM_WITHIN_MS, killSignal: 'SIGKILL', cwd: '/' });
+    const { stdout } = await run(program, args, {
+      env: { PATH: SYSTEM_PATH },
+      timeout: PROGRAM_WITHIN_MS,
+      killSignal: 'SIGKILL',
+      cwd: '/',
+    });
     return stdout;
   } catch {
     return '';

@@ -14,7 +14,8 @@ export function readAddress(flag: string, text: string): ListenAddress {
   const host = match?.[1] ?? match?.[2] ?? '';
   const port = Number(match?.[3] ?? Number.NaN);
   if (match === null || !(port <= 65_535)) refuseSetting(flag, 'expected host:port or [ipv6]:port');
-  if (match[1] !== undefined && isIP(match[1]) !== 6) refuseSetting(flag, 'expected an IPv6 address between the brackets');
+  if (match[1] !== undefined && isIP(match[1]) !== 6)
+    refuseSetting(flag, 'expected an IPv6 address between the brackets');
   return { host: host === '' ? '0.0.0.0' : host, port };
 }
 

@@ -23,7 +23,9 @@ const STICKY = 0o1000;
  * path. It does not follow a data directory that is moved: what its runs left behind then stays where it was.
  */
 export function instanceName(dataDir: string): string {
-  const shown = basename(dataDir).replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 32);
+  const shown = basename(dataDir)
+    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    .slice(0, 32);
   return `${shown}-${hash('sha256', dataDir).slice(0, 12)}`;
 }
 
@@ -49,7 +51,11 @@ export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Prom
  * Makes the directory that holds the run directories and answers its path without links. With an account it belongs to
  * root, and others may pass through it; otherwise it is closed to others. Throws invalid_argument that says what is wrong.
  */
-export async function prepareRunsDir(given: string | null, paths: DataDirPaths, account: Account | null): Promise<string> {
+export async function prepareRunsDir(
+  given: string | null,
+  paths: DataDirPaths,
+  account: Account | null,
+): Promise<string> {
   const dir = runsDirOf(given, paths, account);
   if (account === null && dir === paths.runs) return dir;
   try {
@@ -105,12 +111,18 @@ async function takeOver(folder: FileHandle, path: string, dataDir: string, mode:
   const owner = await readFile(marker, 'utf8').catch(() => null);
   // Another daemon may be making the marker at this moment, under a temporary name.
   if (owner === null && (await readdir(path)).some((name) => !name.includes(MARKER))) {
-    throw new Failure('invalid_argument', `--runs-dir: ${path} holds other things; name an empty directory or a new one.`);
+    throw new Failure(
+      'invalid_argument',
+      `--runs-dir: ${path} holds other things; name an empty directory or a new one.`,
+    );
   }
   if (owner === null) await createExclusive(marker, `${dataDir}\n`, PRIVATE_FILE_MODE);
   const now = owner ?? (await readFile(marker, 'utf8'));
   if (now.trimEnd() !== dataDir) {
-    throw new Failure('invalid_argument', `--runs-dir: ${path} holds the runs of the data directory ${now.trimEnd()}; each data directory needs its own.`);
+    throw new Failure(
+      'invalid_argument',
+      `--runs-dir: ${path} holds the runs of the data directory ${now.trimEnd()}; each data directory needs its own.`,
+    );
   }
   if ((stats.mode & 0o777) !== mode) await folder.chmod(mode);
 }

@@ -60,7 +60,10 @@ describe('the key file', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.equal((await createSealKeeper(path, notNeeded).keyring()).activeId, ring.activeId);
     const lost = await freshPath();
-    await assert.rejects(createSealKeeper(lost, () => true).keyring(), refusal('invalid_argument', /seal\.key is missing, and the store holds/));
+    await assert.rejects(
+      createSealKeeper(lost, () => true).keyring(),
+      refusal('invalid_argument', /seal\.key is missing, and the store holds/),
+    );
     await assert.rejects(createSealKeeper(lost, () => true).rotate(), refusal('invalid_argument', /is missing/));
   });
 
@@ -88,7 +91,10 @@ describe('the key file', () => {
     assert.ok((ring.activeSince ?? 0) >= began && (ring.activeSince ?? 0) <= Date.now());
     assert.equal(Buffer.from(ring.open(LABEL, sealed)).toString(), 'value');
     assert.deepEqual(await loadOrCreateSealKey(path, notNeeded), first);
-    assert.match((await readFile(path, 'utf8')).slice(text.length), /^gatehouse-seal-2 [A-Za-z0-9+/]{43}= \d{13} [0-9a-f]{16}\n$/);
+    assert.match(
+      (await readFile(path, 'utf8')).slice(text.length),
+      /^gatehouse-seal-2 [A-Za-z0-9+/]{43}= \d{13} [0-9a-f]{16}\n$/,
+    );
     assert.ok((await readFile(path, 'utf8')).startsWith(text), 'what was there stays as it was');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
@@ -135,7 +141,10 @@ describe('the key file', () => {
 });
 
 describe('a key file that is not as it was written', () => {
-  const added = [1_795_000_000_000, 1_795_000_000_001].map((createdAt, n) => ({ key: Buffer.alloc(32, n + 2), createdAt }));
+  const added = [1_795_000_000_000, 1_795_000_000_001].map((createdAt, n) => ({
+    key: Buffer.alloc(32, n + 2),
+    createdAt,
+  }));
   const whole = added.reduce(appendSealKey, formatSealKey(Buffer.alloc(32, 1)));
   const [first = '', second = '', third = ''] = whole.split('\n');
 
@@ -156,8 +165,19 @@ describe('a key file that is not as it was written', () => {
       altered[at]! ^= 1;
       await assertTorn(path, altered, `byte ${at}`);
     }
-    const foreign = appendSealKey(formatSealKey(Buffer.alloc(32, 9)), { key: Buffer.alloc(32, 3), createdAt: 1 }).split('\n')[1];
-    const orders = [[second], [second, third], [first, third], [first, third, second], [first, second, second], [first, first], [first, foreign], [first, second, third, '']];
+    const foreign = appendSealKey(formatSealKey(Buffer.alloc(32, 9)), { key: Buffer.alloc(32, 3), createdAt: 1 }).split(
+      '\n',
+    )[1];
+    const orders = [
+      [second],
+      [second, third],
+      [first, third],
+      [first, third, second],
+      [first, second, second],
+      [first, first],
+      [first, foreign],
+      [first, second, third, ''],
+    ];
     for (const lines of orders) await assertTorn(path, `${lines.join('\n')}\n`, lines.join('|'));
     await assertTorn(path, `${whole}${'#'.repeat(20_000)}`, 'long');
   });
@@ -180,7 +200,10 @@ describe('rotations at once', () => {
     await Promise.all(children.map((child) => once(child.stdout, 'readable')));
     const ended = children.map((child) => once(child, 'exit'));
     for (const child of children) child.stdin.end();
-    assert.deepEqual((await Promise.all(ended)).map(([code]) => code as number), Array.from({ length: 8 }, () => 0));
+    assert.deepEqual(
+      (await Promise.all(ended)).map(([code]) => code as number),
+      Array.from({ length: 8 }, () => 0),
+    );
     assert.equal(new Set(await keysIn(path)).size, 25);
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
   });
@@ -202,47 +225,64 @@ describe('rotations at once', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
   });
 
-  test('F09: killed at any moment of many rotations, the file is whole and holds every key that ever sealed', { timeout: 60_000 }, async () => {
-    const path = await freshPath();
-    await createSealKeeper(path, notNeeded).keyring();
-    const seen = new Set<string>();
-    for (let round = 0; round < 8; round += 1) {
-      const child = startOn(path, "for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => false).rotate()).activeId + '\\n');");
-      let told = '';
-      child.stdout.on('data', (chunk) => {
-        told += String(chunk);
-        if (told.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
-      });
-      child.stdin.end();
-      await once(child, 'exit');
-      // What follows the last line end may be a part.
-      for (const id of told.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
-      const ring = await createSealKeeper(path, notNeeded).keyring();
-      for (const id of seen) assert.ok(ring.has(id), `key ${id} is lost`);
-    }
-    assert.ok(seen.size >= 8, `${seen.size} rotations were seen`);
-  });
+  test(
+    'F09: killed at any moment of many rotations, the file is whole and holds every key that ever sealed',
+    { timeout: 60_000 },
+    async () => {
+      const path = await freshPath();
+      await createSealKeeper(path, notNeeded).keyring();
+      const seen = new Set<string>();
+      for (let round = 0; round < 8; round += 1) {
+        const child = startOn(
+          path,
+          "for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => false).rotate()).activeId + '\\n');",
+        );
+        let told = '';
+        child.stdout.on('data', (chunk) => {
+          told += String(chunk);
+          if (told.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
+        });
+        child.stdin.end();
+        await once(child, 'exit');
+        // What follows the last line end may be a part.
+        for (const id of told.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
+        const ring = await createSealKeeper(path, notNeeded).keyring();
+        for (const id of seen) assert.ok(ring.has(id), `key ${id} is lost`);
+      }
+      assert.ok(seen.size >= 8, `${seen.size} rotations were seen`);
+    },
+  );
 
   test('one that hangs makes the others give up after a while, saying which file it is', async () => {
     const path = await freshPath();
     const release = await holdKeyFile(path);
     await assert.rejects(holdKeyFile(path, 50), refusal('unavailable', /another rotation holds .*seal\.key\.lock/));
     await release();
-    await (await holdKeyFile(path, 50))();
+    await (
+      await holdKeyFile(path, 50)
+    )();
   });
 
   test('the lock of another machine, or of nobody who can be told, is left alone; one from before the last boot is not', async () => {
     const path = await freshPath();
     const nonce = 'ab'.repeat(8);
     const mine = { host: hostname(), bootId: 'of an earlier boot', pid: 1, nonce };
-    for (const content of ['', 'torn', '{}', JSON.stringify({ ...mine, host: 'elsewhere' }), JSON.stringify({ ...mine, nonce: '../x' })]) {
+    for (const content of [
+      '',
+      'torn',
+      '{}',
+      JSON.stringify({ ...mine, host: 'elsewhere' }),
+      JSON.stringify({ ...mine, nonce: '../x' }),
+    ]) {
       await writeFile(`${path}.lock`, content);
       await assert.rejects(holdKeyFile(path, 30), refusal('unavailable', /remove that file/), content);
       assert.equal(await readFile(`${path}.lock`, 'utf8'), content);
     }
     await writeFile(`${path}.new`, JSON.stringify(mine));
     await rename(`${path}.new`, `${path}.lock`);
-    await (await holdKeyFile(path, 50))();
+    await (
+      await holdKeyFile(path, 50)
+    )();
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
 });

@@ -6,7 +6,15 @@ import { errorCode } from '../lib/error-code.ts';
 import { randomBytes } from '../lib/random.ts';
 import { createKeyring, type Keyring, type SealKeeper } from '../lib/seal.ts';
 import { PRIVATE_FILE_MODE } from './data-dir.ts';
-import { appendSealKey, loadOrCreateSealKeys, readSealKey, refusal, SEAL_KEYS_MAX, type SealKeyState, stampOf } from './seal-key.ts';
+import {
+  appendSealKey,
+  loadOrCreateSealKeys,
+  readSealKey,
+  refusal,
+  SEAL_KEYS_MAX,
+  type SealKeyState,
+  stampOf,
+} from './seal-key.ts';
 import { holdKeyFile } from './seal-lock.ts';
 
 const KEY_BYTES = 32;
@@ -57,7 +65,10 @@ async function addKey(file: string, path: string): Promise<void> {
     const state = await readSealKey(file);
     if (!state.ok) throw refusal(path, state.reason);
     if (state.keys.length >= SEAL_KEYS_MAX) {
-      throw new Failure('conflict', `--seal-key-file: ${path} holds ${SEAL_KEYS_MAX} keys already, which is the most that it may.`);
+      throw new Failure(
+        'conflict',
+        `--seal-key-file: ${path} holds ${SEAL_KEYS_MAX} keys already, which is the most that it may.`,
+      );
     }
     const text = appendSealKey(state.text, { key: randomBytes(KEY_BYTES), createdAt: systemClock.now() });
     await writeFileAtomic(file, text, PRIVATE_FILE_MODE);

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -63,12 +75,23 @@ describe('the seal key', () => {
 
   test('F09: a torn, empty, longer or altered file is refused and left as it is', async () => {
     const whole = formatSealKey(Buffer.alloc(32, 7));
-    const contents = ['', '\n', ...[1, 16, 17, 30, 60, 61, 77, 78].map((length) => whole.slice(0, length)), `${whole}\n`, `${whole}${whole}`, whole.replace('B', 'C')];
+    const contents = [
+      '',
+      '\n',
+      ...[1, 16, 17, 30, 60, 61, 77, 78].map((length) => whole.slice(0, length)),
+      `${whole}\n`,
+      `${whole}${whole}`,
+      whole.replace('B', 'C'),
+    ];
     const path = join(dir, 'torn.key');
     for (const content of contents) {
       assert.notEqual(content, whole);
       await writeFile(path, content, { mode: 0o600 });
-      await assert.rejects(loadOrCreateSealKey(path, notNeeded), refusal(/torn\.key (is empty|is torn or altered, or of a newer build): put the key back from a backup\.$/), JSON.stringify(content));
+      await assert.rejects(
+        loadOrCreateSealKey(path, notNeeded),
+        refusal(/torn\.key (is empty|is torn or altered, or of a newer build): put the key back from a backup\.$/),
+        JSON.stringify(content),
+      );
       assert.equal(await readFile(path, 'utf8'), content);
     }
   });
@@ -90,7 +113,10 @@ describe('the seal key', () => {
     await loadOrCreateSealKey(path, notNeeded);
     for (const mode of [0o644, 0o640, 0o602, 0o601]) {
       await chmod(path, mode);
-      await assert.rejects(loadOrCreateSealKey(path, notNeeded), refusal(/open\.key has mode 06[04][0-4], so that others may read it: set it to 0600\.$/));
+      await assert.rejects(
+        loadOrCreateSealKey(path, notNeeded),
+        refusal(/open\.key has mode 06[04][0-4], so that others may read it: set it to 0600\.$/),
+      );
     }
     await chmod(path, 0o400);
     assert.equal((await loadOrCreateSealKey(path, notNeeded)).length, 32);
@@ -98,7 +124,10 @@ describe('the seal key', () => {
 
   test('a missing key is not replaced while the store holds what needs it', async () => {
     const path = join(dir, 'lost.key');
-    await assert.rejects(loadOrCreateSealKey(path, needed), refusal(/lost\.key is missing, and the store holds what only that key opens: put the key back/));
+    await assert.rejects(
+      loadOrCreateSealKey(path, needed),
+      refusal(/lost\.key is missing, and the store holds what only that key opens: put the key back/),
+    );
     await assert.rejects(stat(path), { code: 'ENOENT' });
   });
 
@@ -114,10 +143,19 @@ describe('the seal key', () => {
 
   test('a folder, a link to nowhere and a missing folder are refused; a link to a key is followed', async () => {
     await mkdir(join(dir, 'folder.key'));
-    await assert.rejects(loadOrCreateSealKey(join(dir, 'folder.key'), notNeeded), refusal(/folder\.key is not a regular file\.$/));
+    await assert.rejects(
+      loadOrCreateSealKey(join(dir, 'folder.key'), notNeeded),
+      refusal(/folder\.key is not a regular file\.$/),
+    );
     await symlink(join(dir, 'nowhere'), join(dir, 'dangling.key'));
-    await assert.rejects(loadOrCreateSealKey(join(dir, 'dangling.key'), notNeeded), refusal(/dangling\.key is missing\.$/));
-    await assert.rejects(loadOrCreateSealKey(join(dir, 'no', 'seal.key'), notNeeded), refusal(/seal\.key can not be made \(ENOENT\)\.$/));
+    await assert.rejects(
+      loadOrCreateSealKey(join(dir, 'dangling.key'), notNeeded),
+      refusal(/dangling\.key is missing\.$/),
+    );
+    await assert.rejects(
+      loadOrCreateSealKey(join(dir, 'no', 'seal.key'), notNeeded),
+      refusal(/seal\.key can not be made \(ENOENT\)\.$/),
+    );
     const real = await loadOrCreateSealKey(join(dir, 'real.key'), notNeeded);
     await symlink(join(dir, 'real.key'), join(dir, 'link.key'));
     assert.deepEqual(await loadOrCreateSealKey(join(dir, 'link.key'), notNeeded), real);
@@ -129,6 +167,9 @@ describe('the seal key', () => {
     await loadOrCreateSealKey(path, notNeeded);
     await copyFile(path, join(dir, 'kept'));
     await chown(path, 12_345, 12_345);
-    await assert.rejects(loadOrCreateSealKey(path, notNeeded), refusal(/belongs to user 12345, who could change it\.$/));
+    await assert.rejects(
+      loadOrCreateSealKey(path, notNeeded),
+      refusal(/belongs to user 12345, who could change it\.$/),
+    );
   });
 });

@@ -15,7 +15,9 @@ const CHECK_DIGITS = 16;
 const LINE = new RegExp(`^${VERSION} ([A-Za-z0-9+/]{43}=) ([0-9a-f]{${CHECK_DIGITS}})$`);
 /** A key that a rotation added. Its check sum covers the one of the line before, so that no line can be missing in between. */
 const ADDED_VERSION = 'gatehouse-seal-2';
-const ADDED_LINE = new RegExp(`^${ADDED_VERSION} ([A-Za-z0-9+/]{43}=) (0|[1-9][0-9]{0,15}) ([0-9a-f]{${CHECK_DIGITS}})$`);
+const ADDED_LINE = new RegExp(
+  `^${ADDED_VERSION} ([A-Za-z0-9+/]{43}=) (0|[1-9][0-9]{0,15}) ([0-9a-f]{${CHECK_DIGITS}})$`,
+);
 /** As many as a rotation each month fills in five years; a file without a limit could not be told from another one. */
 export const SEAL_KEYS_MAX = 64;
 /** The first line has 79 bytes and the others at most 97, 64 lines some 6,200; what is longer is another file, and is not read further. */
@@ -29,7 +31,14 @@ export type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' |
  * `stamp` changes with the file, `text` is its content.
  */
 export type SealKeyState =
-  | { readonly ok: true; readonly key: Buffer; readonly keys: readonly SealFileKey[]; readonly stamp: string; readonly text: string; readonly mode: string }
+  | {
+      readonly ok: true;
+      readonly key: Buffer;
+      readonly keys: readonly SealFileKey[];
+      readonly stamp: string;
+      readonly text: string;
+      readonly mode: string;
+    }
   | { readonly ok: false; readonly fault: SealKeyFault; readonly reason: string };
 
 /**
@@ -43,7 +52,10 @@ export type SealKeyState =
  * Throws invalid_argument that names the file and what to do. A torn, empty or foreign file, or one that others may
  * read, is never replaced.
  */
-export async function loadOrCreateSealKey(path: string, storeNeedsKey: () => boolean | Promise<boolean>): Promise<Buffer> {
+export async function loadOrCreateSealKey(
+  path: string,
+  storeNeedsKey: () => boolean | Promise<boolean>,
+): Promise<Buffer> {
   return (await loadOrCreateSealKeys(path, storeNeedsKey)).key;
 }
 
@@ -102,7 +114,10 @@ export function formatSealKey(key: Uint8Array): string {
 }
 
 /** The text of a key file, made from that of one that is whole, with another key below. */
-export function appendSealKey(text: string, { key, createdAt }: { readonly key: Uint8Array; readonly createdAt: number }): string {
+export function appendSealKey(
+  text: string,
+  { key, createdAt }: { readonly key: Uint8Array; readonly createdAt: number },
+): string {
   const before = text.trimEnd().slice(-CHECK_DIGITS);
   return `${text}${ADDED_VERSION} ${Buffer.from(key).toString('base64')} ${createdAt} ${checkSumOfAdded(before, String(createdAt), key)}\n`;
 }
@@ -112,7 +127,10 @@ function checkSum(key: Uint8Array): string {
 }
 
 function checkSumOfAdded(before: string, createdAt: string, key: Uint8Array): string {
-  return hash('sha256', Buffer.concat([Buffer.from(`${ADDED_VERSION} ${before} ${createdAt} `), key])).slice(0, CHECK_DIGITS);
+  return hash('sha256', Buffer.concat([Buffer.from(`${ADDED_VERSION} ${before} ${createdAt} `), key])).slice(
+    0,
+    CHECK_DIGITS,
+  );
 }
 
 function unopened(error: unknown): SealKeyState {
@@ -130,7 +148,11 @@ async function inspect(file: FileHandle): Promise<SealKeyState> {
   }
   const mode = modeText(Number(stats.mode));
   if (isOpenToOthers(Number(stats.mode))) {
-    return { ok: false, fault: 'open to others', reason: `has mode ${mode}, so that others may read it: set it to 0600` };
+    return {
+      ok: false,
+      fault: 'open to others',
+      reason: `has mode ${mode}, so that others may read it: set it to 0600`,
+    };
   }
   const buffer = Buffer.alloc(READ_MAX_BYTES);
   const { bytesRead } = await file.read(buffer, 0, READ_MAX_BYTES, 0);

@@ -30,7 +30,12 @@ const HELD = new Set<string>();
  */
 export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() => Promise<void>> {
   const lock = `${path}.lock`;
-  const holder: Holder = { host: hostname(), bootId: bootId(), pid: process.pid, nonce: randomBytes(NONCE_BYTES).toString('hex') };
+  const holder: Holder = {
+    host: hostname(),
+    bootId: bootId(),
+    pid: process.pid,
+    nonce: randomBytes(NONCE_BYTES).toString('hex'),
+  };
   const text = JSON.stringify(holder);
   HELD.add(holder.nonce);
   // A command line has nothing else that would keep it alive meanwhile.
@@ -43,7 +48,10 @@ export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() =>
     if (!held) HELD.delete(holder.nonce);
   }
   if (held) return () => release(lock, holder);
-  throw new Failure('unavailable', `--seal-key-file: another rotation holds ${lock}: where none is running, remove that file.`);
+  throw new Failure(
+    'unavailable',
+    `--seal-key-file: another rotation holds ${lock}: where none is running, remove that file.`,
+  );
 }
 
 async function takeWithin(lock: string, text: string, waitMs: number): Promise<boolean> {

@@ -35,18 +35,32 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
 
 function tellSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
   return deps.store.write(async (tx) => {
-    if (await tripWatch(tx, watch, at)) await askForPage(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
+    if (await tripWatch(tx, watch, at))
+      await askForPage(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
   });
 }
 
 function tellHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
   return deps.store.write(async (tx) => {
-    if (await restWatch(tx, watch.name, trippedAt)) await askForPage(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
+    if (await restWatch(tx, watch.name, trippedAt))
+      await askForPage(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
   });
 }
 
-async function askForPage({ wake }: DeadmanDeps, tx: Tx, { name, webhook, every_ms: everyMs }: Watch, { heard, topic }: { heard: boolean; topic: string }): Promise<void> {
+async function askForPage(
+  { wake }: DeadmanDeps,
+  tx: Tx,
+  { name, webhook, every_ms: everyMs }: Watch,
+  { heard, topic }: { heard: boolean; topic: string },
+): Promise<void> {
   await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
-  tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: heard ? 'deadman.heard' : 'deadman.silent', target: name, detail: { webhook } });
+  tx.record({
+    principal: 'gatehouse',
+    owner: 'gatehouse',
+    via: 'daemon',
+    operation: heard ? 'deadman.heard' : 'deadman.silent',
+    target: name,
+    detail: { webhook },
+  });
   tx.afterCommit(wake);
 }

@@ -54,7 +54,8 @@ export function lockFile(instancesDir: string, daemonId: string): string {
 export async function takeIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, machine } = options;
   const id = newId('dmn', options.now);
-  const lock: InstanceLock | null = store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
+  const lock: InstanceLock | null =
+    store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
   const recorded = store.write(async (tx) => {
     const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;
     await insertDaemon(tx, {

@@ -42,7 +42,10 @@ export class Trust {
     const { clock, leaseMs, extend } = this.#options;
     this.#termAt = askedAt + leaseMs * TERM_SHARE;
     const gone = clock.monotonic() - askedAt;
-    extend({ untilTermMs: Math.max(0, leaseMs * TERM_SHARE - gone), untilKillMs: Math.max(0, leaseMs * KILL_SHARE - gone) });
+    extend({
+      untilTermMs: Math.max(0, leaseMs * TERM_SHARE - gone),
+      untilKillMs: Math.max(0, leaseMs * KILL_SHARE - gone),
+    });
   }
 
   /** True from when on the guard ends jobs by itself, until the lease is renewed. */

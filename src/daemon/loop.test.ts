@@ -24,7 +24,13 @@ describe('a loop', () => {
   test('makes a pass at once, few for any number of wake-ups, then one when the time is up', async () => {
     const { clock, ring, waits } = stoppedClock();
     let passes = 0;
-    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce: async () => void (passes += 1), onError: assert.fail });
+    const loop = startLoop({
+      name: 'x',
+      clock,
+      everyMs: 70,
+      sweepOnce: async () => void (passes += 1),
+      onError: assert.fail,
+    });
     await turn();
     assert.equal(passes, 1);
     for (let n = 0; n < 50; n += 1) loop.wake();
@@ -60,7 +66,13 @@ describe('a loop', () => {
       passes += 1;
       if (passes === 1) throw new Error('no luck');
     };
-    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce, onError: (name, error) => told.push([name, String(error)]) });
+    const loop = startLoop({
+      name: 'x',
+      clock,
+      everyMs: 70,
+      sweepOnce,
+      onError: (name, error) => told.push([name, String(error)]),
+    });
     await turn();
     loop.wake();
     await turn();

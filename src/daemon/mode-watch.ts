@@ -52,7 +52,14 @@ export class ModeWatch {
       const id = self();
       await store.write(async (tx) => {
         const principal = id === null ? 'daemon' : `daemon:${id}`;
-        tx.record({ principal, owner: 'gatehouse', via: 'daemon', operation: 'data_dir.modes', target: 'data_dir', detail: { changes, entries, jobs } });
+        tx.record({
+          principal,
+          owner: 'gatehouse',
+          via: 'daemon',
+          operation: 'data_dir.modes',
+          target: 'data_dir',
+          detail: { changes, entries, jobs },
+        });
       });
       this.#unrecorded = [];
     }

@@ -39,6 +39,12 @@ export async function endJob(
 }
 
 /** Writes what the daemon did into the audit ledger. */
-export function recordMove(tx: Tx, daemonId: string, operation: string, target: string, detail: Record<string, unknown>): void {
+export function recordMove(
+  tx: Tx,
+  daemonId: string,
+  operation: string,
+  target: string,
+  detail: Record<string, unknown>,
+): void {
   tx.record({ principal: `daemon:${daemonId}`, owner: 'gatehouse', via: 'daemon', operation, target, detail });
 }

@@ -45,7 +45,11 @@ function byEnd(a: JobRow, b: JobRow): number {
   return (a.finished_at ?? 0) - (b.finished_at ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-async function tellOne({ reaction, signals }: OutcomeDeps, job: JobRow, considering: ReturnType<typeof considerOutcome>): Promise<Failure | null> {
+async function tellOne(
+  { reaction, signals }: OutcomeDeps,
+  job: JobRow,
+  considering: ReturnType<typeof considerOutcome>,
+): Promise<Failure | null> {
   try {
     await settleOutcome(reaction, job, await considering);
   } catch (error) {

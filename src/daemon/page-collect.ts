@@ -11,7 +11,18 @@ import { listLiveEndpoints } from '../store/live-endpoints.ts';
 import { listLiveTargets } from '../store/notify-targets.ts';
 import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../store/page-bursts.ts';
 import {
-  type AskedOrNone, type Assignment, assignTargets, countPages, countPending, followable, insertPage, markFollowed, newPages, remindable, requestPage, untoldApprovals,
+  type AskedOrNone,
+  type Assignment,
+  assignTargets,
+  countPages,
+  countPending,
+  followable,
+  insertPage,
+  markFollowed,
+  newPages,
+  remindable,
+  requestPage,
+  untoldApprovals,
 } from '../store/pages.ts';
 import type { Db, EndpointRow } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -57,10 +68,15 @@ export async function collectPages(deps: CollectDeps): Promise<number> {
  * Everybody who is told, and by which daemon: endpoints and its own targets by this one, targets that only others have
  * by one of them. So it does not matter which daemon finds a page first.
  */
-async function assignmentsOf({ transports, self }: CollectDeps, tx: Tx, endpoints: readonly EndpointRow[]): Promise<Assignment[]> {
+async function assignmentsOf(
+  { transports, self }: CollectDeps,
+  tx: Tx,
+  endpoints: readonly EndpointRow[],
+): Promise<Assignment[]> {
   const daemonId = self();
   const byTarget = new Map<string, string>();
-  for (const other of await listLiveTargets(tx)) for (const target of other.targets) byTarget.set(deliveryTargetOf(target), other.daemonId);
+  for (const other of await listLiveTargets(tx))
+    for (const target of other.targets) byTarget.set(deliveryTargetOf(target), other.daemonId);
   for (const { id } of [...transports, ...endpoints]) byTarget.set(id, daemonId);
   return [...byTarget].map(([target, sender]) => ({ target, daemonId: sender }));
 }
@@ -69,7 +85,13 @@ async function assignmentsOf({ transports, self }: CollectDeps, tx: Tx, endpoint
 async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
   const { db } = store;
   const now = await store.dialect.clock(db, clock.now());
-  const found = await Promise.all([untoldApprovals(db, now, 1), remindable(db, now, 1), followable(db, 1), newPages(db, 1), dueBursts(db, clock.now())]);
+  const found = await Promise.all([
+    untoldApprovals(db, now, 1),
+    remindable(db, now, 1),
+    followable(db, 1),
+    newPages(db, 1),
+    dueBursts(db, clock.now()),
+  ]);
   return found.some(({ length }) => length > 0);
 }
 
@@ -107,15 +129,20 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Pr
   if (asked.length === 0) return 0;
   const recent = await countPages(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
-    for (const each of asked) await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
+    for (const each of asked)
+      await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
     return asked.length;
   }
   // What comes meanwhile waits for the next such page, but never past its deadline.
   const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
   if ((await countPages(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
-  const page = await requestPage(tx, { topic: `approvals:${asked[0]?.id ?? ''}`, facts: { kind: 'approvals', count: await countPending(tx.db) } });
+  const page = await requestPage(tx, {
+    topic: `approvals:${asked[0]?.id ?? ''}`,
+    facts: { kind: 'approvals', count: await countPending(tx.db) },
+  });
   const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
-  for (const each of asked) await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
+  for (const each of asked)
+    await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
   return asked.length;
 }
 
@@ -123,7 +150,8 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Pr
 async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
   const recent = await countPages(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
-  for (const each of single) await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
+  for (const each of single)
+    await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
 }
 
 /** Answers how many it was given. */
@@ -131,7 +159,10 @@ async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;
     if (state === 'pending') continue;
-    await requestPage(tx, { topic: `decided:${each.id}`, facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) } });
+    await requestPage(tx, {
+      topic: `decided:${each.id}`,
+      facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) },
+    });
     await markFollowed(tx, each.id);
   }
   return settled.length;
@@ -168,5 +199,7 @@ const ABOUT_CHARACTERS = 120;
 function aboutOf({ event_name: name, event_labels: labels }: AskedOrNone): string | null {
   if (name === null || name === '') return null;
   const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
-  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`).slice(0, ABOUT_CHARACTERS).join('');
+  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`)
+    .slice(0, ABOUT_CHARACTERS)
+    .join('');
 }

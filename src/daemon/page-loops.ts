@@ -16,7 +16,10 @@ interface PageLoopDeps {
 type StartLoop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<number | void>) => Loop;
 
 /** What tells people: the pages, and the watches that ask for some. */
-export function startPageLoops({ pages: options, signals, ...deps }: PageLoopDeps, loop: StartLoop): { readonly wake: () => void; readonly loops: readonly Loop[] } {
+export function startPageLoops(
+  { pages: options, signals, ...deps }: PageLoopDeps,
+  loop: StartLoop,
+): { readonly wake: () => void; readonly loops: readonly Loop[] } {
   const onError = (error: unknown): void => void signals.emit('loop:failed', { name: 'page', error });
   const pager = new Pager({ ...deps, ...options, onError });
   const pages = loop('page', PAGE_EVERY_MS, (signal) => pager.sweepOnce(signal));

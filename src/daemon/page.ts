@@ -9,7 +9,16 @@ import type { Services } from '../operations/services.ts';
 import { SendFailed } from '../push/dial-guard.ts';
 import type { EndpointTarget } from '../push/endpoint.ts';
 import type { Transport } from '../push/transport.ts';
-import { dueDeliveries, type Due, hasLeft, nextDelivery, putOff, retryDelivery, settleDelivery, takeOver } from '../store/deliveries.ts';
+import {
+  dueDeliveries,
+  type Due,
+  hasLeft,
+  nextDelivery,
+  putOff,
+  retryDelivery,
+  settleDelivery,
+  takeOver,
+} from '../store/deliveries.ts';
 import type { Tx } from '../store/gate.ts';
 import { listLiveEndpoints } from '../store/live-endpoints.ts';
 import { adoptNumbered } from '../store/notify-targets.ts';
@@ -140,15 +149,18 @@ export class Pager {
   /** Null for what was taken. */
   async #send(due: Due, endpoint: EndpointRow | undefined): Promise<SendFailed | null> {
     const transport = this.#deps.transports.find(({ id }) => id === due.target);
-    if (endpoint === undefined && transport === undefined) return new SendFailed('there is no such target any more', 'refused');
+    if (endpoint === undefined && transport === undefined)
+      return new SendFailed('there is no such target any more', 'refused');
     try {
       const message = await this.#compose(due, holderOf(endpoint, transport));
       if (transport !== undefined) await transport.send(message);
-      else if (endpoint !== undefined) await this.#deps.sendToEndpoint({ endpoint: endpoint.endpoint, keys: keysOf(endpoint) }, message);
+      else if (endpoint !== undefined)
+        await this.#deps.sendToEndpoint({ endpoint: endpoint.endpoint, keys: keysOf(endpoint) }, message);
       return null;
     } catch (error) {
       if (error instanceof SendFailed) return error;
-      if (error instanceof Failure) return new SendFailed(error.message, error.code === 'unavailable' ? 'transient' : 'refused');
+      if (error instanceof Failure)
+        return new SendFailed(error.message, error.code === 'unavailable' ? 'transient' : 'refused');
       this.#deps.onError(error);
       return new SendFailed('a fault of the service');
     }
@@ -158,7 +170,10 @@ export class Pager {
     const { clock, detail, baseUrl } = this.#deps;
     const facts = JSON.parse(due.detail) as PageFacts;
     const asks = facts.kind === 'approval' || facts.kind === 'reminder';
-    const links = asks && detail === 'full' && holder !== null ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true) : null;
+    const links =
+      asks && detail === 'full' && holder !== null
+        ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true)
+        : null;
     return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
   }
 
@@ -170,7 +185,17 @@ export class Pager {
     const { store, services } = this.#deps;
     const minted = services
       .linkOrigin()
-      .then((origin) => store.write((tx) => mintLinks(tx, { origin, approvalId, ...holder, madeBy: null, oneTap: oneTap ? ['approve', 'reject'] : ['reject'] })))
+      .then((origin) =>
+        store.write((tx) =>
+          mintLinks(tx, {
+            origin,
+            approvalId,
+            ...holder,
+            madeBy: null,
+            oneTap: oneTap ? ['approve', 'reject'] : ['reject'],
+          }),
+        ),
+      )
       .catch((error: unknown) => {
         // A recipient who may not decide now may at the next page.
         this.#links.delete(key);
@@ -191,7 +216,12 @@ function holderOf(endpoint: EndpointRow | undefined, transport: Transport | unde
 }
 
 /** What came of a try; `failure` is null for what was taken. */
-async function recordTry(tx: Tx, due: Due, endpoint: EndpointRow | undefined, failure: SendFailed | null): Promise<void> {
+async function recordTry(
+  tx: Tx,
+  due: Due,
+  endpoint: EndpointRow | undefined,
+  failure: SendFailed | null,
+): Promise<void> {
   const base = { page_id: due.page_id, target: due.target };
   if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
   if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
@@ -199,10 +229,18 @@ async function recordTry(tx: Tx, due: Due, endpoint: EndpointRow | undefined, fa
     // First what was tried, with its reason: what else waits for the endpoint goes without one.
     await settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
     if (!(await pruneEndpoint(tx, endpoint.id))) return;
-    return tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: 'notify.endpoint.prune', target: endpoint.id, detail: {} });
+    return tx.record({
+      principal: 'gatehouse',
+      owner: 'gatehouse',
+      via: 'daemon',
+      operation: 'notify.endpoint.prune',
+      target: endpoint.id,
+      detail: {},
+    });
   }
   const waitMs = RETRY_MS[due.attempts];
-  if (waitMs === undefined || failure.kind !== 'transient') return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
+  if (waitMs === undefined || failure.kind !== 'transient')
+    return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
   const leastMs = failure.retryAfterMs ?? 0;
   // All that waits for the target, this one too, whose own time is set after that.
   await putOff(tx, due.target, tx.now + Math.max(Math.min(waitMs, PUT_OFF_MS), leastMs));
@@ -215,5 +253,5 @@ function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {
 
 /** A fifth more or less, so that what failed together is not tried together again. */
 function jittered(ms: number): number {
-  return Math.round(ms * (0.8 + (0.4 * (pooledBytes(2).readUInt16BE() / 0xffff))));
+  return Math.round(ms * (0.8 + 0.4 * (pooledBytes(2).readUInt16BE() / 0xffff)));
 }

@@ -51,7 +51,12 @@ async function scene(t: TestContext): Promise<Scene> {
 }
 
 /** A job that `daemonId` has claimed and, unless told otherwise, started. */
-async function runningJob(kit: TestStore, daemonId: string, key: string | null = null, started = true): Promise<string> {
+async function runningJob(
+  kit: TestStore,
+  daemonId: string,
+  key: string | null = null,
+  started = true,
+): Promise<string> {
   const id = await kit.job(key);
   const [claimed] = await kit.store.write((tx) => claim(tx, daemonId, 1));
   assert.ok(claimed !== undefined && claimed.row.id === id);
@@ -65,10 +70,16 @@ describe('rescue', () => {
     const id = await runningJob(on, await on.daemon(), 'k');
     const next = await on.job('k');
     await on.rescue();
-    assert.deepEqual(on.asked.map(({ options, state }) => [options.jobId, options.leader, state]), [[id, LEADER, 'running']]);
+    assert.deepEqual(
+      on.asked.map(({ options, state }) => [options.jobId, options.leader, state]),
+      [[id, LEADER, 'running']],
+    );
     assert.deepEqual([await on.state(id), on.announced], ['interrupted', [id]]);
     const claimed = await on.store.write((tx) => claim(tx, on.self, 5));
-    assert.deepEqual(claimed.map(({ row }) => row.id), [next]);
+    assert.deepEqual(
+      claimed.map(({ row }) => row.id),
+      [next],
+    );
   });
 
   test('F02: while a process of the job can not be ended, the job keeps its state and its key', async (t) => {
@@ -138,7 +149,10 @@ describe('rescue', () => {
     const folders = [running, ended, 'job_01m7yd4zyke00anp2z332d2j5p', 'notes'];
     for (const name of folders) mkdirSync(join(on.runsDir, name, 'closed', 'deep'), { recursive: true });
     await on.rescue();
-    assert.deepEqual(folders.map((name) => existsSync(join(on.runsDir, name))), [true, false, true, true]);
+    assert.deepEqual(
+      folders.map((name) => existsSync(join(on.runsDir, name))),
+      [true, false, true, true],
+    );
   });
 
   test('also where the directories of runs were before an upgrade', async (t) => {
@@ -147,6 +161,9 @@ describe('rescue', () => {
     const former = join(on.runsDir, '..', 'former');
     mkdirSync(join(former, ended, 'deep'), { recursive: true });
     await on.rescue([], [former, join(on.runsDir, '..', 'removed')]);
-    assert.deepEqual([existsSync(join(former, ended)), on.asked[0]?.options.toldDir], [false, join(former, `${ended}.told`)]);
+    assert.deepEqual(
+      [existsSync(join(former, ended)), on.asked[0]?.options.toldDir],
+      [false, join(former, `${ended}.told`)],
+    );
   });
 });

@@ -42,7 +42,8 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
   await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
   // An operator may remove a former folder while this runs.
-  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))]) await sweepRunDirs({ ...deps, runsDir });
+  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
+    await sweepRunDirs({ ...deps, runsDir });
 }
 
 /** With the folder in which the directory of this run is. */
@@ -104,6 +105,13 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   if (job.leader_pid === null || job.leader_start === null) return [];
   const leader = { pid: job.leader_pid, startTicks: job.leader_start };
   const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: LEADER_FIRST.has(job.kind) };
-  const { left } = await deps.endTree({ jobId: job.id, leader, graceMs: STOP_GRACE_MS, clock: deps.clock, signal, ...stop });
+  const { left } = await deps.endTree({
+    jobId: job.id,
+    leader,
+    graceMs: STOP_GRACE_MS,
+    clock: deps.clock,
+    signal,
+    ...stop,
+  });
   return left;
 }

@@ -64,7 +64,11 @@ export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortS
   return { secrets, secretsUsed: await usedSecrets(db, given), hidden, workspace: materials, ring };
 }
 
-async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow, signal: AbortSignal | undefined): Promise<{ tree: string; root: string }> {
+async function treeOf(
+  { store, sources }: InputDeps,
+  workspace: WorkspaceRow,
+  signal: AbortSignal | undefined,
+): Promise<{ tree: string; root: string }> {
   if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
   const source = await findSource(store.db, workspace.source);
   if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
@@ -73,14 +77,22 @@ async function treeOf({ store, sources }: InputDeps, workspace: WorkspaceRow, si
   // The machine that fetched it was another one: the commit that it noted is what runs.
   if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
   const fetched = await sources.treeOf(source);
-  if (fetched === null) throw new Failure('unavailable', `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`);
+  if (fetched === null)
+    throw new Failure(
+      'unavailable',
+      `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`,
+    );
   return { tree: fetched, root: workspace.path };
 }
 
 /** What is there now may be another directory than when it was named: the service's own is never copied into a run. */
 async function directoryOf(sources: InputDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
   const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
-  if (tree === null) throw new Failure('conflict', `The directory of workspace ${name} is gone, or is one that no run may take its files from.`);
+  if (tree === null)
+    throw new Failure(
+      'conflict',
+      `The directory of workspace ${name} is gone, or is one that no run may take its files from.`,
+    );
   return tree;
 }
 
@@ -92,36 +104,70 @@ interface UsedSecret {
 
 async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Promise<string> {
   const versions = await secretVersions(db, Object.values(given));
-  const used = Object.entries(given).map(([variable, ref]): [string, UsedSecret] => [variable, { ref, version: versions.get(ref) ?? 0 }]);
+  const used = Object.entries(given).map(([variable, ref]): [string, UsedSecret] => [
+    variable,
+    { ref, version: versions.get(ref) ?? 0 },
+  ]);
   return JSON.stringify(Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /** What a plan was made with. A value that is not kept any more could not be kept out of the output: the plan is refused. */
-async function plannedSecrets(db: Db, { id, secrets }: Pick<ArtifactRow, 'id' | 'secrets'>): Promise<Record<string, string>> {
+async function plannedSecrets(
+  db: Db,
+  { id, secrets }: Pick<ArtifactRow, 'id' | 'secrets'>,
+): Promise<Record<string, string>> {
   const used = Object.entries(JSON.parse(secrets) as Record<string, UsedSecret>);
-  const versions = await secretVersions(db, used.map(([, { ref }]) => ref));
+  const versions = await secretVersions(
+    db,
+    used.map(([, { ref }]) => ref),
+  );
   const changed = used.find(([, { ref, version }]) => versions.get(ref) !== version);
   if (changed !== undefined) {
-    throw new Failure('conflict', `The secret ${changed[1].ref} was set again or removed after plan ${id} was made with it: make a new plan. Nothing was run.`);
+    throw new Failure(
+      'conflict',
+      `The secret ${changed[1].ref} was set again or removed after plan ${id} was made with it: make a new plan. Nothing was run.`,
+    );
   }
   return Object.fromEntries(used.map(([variable, { ref }]) => [variable, ref]));
 }
 
 /** The values that this run is not given itself, and notes those that it is. */
-async function hiddenValues(store: Store, ring: Keyring, workspace: WorkspaceRow, given: readonly string[]): Promise<Buffer[]> {
+async function hiddenValues(
+  store: Store,
+  ring: Keyring,
+  workspace: WorkspaceRow,
+  given: readonly string[],
+): Promise<Buffer[]> {
   const before = JSON.parse(workspace.secret_refs) as string[];
   if (given.some((ref) => !before.includes(ref))) await store.write((tx) => recordSecrets(tx, workspace.name, given));
-  return readKnownSecrets(store.db, ring, before.filter((ref) => !given.includes(ref)));
+  return readKnownSecrets(
+    store.db,
+    ring,
+    before.filter((ref) => !given.includes(ref)),
+  );
 }
 
-async function openState(store: Store, ring: Keyring, { name: workspace, own_backend: ownBackend, serial, lineage }: WorkspaceRow): Promise<Uint8Array | null> {
+async function openState(
+  store: Store,
+  ring: Keyring,
+  { name: workspace, own_backend: ownBackend, serial, lineage }: WorkspaceRow,
+): Promise<Uint8Array | null> {
   if (ownBackend === 1) return null;
   const row = await newestState(store.db, workspace);
   if (ownBackend === 0 && serial !== null && (row?.serial !== serial || row.lineage !== lineage)) {
-    throw new Failure('conflict', `Integrity: the newest state of ${workspace}, serial ${serial}, is not there. Nothing was run.`);
+    throw new Failure(
+      'conflict',
+      `Integrity: the newest state of ${workspace}, serial ${serial}, is not there. Nothing was run.`,
+    );
   }
   if (row === undefined) return null;
-  return openSealed(ring, stateLabel(row), row.sealed, `version ${row.version} of the state of ${workspace} can not be used`, 'Nothing was run.');
+  return openSealed(
+    ring,
+    stateLabel(row),
+    row.sealed,
+    `version ${row.version} of the state of ${workspace} can not be used`,
+    'Nothing was run.',
+  );
 }
 
 type PlanRow = Awaited<ReturnType<typeof getArtifact>>;
@@ -137,19 +183,33 @@ async function readUnaltered(store: Store, jobId: string, id: string): Promise<P
     const digest = hash('sha256', artifact.sealed);
     if (digest === artifact.digest && (asked === undefined || asked.plan_digest === digest)) return artifact;
   }
-  throw new Failure('conflict', `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`);
+  throw new Failure(
+    'conflict',
+    `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`,
+  );
 }
 
 /**
  * Opens a saved plan for the one run that may carry it out: it is marked as used before anything runs, and has to be
  * what was asked about, unaltered, and made from the state that is still the newest.
  */
-async function openPlan({ store }: InputDeps, ring: Keyring, job: JobRow, artifact: PlanRow, workspace: WorkspaceRow): Promise<SavedPlan> {
+async function openPlan(
+  { store }: InputDeps,
+  ring: Keyring,
+  job: JobRow,
+  artifact: PlanRow,
+  workspace: WorkspaceRow,
+): Promise<SavedPlan> {
   const { id, serial, lineage } = artifact;
-  if (artifact.workspace !== workspace.name) throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
-  if (!(await store.write((tx) => consume(tx, id, job.id)))) throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
+  if (artifact.workspace !== workspace.name)
+    throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
+  if (!(await store.write((tx) => consume(tx, id, job.id))))
+    throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
   if (hasMoved(artifact, workspace)) {
-    throw new Failure('stale_plan', `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`);
+    throw new Failure(
+      'stale_plan',
+      `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`,
+    );
   }
   return {
     file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} can not be used`, 'Nothing was run.'),

@@ -10,7 +10,14 @@ import { getJob } from '../store/jobs.ts';
 import { noteDrift } from '../store/outcomes.ts';
 import type { ArtifactRow, JobRow } from '../store/schema.ts';
 import { planLabel } from '../store/seal.ts';
-import { getWorkspace, moveWorkspace, recordApply, recordBackend, recordDrift, recordPlan } from '../store/workspaces.ts';
+import {
+  getWorkspace,
+  moveWorkspace,
+  recordApply,
+  recordBackend,
+  recordDrift,
+  recordPlan,
+} from '../store/workspaces.ts';
 import { recordMove } from './moves.ts';
 import type { RunInputs } from './run-inputs.ts';
 
@@ -26,7 +33,10 @@ export async function readyResult(job: JobRow, inputs: RunInputs, outcome: RunOu
   const { workspace: materials, ring } = inputs;
   if (name === null || materials === null || ring === null) return NO_RESULT;
   if (found === undefined) return (tx) => writeUnfound(tx, job, name);
-  const artifact = found.made === null ? null : await artifactOf(job, inputs, ring, materials.artifactId, found.made, found.ownBackend);
+  const artifact =
+    found.made === null
+      ? null
+      : await artifactOf(job, inputs, ring, materials.artifactId, found.made, found.ownBackend);
   return async (tx) => {
     await recordBackend(tx, name, found.ownBackend);
     if (found.position !== null) await writePosition(tx, job, name, found.position);
@@ -40,7 +50,8 @@ export async function readyResult(job: JobRow, inputs: RunInputs, outcome: RunOu
 async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
   if (isChanging(job.kind)) await recordApply(tx, name, job.id);
   const { leader_pid: leader } = await getJob(tx.db, job.id);
-  if (job.plan_artifact_id !== null && isChanging(job.kind) && leader === null) await release(tx, job.plan_artifact_id, job.id);
+  if (job.plan_artifact_id !== null && isChanging(job.kind) && leader === null)
+    await release(tx, job.plan_artifact_id, job.id);
 }
 
 /** A serial that no run of ours has made was made outside of the service. */
@@ -54,7 +65,14 @@ async function writePosition(tx: Tx, job: JobRow, name: string, position: StateP
 
 type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
 
-async function artifactOf(job: JobRow, { secretsUsed }: RunInputs, ring: Keyring, id: string, made: MadePlan, ownBackend: boolean): Promise<NewArtifact> {
+async function artifactOf(
+  job: JobRow,
+  { secretsUsed }: RunInputs,
+  ring: Keyring,
+  id: string,
+  made: MadePlan,
+  ownBackend: boolean,
+): Promise<NewArtifact> {
   const { planned, summary, view } = made.plan;
   const named = {
     id,
@@ -93,8 +111,14 @@ async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promis
 }
 
 /** What differs is told by an event, and so is the end of it: by the one that tells the end of the job. */
-async function writeDrift(tx: Tx, job: JobRow, name: string, drift: NonNullable<WorkspaceResult['drift']>): Promise<void> {
+async function writeDrift(
+  tx: Tx,
+  job: JobRow,
+  name: string,
+  drift: NonNullable<WorkspaceResult['drift']>,
+): Promise<void> {
   const before = (await getWorkspace(tx.db, name)).drift;
   await recordDrift(tx, name, drift);
-  if (drift === 'drifted' || before === 'drifted') await noteDrift(tx, job.id, drift === 'drifted' ? 'firing' : 'resolved');
+  if (drift === 'drifted' || before === 'drifted')
+    await noteDrift(tx, job.id, drift === 'drifted' ? 'firing' : 'resolved');
 }

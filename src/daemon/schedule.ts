@@ -47,7 +47,9 @@ export class Scheduler {
       const now = await this.#now();
       if (next > now) return Math.min(next - now, SCHEDULE_EVERY_MS);
       const read = await this.#reader();
-      const taken = await Promise.allSettled((await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))));
+      const taken = await Promise.allSettled(
+        (await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))),
+      );
       // One that can not be written holds up no other one, and is tried again by the next pass.
       for (const each of taken) if (each.status === 'rejected') throw each.reason;
     }
@@ -80,7 +82,14 @@ export class Scheduler {
       await store.write(async (tx) => {
         if (!(await moveSlot(tx, row, next))) return;
         const detail = { next_at: next === null ? null : rfc3339(next) };
-        tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation: 'schedule.move', target: row.name, detail });
+        tx.record({
+          principal: 'gatehouse',
+          owner: 'gatehouse',
+          via: 'daemon',
+          operation: 'schedule.move',
+          target: row.name,
+          detail,
+        });
       });
     }
   }
@@ -106,7 +115,8 @@ export class Scheduler {
         return record(tx, row, 'schedule.refuse', { ...slot, code: error.code, reason: error.message });
       }
       await noteJob(tx, row.name, queued.jobId);
-      const asked = queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
+      const asked =
+        queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
       record(tx, row, 'schedule.run', { ...slot, job_id: queued.jobId, ...asked });
     });
   }
@@ -124,12 +134,20 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
 
 async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
   checkScheduleTag(tx.ring, row);
-  const gate: Gate | null = row.approval === 'required' ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name } : null;
+  const gate: Gate | null =
+    row.approval === 'required'
+      ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name }
+      : null;
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
   return queueAction(tx, deps, asker, JSON.parse(row.action) as ScheduledAction, gate);
 }
 
-function record(tx: Tx, { name, added_by: principal, owners }: ScheduleRow, operation: string, detail: Readonly<Record<string, unknown>>): void {
+function record(
+  tx: Tx,
+  { name, added_by: principal, owners }: ScheduleRow,
+  operation: string,
+  detail: Readonly<Record<string, unknown>>,
+): void {
   const [owner = principal] = JSON.parse(owners) as string[];
   tx.record({ principal, owner, via: 'schedule', operation, target: name, detail });
 }

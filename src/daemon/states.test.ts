@@ -10,7 +10,8 @@ import { getWorkspace, insertWorkspace } from '../store/workspaces.ts';
 import { findState, keepFound } from './states.ts';
 import { openTestStore, type TestStore } from './store-for-tests.ts';
 
-const text = (serial: number, lineage = 'l'): string => JSON.stringify({ version: 4, serial, lineage, resources: [{ instances: [{}, {}] }] });
+const text = (serial: number, lineage = 'l'): string =>
+  JSON.stringify({ version: 4, serial, lineage, resources: [{ instances: [{}, {}] }] });
 
 interface Scene extends TestStore {
   readonly job: TestStore['job'];
@@ -24,9 +25,7 @@ async function scene(t: TestContext): Promise<Scene> {
   const kit = await openTestStore();
   t.after(() => kit.close());
   const id = await kit.job(null, { kind: 'apply', workspace: 'net' });
-  await kit.store.write((tx) =>
-    insertWorkspace(tx, workspaceRow('net', { path: '/x' })),
-  );
+  await kit.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: '/x' })));
   const row = await getJob(kit.store.db, id);
   const folder = join(kit.runsDir, id, 'tree');
   mkdirSync(folder, { recursive: true });
@@ -45,7 +44,8 @@ async function scene(t: TestContext): Promise<Scene> {
   };
 }
 
-const kept = async ({ store }: Scene): Promise<[version: number, serial: number][]> => (await listStates(store.db, 'net')).map(({ version, serial }) => [version, serial]);
+const kept = async ({ store }: Scene): Promise<[version: number, serial: number][]> =>
+  (await listStates(store.db, 'net')).map(({ version, serial }) => [version, serial]);
 
 test('What a run left becomes the newest state, once, and the workspace is where it says', async (t) => {
   const on = await scene(t);
@@ -72,7 +72,10 @@ test('A state that another one has gone past, and one that belongs into a backen
   await on.salvage();
   on.write('terraform.tfstate', text(4, 'of somebody else'));
   await on.salvage();
-  assert.deepEqual(await kept(on), [[1, 5], [-1, 4]]);
+  assert.deepEqual(await kept(on), [
+    [1, 5],
+    [-1, 4],
+  ]);
   assert.equal((await getWorkspace(on.store.db, 'net')).serial, 5);
 
   const own = await scene(t);
@@ -91,5 +94,8 @@ test('Two states of one serial are two things that were made: the second is set 
   await on.salvage();
   on.write('terraform.tfstate', `${text(3)} `);
   await on.salvage();
-  assert.deepEqual(await kept(on), [[1, 3], [-1, 3]]);
+  assert.deepEqual(await kept(on), [
+    [1, 3],
+    [-1, 3],
+  ]);
 });

@@ -34,7 +34,11 @@ export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: Seale
 }
 
 /** Keeps a state that was found where a run had left it, unless that very state is kept already. */
-export async function keepFound(tx: Tx, job: JobRow, sealed: SealedState & { readonly aside?: boolean }): Promise<void> {
+export async function keepFound(
+  tx: Tx,
+  job: JobRow,
+  sealed: SealedState & { readonly aside?: boolean },
+): Promise<void> {
   const { state, ring, aside = false } = sealed;
   await holdKey(tx, job);
   const newest = await newestState(tx.db, job.workspace ?? '');
@@ -94,7 +98,9 @@ export async function findState({ store, keyring, runsDir }: FindDeps, job: JobR
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;
   const runDir = join(runsDir, job.id);
-  const folder = await resolveRunFolder(runDir, `${TREE}/${workspace.source === null ? '' : workspace.path}`).catch(() => null);
+  const folder = await resolveRunFolder(runDir, `${TREE}/${workspace.source === null ? '' : workspace.path}`).catch(
+    () => null,
+  );
   if (folder === null) return null;
   const place = { runDir, folder };
   // What could not be written where it belongs is newer than what stands there.

@@ -30,7 +30,12 @@ export async function openTestStore(): Promise<TestStore> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
   const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
   for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
-  const store = await openStore({ location: { file: join(dir, 'store.db') }, clock: systemClock, daemonId: 'test', keyring: testKeyring });
+  const store = await openStore({
+    location: { file: join(dir, 'store.db') },
+    clock: systemClock,
+    daemonId: 'test',
+    keyring: testKeyring,
+  });
   return {
     store,
     keyring: () => Promise.resolve(RING),
@@ -39,7 +44,16 @@ export async function openTestStore(): Promise<TestStore> {
     instancesDir,
     async daemon(machine = HERE) {
       const id = newId('dmn', systemClock.now());
-      const row = { id, host: machine.host, boot_id: machine.bootId, pid: 1, version: '0', started_at: 0, lease_until: null, stopped_at: null };
+      const row = {
+        id,
+        host: machine.host,
+        boot_id: machine.bootId,
+        pid: 1,
+        version: '0',
+        started_at: 0,
+        lease_until: null,
+        stopped_at: null,
+      };
       await store.write((tx) => insertDaemon(tx, row));
       return id;
     },
@@ -51,7 +65,11 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-async function insertCommand(tx: Parameters<typeof insertJob>[0], key: string | null, more: Partial<NewJob>): Promise<string> {
+async function insertCommand(
+  tx: Parameters<typeof insertJob>[0],
+  key: string | null,
+  more: Partial<NewJob>,
+): Promise<string> {
   const id = newId('job', tx.now);
   await insertJob(tx, {
     id,

@@ -40,7 +40,10 @@ interface Scene extends TestStore {
   row(id: string): Promise<JobRow>;
 }
 
-async function scene(t: TestContext, { maxJobs = 1, ...more }: { maxJobs?: number } & Partial<TestStore> = {}): Promise<Scene> {
+async function scene(
+  t: TestContext,
+  { maxJobs = 1, ...more }: { maxJobs?: number } & Partial<TestStore> = {},
+): Promise<Scene> {
   const kit = { ...(await openTestStore()), ...more };
   t.after(() => kit.close());
   const self = await kit.daemon();
@@ -133,7 +136,10 @@ describe('the work of a daemon', () => {
     assert.deepEqual([on.freed, (await on.row(id)).state, readdirSync(on.runsDir)], [[0], 'succeeded', []]);
   });
 
-  for (const [exitCode, state] of [[0, 'succeeded'], [3, 'failed']] as const) {
+  for (const [exitCode, state] of [
+    [0, 'succeeded'],
+    [3, 'failed'],
+  ] as const) {
     test(`a program that ends with ${exitCode} ends its job as ${state}`, async (t) => {
       const on = await scene(t);
       const id = await begin(on);
@@ -168,7 +174,11 @@ describe('the work of a daemon', () => {
     assert.deepEqual([(await on.row(id)).state, (await on.row(next)).state], ['interrupted', 'queued']);
   });
 
-  for (const [exitCode, state] of [[0, 'succeeded'], [3, 'failed'], [143, 'interrupted']] as const) {
+  for (const [exitCode, state] of [
+    [0, 'succeeded'],
+    [3, 'failed'],
+    [143, 'interrupted'],
+  ] as const) {
     test(`a program that ends with ${exitCode} while the daemon stops ends its job as ${state}`, async (t) => {
       const on = await scene(t);
       const id = await begin(on);
@@ -179,7 +189,10 @@ describe('the work of a daemon', () => {
     });
   }
 
-  for (const [exitCode, state] of [[0, 'succeeded'], [143, 'interrupted']] as const) {
+  for (const [exitCode, state] of [
+    [0, 'succeeded'],
+    [143, 'interrupted'],
+  ] as const) {
     test(`F03: a run that ends with ${exitCode} while the lease is late ends its job as ${state}`, async (t) => {
       const on = await scene(t);
       const id = await begin(on);
@@ -221,8 +234,13 @@ describe('the work of a daemon', () => {
     await until(() => on.freed.length > 0);
     assert.equal((await on.row(id)).state, 'succeeded');
     const chunks = await chunksAfter(on.store.db, id, 0, 10);
-    const lines = chunks.flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 10 })).filter(({ type }) => type === 'log');
-    assert.deepEqual(lines.map((line) => 'text' in line && line.text), ['one line']);
+    const lines = chunks
+      .flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 10 }))
+      .filter(({ type }) => type === 'log');
+    assert.deepEqual(
+      lines.map((line) => 'text' in line && line.text),
+      ['one line'],
+    );
   });
 
   test('an end that can not be written is told of, and frees its slot', async (t) => {
@@ -236,7 +254,10 @@ describe('the work of a daemon', () => {
     assert.deepEqual(told, ['Error: odd']);
   });
 
-  for (const [how, state] of [['a cancel', 'cancelled'], ['a stop of the daemon', 'interrupted']] as const) {
+  for (const [how, state] of [
+    ['a cancel', 'cancelled'],
+    ['a stop of the daemon', 'interrupted'],
+  ] as const) {
     test(`${how} ends a run that still waits for its files, and it is ${state}`, async (t) => {
       const waits = Promise.withResolvers<void>();
       const fetch: TestStore['sources']['fetch'] = (_source, signal) =>
@@ -246,7 +267,15 @@ describe('the work of a daemon', () => {
         });
       const on = await scene(t, { sources: { treeOf: () => Promise.resolve(null), fetch } });
       await on.store.write(async (tx) => {
-        await insertSource(tx, { name: 'infra', kind: 'git', location: 'https://git.test/x', ref: null, commit_id: 'a'.repeat(40), synced_at: 0, created_at: 0 });
+        await insertSource(tx, {
+          name: 'infra',
+          kind: 'git',
+          location: 'https://git.test/x',
+          ref: null,
+          commit_id: 'a'.repeat(40),
+          synced_at: 0,
+          created_at: 0,
+        });
         await insertWorkspace(tx, workspaceRow('net', { source: 'infra', path: '' }));
       });
       const spec = JSON.stringify({ plan: null, runSecrets: {}, detailedExitcode: false });

@@ -98,7 +98,8 @@ export class Work {
   /** One pass: stops the runs that somebody asked to cancel. */
   async cancelOnce(): Promise<void> {
     if (this.#runs.size === 0) return;
-    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self())) this.#stopRun(jobId, 'cancel');
+    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self()))
+      this.#stopRun(jobId, 'cancel');
   }
 
   /**
@@ -144,7 +145,14 @@ export class Work {
       end = await runJob(
         this.#deps.kit,
         runner,
-        { id: row.id, kind: row.kind, spec: row.spec, privileged: row.privileged === 1, timeoutMs: row.timeout_ms, ...inputs },
+        {
+          id: row.id,
+          kind: row.kind,
+          spec: row.spec,
+          privileged: row.privileged === 1,
+          timeoutMs: row.timeout_ms,
+          ...inputs,
+        },
         {
           firstSeq: lastSeq + 1,
           leader: (leader) => this.#recordLeader(fence, leader),
@@ -170,15 +178,19 @@ export class Work {
   /** Where the run can't start, its output says why, and nothing else is run. */
   async #ready(row: JobRow, signal: AbortSignal): Promise<{ runner: Runner; inputs: RunInputs }> {
     const runner = RUNNERS[row.kind];
-    if (runner === undefined) return { runner: saying(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
+    if (runner === undefined)
+      return { runner: saying(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
     try {
       // Whoever can write the database alone must not get out of the sandbox.
       if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
       return { runner, inputs: await gatherInputs(this.#deps, row, signal) };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (signal.aborted) return { runner: saying('It was stopped before its program was started.', 'cancelled'), inputs: NO_INPUTS };
-      await this.#persist((tx) => Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })));
+      if (signal.aborted)
+        return { runner: saying('It was stopped before its program was started.', 'cancelled'), inputs: NO_INPUTS };
+      await this.#persist((tx) =>
+        Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })),
+      );
       return { runner: saying(error.message, 'failed'), inputs: NO_INPUTS };
     }
   }
@@ -220,7 +232,12 @@ export class Work {
   async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
     const kept = await this.#persist(async (tx, again) => {
       const { firstSeq, lastSeq, rawBytes, data } = chunk;
-      const owned = await appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }, again);
+      const owned = await appendOutput(
+        tx,
+        fence,
+        { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data },
+        again,
+      );
       if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return owned;
     });
@@ -235,7 +252,8 @@ export class Work {
     // only a success is certain to be its own.
     const overdue = stop === 'lease-late' || this.#deps.isOverdue();
     const told = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
-    const interrupted = (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
+    const interrupted =
+      (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
     const final = { state: interrupted ? ('interrupted' as const) : end.state, exitCode: end.exitCode };
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });

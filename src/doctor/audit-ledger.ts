@@ -9,7 +9,9 @@ const NAMED_MAX = 5;
 
 /** The first faults of a ledger, which say enough, and how many more there are. */
 export function namedFaults(faults: readonly string[]): string {
-  return faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '');
+  return (
+    faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '')
+  );
 }
 
 /** Each chain of the audit ledger holds from its first row to its head. */
@@ -19,7 +21,9 @@ export function examineAuditLedger(facts: Facts): Promise<Finding> {
     if (faults.length > 0) return fail(`${namedFaults(faults)}.`);
     const whole = `${rows} rows in ${counted(chains)}, each following the one before it.`;
     if (unkeyed === 0) return ok(whole);
-    return warn(`${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no daemon of the earlier build runs.`);
+    return warn(
+      `${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no daemon of the earlier build runs.`,
+    );
   });
 }
 

@@ -100,9 +100,14 @@ describe('damage of the store', () => {
   test('F34: one flipped bit in the content of a ledger row is always found', async () => {
     const ids = [...new Set(sound.toString('latin1').match(/(?<="job_id":")job_\w+(?=")/g))];
     // A row that moved when its page was split left a copy behind, which nobody reads any more.
-    const single = ids.map((id) => `{"job_id":"${id}"}`).filter((text) => sound.indexOf(text) === sound.lastIndexOf(text));
+    const single = ids
+      .map((id) => `{"job_id":"${id}"}`)
+      .filter((text) => sound.indexOf(text) === sound.lastIndexOf(text));
     assert.ok(single.length >= FLIPS);
-    const spread = Array.from({ length: FLIPS }, (_, i) => sound.indexOf(single[Math.floor((i * single.length) / FLIPS)]!) + 12);
+    const spread = Array.from(
+      { length: FLIPS },
+      (_, i) => sound.indexOf(single[Math.floor((i * single.length) / FLIPS)]!) + 12,
+    );
     assert.equal(await detected(spread), FLIPS);
   });
 

@@ -19,9 +19,12 @@ export async function examineDataDir({ paths }: Facts): Promise<Finding> {
   try {
     const stats = await stat(paths.dir);
     if (!stats.isDirectory()) return fail('The data directory is not a directory.');
-    if (!isOurs(stats)) return fail(`The data directory belongs to user ${stats.uid}, not to the user of this process.`);
+    if (!isOurs(stats))
+      return fail(`The data directory belongs to user ${stats.uid}, not to the user of this process.`);
     names = await readdir(paths.dir);
-    const faults = isOpenToOthers(stats.mode) ? [`the directory itself has mode ${modeText(stats.mode)}, expected 0700`] : [];
+    const faults = isOpenToOthers(stats.mode)
+      ? [`the directory itself has mode ${modeText(stats.mode)}, expected 0700`]
+      : [];
     faults.push(...(await lookInto(paths.dir, names.slice(0, ENTRIES_MAX))));
     faults.push(...missingFolders(names));
     if (faults.length === 0) return ok(`Present, closed to other users; ${names.length} entries.`);

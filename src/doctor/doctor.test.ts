@@ -51,7 +51,10 @@ describe('the doctor', () => {
   after(() => home.remove());
 
   /** Examines with `otherwise` and demands that exactly the entries in `expected` differ from a healthy installation. */
-  async function demand(otherwise: Partial<DoctorParts>, expected: Record<string, string>): Promise<readonly DoctorEntry[]> {
+  async function demand(
+    otherwise: Partial<DoctorParts>,
+    expected: Record<string, string>,
+  ): Promise<readonly DoctorEntry[]> {
     const entries = await createDoctor(home.parts(otherwise))();
     const room = entries.find((entry) => entry.name === 'disk_room')?.status ?? '';
     // How full the disk of the machine is, is not ours to say, unless the test speaks of it.
@@ -63,13 +66,28 @@ describe('the doctor', () => {
     assert.deepEqual(Object.keys(healthy), ORDER);
     const { disk_room: room, ...others } = healthy;
     assert.ok(['ok', 'warn', 'fail'].includes(room ?? ''));
-    for (const [name, status] of Object.entries(others)) assert.equal(status, name === 'optional_tools' ? 'unknown' : 'ok', name);
+    for (const [name, status] of Object.entries(others))
+      assert.equal(status, name === 'optional_tools' ? 'unknown' : 'ok', name);
   });
 
   test('a store that can not be opened hides nothing else', async () => {
     const entries = await demand(
-      { openedStore: thrower(Object.assign(new Error('file is not a database: /secret/place'), { errstr: 'file is not a database' })) },
-      { store: 'fail', schema: 'unknown', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', ingress: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
+      {
+        openedStore: thrower(
+          Object.assign(new Error('file is not a database: /secret/place'), { errstr: 'file is not a database' }),
+        ),
+      },
+      {
+        store: 'fail',
+        schema: 'unknown',
+        privilege_posture: 'unknown',
+        notifications: 'unknown',
+        schedules: 'unknown',
+        watches: 'unknown',
+        ingress: 'unknown',
+        rules: 'unknown',
+        audit_ledger: 'unknown',
+      },
     );
     assert.equal(entries[1]?.detail, 'The store can not be used: file is not a database.');
     assert.doesNotMatch(JSON.stringify(entries), /secret/);
@@ -77,31 +95,63 @@ describe('the doctor', () => {
 
   test('a store of a newer build is a fault of the schema', async () => {
     const entries = await demand(
-      { openedStore: thrower(new SchemaMismatch('The store has schema 9 (x); this build knows schemas up to 1. Use the newer build.')) },
-      { store: 'fail', schema: 'fail', privilege_posture: 'unknown', notifications: 'unknown', schedules: 'unknown', watches: 'unknown', ingress: 'unknown', rules: 'unknown', audit_ledger: 'unknown' },
+      {
+        openedStore: thrower(
+          new SchemaMismatch('The store has schema 9 (x); this build knows schemas up to 1. Use the newer build.'),
+        ),
+      },
+      {
+        store: 'fail',
+        schema: 'fail',
+        privilege_posture: 'unknown',
+        notifications: 'unknown',
+        schedules: 'unknown',
+        watches: 'unknown',
+        ingress: 'unknown',
+        rules: 'unknown',
+        audit_ledger: 'unknown',
+      },
     );
     assert.match(entries[2]?.detail ?? '', /The store has schema 9/);
   });
 
   test('a store whose every question fails leaves the other parts intact', async () => {
-    const broken = new Proxy({} as Store, { get: thrower(Object.assign(new Error('password of bob'), { code: '28P01' })) });
+    const broken = new Proxy({} as Store, {
+      get: thrower(Object.assign(new Error('password of bob'), { code: '28P01' })),
+    });
     const entries = await demand(
       { openedStore: () => broken },
-      { store: 'fail', schema: 'fail', privilege_posture: 'fail', notifications: 'fail', schedules: 'fail', watches: 'fail', ingress: 'fail', rules: 'fail', audit_ledger: 'fail' },
+      {
+        store: 'fail',
+        schema: 'fail',
+        privilege_posture: 'fail',
+        notifications: 'fail',
+        schedules: 'fail',
+        watches: 'fail',
+        ingress: 'fail',
+        rules: 'fail',
+        audit_ledger: 'fail',
+      },
     );
     assert.doesNotMatch(JSON.stringify(entries), /bob/);
     assert.match(entries[1]?.detail ?? '', /28P01/);
   });
 
   test('a data directory that is not there hides nothing else', async () => {
-    await demand({ paths: dataDirPaths('/nonexistent/gatehouse') }, { data_dir: 'fail', disk_room: 'unknown', seal: 'warn' });
+    await demand(
+      { paths: dataDirPaths('/nonexistent/gatehouse') },
+      { data_dir: 'fail', disk_room: 'unknown', seal: 'warn' },
+    );
   });
 
   test('a part that throws is its own fault only', async () => {
     await demand({ sandbox: thrower(new Error('no')) }, { sandbox: 'fail' });
     await demand({ sandbox: () => Promise.reject(new Error('no')) }, { sandbox: 'fail' });
     await demand({ listeners: thrower('a text') }, { listeners: 'fail' });
-    const entries = await demand({ sandbox: thrower(new Failure('unavailable', 'The launcher is gone.')) }, { sandbox: 'fail' });
+    const entries = await demand(
+      { sandbox: thrower(new Failure('unavailable', 'The launcher is gone.')) },
+      { sandbox: 'fail' },
+    );
     assert.equal(entries[5]?.detail, 'The examination failed: The launcher is gone.');
   });
 
@@ -125,7 +175,10 @@ describe('the doctor', () => {
     const early = [doctor(), doctor(), doctor()];
     await settled();
     home.clock.advance(5_000);
-    assert.deepEqual((await Promise.all(early)).map((report) => report[5]?.status), ['unknown', 'unknown', 'unknown']);
+    assert.deepEqual(
+      (await Promise.all(early)).map((report) => report[5]?.status),
+      ['unknown', 'unknown', 'unknown'],
+    );
     const late = doctor();
     answer.resolve({ ok: true, detail: 'At last.' });
     assert.equal((await late)[5]?.detail, 'At last.');

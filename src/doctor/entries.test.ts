@@ -23,14 +23,20 @@ async function entry(name: string, otherwise: Partial<DoctorParts> = {}): Promis
   return found;
 }
 
-async function demand(name: string, status: string, detail: RegExp, otherwise: Partial<DoctorParts> = {}): Promise<void> {
+async function demand(
+  name: string,
+  status: string,
+  detail: RegExp,
+  otherwise: Partial<DoctorParts> = {},
+): Promise<void> {
   const found = await entry(name, otherwise);
   assert.match(found.detail, detail);
   assert.equal(found.status, status);
 }
 
 describe('data_dir', () => {
-  test('is ok when all is there and closed', () => demand('data_dir', 'ok', /^Present, closed to other users; \d entries\.$/));
+  test('is ok when all is there and closed', () =>
+    demand('data_dir', 'ok', /^Present, closed to other users; \d entries\.$/));
 
   test('T06: warns of a directory with mode 0755', async () => {
     await chmod(home.paths.dir, 0o755);
@@ -55,25 +61,37 @@ describe('data_dir', () => {
   });
 
   test('fails for a file in its place and for a missing one', async () => {
-    await demand('data_dir', 'fail', /^The data directory is not a directory\.$/, { paths: dataDirPaths(home.paths.sealKey) });
+    await demand('data_dir', 'fail', /^The data directory is not a directory\.$/, {
+      paths: dataDirPaths(home.paths.sealKey),
+    });
     await demand('data_dir', 'fail', /^The data directory does not exist\.$/, { paths: dataDirPaths('/nonexistent') });
-    await demand('data_dir', 'fail', /not a directory \(ENOTDIR\)/, { paths: dataDirPaths(join(home.paths.sealKey, 'x')) });
+    await demand('data_dir', 'fail', /not a directory \(ENOTDIR\)/, {
+      paths: dataDirPaths(join(home.paths.sealKey, 'x')),
+    });
   });
 
   const notRoot = process.geteuid?.() !== 0;
-  test('fails when it belongs to another user', { skip: notRoot && 'only root can give a directory away' }, async () => {
-    await chown(home.paths.dir, 12_345, 12_345);
-    await demand('data_dir', 'fail', /belongs to user 12345/);
-  });
+  test(
+    'fails when it belongs to another user',
+    { skip: notRoot && 'only root can give a directory away' },
+    async () => {
+      await chown(home.paths.dir, 12_345, 12_345);
+      await demand('data_dir', 'fail', /belongs to user 12345/);
+    },
+  );
 });
 
 const row = (number: number, sha256 = 'a') => ({ number, name: `step${number}`, sha256 });
 
 describe('schema', () => {
-  test('is ok when the store had exactly the migrations of this build', () => demand('schema', 'ok', /^Schema (\d+); \1 of \1 migrations applied\.$/));
+  test('is ok when the store had exactly the migrations of this build', () =>
+    demand('schema', 'ok', /^Schema (\d+); \1 of \1 migrations applied\.$/));
 
   test('fails for a missing, an unknown and an altered migration, by name', () => {
-    assert.deepEqual(judgeSchema([row(1)], [row(1), row(2)]), { status: 'fail', detail: 'Migration 2 (step2) has not been applied.' });
+    assert.deepEqual(judgeSchema([row(1)], [row(1), row(2)]), {
+      status: 'fail',
+      detail: 'Migration 2 (step2) has not been applied.',
+    });
     assert.match(judgeSchema([row(1), row(2)], [row(1)]).detail, /2 \(step2\) of the store is unknown to this build/);
     assert.match(judgeSchema([row(1, 'b')], [row(1)]).detail, /1 \(step1\) of the store is not the one of this build/);
     assert.equal(judgeSchema([row(1, 'b')], [row(1)]).status, 'fail');
@@ -97,7 +115,8 @@ describe('disk_room', () => {
       [64 * MIB - 1, 100 * MIB, 'fail'],
       [0, 0, 'fail'],
     ];
-    for (const [free, total, status] of rows) assert.equal(judgeRoom(free, total).status, status, `${free} of ${total}`);
+    for (const [free, total, status] of rows)
+      assert.equal(judgeRoom(free, total).status, status, `${free} of ${total}`);
     assert.equal(judgeRoom(3.5 * GIB, 100 * GIB).detail, '3.5 GiB of 100.0 GiB free (3.5 %): less than 10 % or 1 GiB.');
   });
 
@@ -137,7 +156,10 @@ describe('seal', () => {
   test('is ok with a whole key of mode 0600, which stays out of the report', async () => {
     const found = await entry('seal');
     assert.equal(found?.status, 'ok');
-    assert.match(found?.detail ?? '', /^Present in the data directory, mode 0600, valid; key [0-9a-f]{16}, 0 sealed items\.$/);
+    assert.match(
+      found?.detail ?? '',
+      /^Present in the data directory, mode 0600, valid; key [0-9a-f]{16}, 0 sealed items\.$/,
+    );
   });
 
   test('T06: fails when others may read the key', async () => {
@@ -156,7 +178,15 @@ describe('seal', () => {
     await demand('seal', 'warn', /There is no seal key in the data directory yet/);
     await rename(kept, home.paths.sealKey);
     const bytes = Buffer.alloc(16);
-    const row = { id: 'tok_1', name: 'n', owner: 'o', scope: 'operator', salt: bytes, hash: bytes, version: 1 } as const;
+    const row = {
+      id: 'tok_1',
+      name: 'n',
+      owner: 'o',
+      scope: 'operator',
+      salt: bytes,
+      hash: bytes,
+      version: 1,
+    } as const;
     await home.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now, expires_at: null, revoked_at: null }));
     await rm(home.paths.sealKey);
     await demand('seal', 'fail', /missing: tokens can not be verified without it/);
@@ -165,7 +195,9 @@ describe('seal', () => {
   test('looks where --seal-key-file says', async () => {
     const elsewhere = join(home.paths.dir, 'runs', 'other.key');
     await rename(home.paths.sealKey, elsewhere);
-    await demand('seal', 'ok', /^Present where --seal-key-file names it/, { settings: { sealKeyFile: elsewhere, toolchainManifest: null, jobUser: null } });
+    await demand('seal', 'ok', /^Present where --seal-key-file names it/, {
+      settings: { sealKeyFile: elsewhere, toolchainManifest: null, jobUser: null },
+    });
   });
 });
 
@@ -198,7 +230,8 @@ describe('on PostgreSQL', () => {
       await queueJobs(shared.store, 5);
       const entries = await createDoctor(shared.parts())();
       const found = Object.fromEntries(entries.map(({ name, ...rest }) => [name, rest]));
-      for (const name of ['store', 'schema', 'clock', 'privilege_posture', 'audit_ledger']) assert.equal(found[name]?.status, 'ok', name);
+      for (const name of ['store', 'schema', 'clock', 'privilege_posture', 'audit_ledger'])
+        assert.equal(found[name]?.status, 'ok', name);
       assert.match(found['clock']?.detail ?? '', /, [+-]0\.\d{3} s against the database\.$/);
       shared.clock.wallMs += 5_000;
       const later = (await createDoctor(shared.parts())())[4];

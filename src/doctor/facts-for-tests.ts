@@ -34,7 +34,12 @@ export async function install(url?: string): Promise<Installation> {
   await seal.keyring();
   const location = url === undefined ? { file: paths.database } : { url };
   // The store gets the real clock: its waits for other processes must end.
-  const store = await openStore({ location, clock: { ...systemClock, now: () => clock.now() }, daemonId: 'dmn_doctor', keyring: () => seal.keyring() });
+  const store = await openStore({
+    location,
+    clock: { ...systemClock, now: () => clock.now() },
+    daemonId: 'dmn_doctor',
+    keyring: () => seal.keyring(),
+  });
   const listener = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()));
   const healthy: DoctorParts = {
@@ -66,7 +71,11 @@ export async function install(url?: string): Promise<Installation> {
 }
 
 /** Queues `count` jobs, each with its ledger row; ids and times are fixed, so that the files of two runs are alike. */
-export async function queueJobs(store: Store, count: number, job: { privileged?: boolean; createdAt?: number } = {}): Promise<void> {
+export async function queueJobs(
+  store: Store,
+  count: number,
+  job: { privileged?: boolean; createdAt?: number } = {},
+): Promise<void> {
   const makeOne = (i: number): Promise<void> =>
     store.write(async (tx) => {
       const mark = `${job.privileged === true ? 'p' : 'j'}${job.createdAt ?? tx.now}`;
@@ -88,7 +97,14 @@ export async function queueJobs(store: Store, count: number, job: { privileged?:
         spec: JSON.stringify({ inventory: 'localhost', command: ['sleep', String(i)] }),
         timeoutMs: 60_000,
       });
-      tx.record({ principal: 'ci', owner: 'ci', via: 'api', operation: 'command.run', target: id, detail: { job_id: id } });
+      tx.record({
+        principal: 'ci',
+        owner: 'ci',
+        via: 'api',
+        operation: 'command.run',
+        target: id,
+        detail: { job_id: id },
+      });
     });
   await Promise.all(Array.from({ length: count }, (_, i) => makeOne(i)));
 }

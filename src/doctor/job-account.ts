@@ -25,16 +25,29 @@ const NEEDED_CAPABILITIES: readonly { readonly name: string; readonly bit: bigin
 export async function examineJobAccount({ settings, jobIdentity, clock }: Facts): Promise<Finding> {
   const identity = jobIdentity ?? (await findJobAccount(settings.jobUser));
   if (!isRoot()) return ok(`Jobs run as ${userName()}, the account of the service.`);
-  if (identity === null) return ok(`Account ${JOB_ACCOUNT}, which jobs run as, does not exist yet: "svc serve" creates it.`);
+  if (identity === null)
+    return ok(`Account ${JOB_ACCOUNT}, which jobs run as, does not exist yet: "svc serve" creates it.`);
   const { account, isFallback } = identity;
-  if (account === null) return warn('Jobs run as root (--job-user root): a way out of the sandbox is a way to the machine. Leave the setting out.');
-  if (isFallback) return warn(`Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`);
+  if (account === null)
+    return warn(
+      'Jobs run as root (--job-user root): a way out of the sandbox is a way to the machine. Leave the setting out.',
+    );
+  if (isFallback)
+    return warn(
+      `Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`,
+    );
   const missing = await missingCapabilities();
-  if (missing.length > 0) return warn(`Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`);
+  if (missing.length > 0)
+    return warn(
+      `Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`,
+    );
   const others = await lastingForeigners(account, clock);
   if (others.length === 0 && jobIdentity !== undefined) return ok(`Jobs run as ${account.name}.`);
   // The settings of a running daemon are its own: another process knows only what it was given itself.
-  if (others.length === 0) return ok(`With these settings a daemon runs jobs as ${account.name}. What a running daemon does: svc doctor --remote URL.`);
+  if (others.length === 0)
+    return ok(
+      `With these settings a daemon runs jobs as ${account.name}. What a running daemon does: svc doctor --remote URL.`,
+    );
   const named = others.slice(0, NAMED_MAX).join(', ');
   return warn(
     `Jobs run as ${account.name}, and ${others.length === 1 ? 'a process' : `${others.length} processes`} of that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): a job could reach what they may. End them, or set --job-user to an account of its own.`,

@@ -9,7 +9,9 @@ export async function examineListeners(facts: Facts): Promise<Finding> {
   const listeners = facts.listeners();
   if (listeners.length === 0) return unknown('This process serves nothing; ask the daemon.');
   const accepting = await Promise.all(listeners.map(({ url }) => accepts(url)));
-  const lines = listeners.map(({ name, url }, index) => `${name} ${url}${accepting[index] === true ? '' : ' NOT listening'}`);
+  const lines = listeners.map(
+    ({ name, url }, index) => `${name} ${url}${accepting[index] === true ? '' : ' NOT listening'}`,
+  );
   return accepting.every(Boolean) ? ok(`${lines.join(', ')}.`) : fail(`${lines.join(', ')}.`);
 }
 

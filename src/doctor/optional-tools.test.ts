@@ -12,14 +12,23 @@ import { findProgram } from './tool-version.ts';
 
 /** What the real programs print. */
 const REAL = {
-  terraform: 'Terraform v1.11.4\non linux_amd64\n\nYour version of Terraform is out of date! The latest version\nis 1.13.0.',
+  terraform:
+    'Terraform v1.11.4\non linux_amd64\n\nYour version of Terraform is out of date! The latest version\nis 1.13.0.',
   tofu: 'OpenTofu v1.9.1\non linux_amd64',
-  'ansible-playbook': 'ansible-playbook [core 2.16.3]\n  config file = None\n  python version = 3.12.3 (main, Sep 11 2024, 14:17:37) [GCC 13.2.0]',
+  'ansible-playbook':
+    'ansible-playbook [core 2.16.3]\n  config file = None\n  python version = 3.12.3 (main, Sep 11 2024, 14:17:37) [GCC 13.2.0]',
   ssh: '>&2 OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.14 4 Jun 2024',
   git: 'git version 2.39.5',
   ping: 'ping from iputils 20221126\nlibcap: yes, IDN: yes, NLS: no, error.h: yes',
 };
-const PINS = { terraform: '1.11.4', tofu: '1.9.1', 'ansible-playbook': '2.16.3', ssh: '9.2p1', git: '2.39.5', ping: '20221126' };
+const PINS = {
+  terraform: '1.11.4',
+  tofu: '1.9.1',
+  'ansible-playbook': '2.16.3',
+  ssh: '9.2p1',
+  git: '2.39.5',
+  ping: '20221126',
+};
 
 describe('optional_tools', () => {
   let dir = '';
@@ -77,7 +86,10 @@ describe('optional_tools', () => {
     await realTools();
     const found = await examine(await manifest({ tools: { ...PINS, terraform: 'v1.11.4', git: '2.40.0' } }));
     assert.equal(found.status, 'warn');
-    assert.match(found.detail, /terraform 1\.11\.4, .*git 2\.39\.5 OFF PIN \(pinned 2\.40\.0\), .*image-ref: not recorded$/);
+    assert.match(
+      found.detail,
+      /terraform 1\.11\.4, .*git 2\.39\.5 OFF PIN \(pinned 2\.40\.0\), .*image-ref: not recorded$/,
+    );
   });
 
   test('a version that is not understood is named and changes nothing', async () => {
@@ -178,13 +190,19 @@ describe('optional_tools', () => {
       assert.match(found.detail, /git 2\.39\.5/);
       assert.doesNotMatch(found.detail, /secret/);
     }
-    assert.match((await examine(join(dir, 'none.json'))).detail, /the manifest can not be used: no such file or directory \(ENOENT\)/);
+    assert.match(
+      (await examine(join(dir, 'none.json'))).detail,
+      /the manifest can not be used: no such file or directory \(ENOENT\)/,
+    );
     assert.match((await examine(dir)).detail, /the manifest can not be used: it is not a file/);
   });
 
   test('a manifest may lack each member and have others; pins of other tools are counted', async () => {
     assert.deepEqual(parseManifest('{"made_by": "ci"}'), { imageRef: null, pins: new Map() });
-    assert.equal(parseManifest(`{"image_ref": "a.b/c@sha256:${'0'.repeat(64)}"}`).imageRef, `a.b/c@sha256:${'0'.repeat(64)}`);
+    assert.equal(
+      parseManifest(`{"image_ref": "a.b/c@sha256:${'0'.repeat(64)}"}`).imageRef,
+      `a.b/c@sha256:${'0'.repeat(64)}`,
+    );
     const found = await examine(await manifest({ tools: { python: '3.12', __proto__x: '1' } }));
     assert.equal(found.status, 'ok');
     assert.match(found.detail, /2 pins of tools that are not asked for/);

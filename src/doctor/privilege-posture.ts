@@ -13,7 +13,9 @@ export function examinePrivilegePosture({ clock, openedStore }: Facts): Promise<
   return withStore(openedStore, async (store) => {
     const count = await countPrivileged(store.db, clock.now() - DAYS * DAY_MS);
     const runs = `${count === 0 ? 'No' : count} ${count < 2 ? 'run' : 'runs'} queued in the last ${DAYS} days ran unsandboxed.`;
-    const reserved = (await listTokens(store.db)).filter((token) => isActive(token, clock.now()) && [token.name, token.owner].some(isReservedName));
+    const reserved = (await listTokens(store.db)).filter(
+      (token) => isActive(token, clock.now()) && [token.name, token.owner].some(isReservedName),
+    );
     if (reserved.length > 0) return warn(`${runs} ${reserved.map(wordsOf).join(' ')}`);
     return count === 0 ? ok(runs) : warn(runs);
   });

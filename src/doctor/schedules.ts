@@ -10,7 +10,9 @@ export function examineSchedules({ openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
     const refused = await listRefused(db, NAMED_MAX + 1);
     if (refused.length === 0) return ok('The last slot of each enabled schedule made its job.');
-    const named = refused.slice(0, NAMED_MAX).map(({ name, last_refusal: why }) => `The last slot of ${name} was refused: ${why ?? 'no reason is known.'}`);
+    const named = refused
+      .slice(0, NAMED_MAX)
+      .map(({ name, last_refusal: why }) => `The last slot of ${name} was refused: ${why ?? 'no reason is known.'}`);
     return warn(`${named.join(' ')}${refused.length > NAMED_MAX ? ' There are more: svc schedule list.' : ''}`);
   });
 }

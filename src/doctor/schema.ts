@@ -24,7 +24,8 @@ export function judgeSchema(applied: readonly Applied[], known: readonly Applied
   const missing = known.find((each) => !applied.some((row) => row.number === each.number));
   if (missing !== undefined) return fail(`Migration ${name(missing)} has not been applied.`);
   const foreign = applied.find((row) => !known.some((each) => each.number === row.number));
-  if (foreign !== undefined) return fail(`Migration ${name(foreign)} of the store is unknown to this build. Use the newer build.`);
+  if (foreign !== undefined)
+    return fail(`Migration ${name(foreign)} of the store is unknown to this build. Use the newer build.`);
   const altered = applied.find((row) => known.some((each) => each.number === row.number && each.sha256 !== row.sha256));
   if (altered !== undefined) return fail(`Migration ${name(altered)} of the store is not the one of this build.`);
   return ok(`Schema ${applied.at(-1)?.number ?? 0}; ${applied.length} of ${known.length} migrations applied.`);

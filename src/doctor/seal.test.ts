@@ -20,7 +20,8 @@ beforeEach(async () => {
 afterEach(() => home.remove());
 
 async function setTwo(by: Keyring): Promise<void> {
-  for (const name of ['one', 'two']) await home.store.write((tx) => setSecret(tx, by, { project: 'net', name }, Buffer.from('value')));
+  for (const name of ['one', 'two'])
+    await home.store.write((tx) => setSecret(tx, by, { project: 'net', name }, Buffer.from('value')));
 }
 
 async function demand(status: string, detail: RegExp): Promise<void> {

@@ -44,7 +44,8 @@ export async function askTool(tool: Tool, path: string, clock: Clock): Promise<T
   const program = await findProgram(tool.name, path);
   if (program === null) return { kind: 'missing' };
   const output = await run(program, tool.args, path, clock).catch((): Output => ({ end: 'unstartable', text: '' }));
-  if (output.end !== 'ended') return output.end === 'late' ? { kind: 'silent', limitMs: ANSWER_LIMIT_MS } : { kind: 'unstartable' };
+  if (output.end !== 'ended')
+    return output.end === 'late' ? { kind: 'silent', limitMs: ANSWER_LIMIT_MS } : { kind: 'unstartable' };
   const version = tool.version.exec(output.text)?.[1];
   return version === undefined ? { kind: 'unparseable' } : { kind: 'version', version };
 }

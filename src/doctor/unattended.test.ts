@@ -17,7 +17,17 @@ import { install, type Installation } from './facts-for-tests.ts';
 const OPS: NotifyTarget = { name: 'ops', key: 'a'.repeat(64) };
 
 function addDaemon(store: Installation['store'], id: string, targets: readonly NotifyTarget[]): Promise<void> {
-  const row = { id, host: 'web1', boot_id: 'boot', pid: 1, version: '0', started_at: 0, lease_until: null, stopped_at: null, notify_targets: targetsJson(targets) };
+  const row = {
+    id,
+    host: 'web1',
+    boot_id: 'boot',
+    pid: 1,
+    version: '0',
+    started_at: 0,
+    lease_until: null,
+    stopped_at: null,
+    notify_targets: targetsJson(targets),
+  };
   return store.write((tx) => insertDaemon(tx, row));
 }
 
@@ -34,7 +44,12 @@ for (const postgres of [false, true]) {
       await database?.drop();
     });
 
-    async function demand(name: string, status: string, detail: string, otherwise: Partial<DoctorParts> = {}): Promise<void> {
+    async function demand(
+      name: string,
+      status: string,
+      detail: string,
+      otherwise: Partial<DoctorParts> = {},
+    ): Promise<void> {
       const found = (await createDoctor(home.parts(otherwise))()).find((each) => each.name === name);
       assert.deepEqual([found?.status, found?.detail], [status, detail]);
     }
@@ -65,20 +80,39 @@ for (const postgres of [false, true]) {
       await store.write((tx) => tripWatch(tx, cat!, tx.now));
       await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat.');
       await store.write((tx) => tripWatch(tx, dog!, tx.now));
-      await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.');
+      await demand(
+        'watches',
+        'warn',
+        'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.',
+      );
     });
 
     test('rules warns of those whose text this version refuses, with the reason', async () => {
       const { store } = home;
       const add = (name: string, some: Partial<NewRule>): Promise<unknown> =>
-        store.write((tx) => insertRule(tx, { name, when: 'true', cooldownMs: null, approval: 'none', approvalTtlMs: null, action: { kind: 'notify', message: null }, owners: ['ana'], addedBy: 'ana', ...some }));
+        store.write((tx) =>
+          insertRule(tx, {
+            name,
+            when: 'true',
+            cooldownMs: null,
+            approval: 'none',
+            approvalTtlMs: null,
+            action: { kind: 'notify', message: null },
+            owners: ['ana'],
+            addedBy: 'ana',
+            ...some,
+          }),
+        );
       await add('fine', {});
       await demand('rules', 'ok', 'Rules: 1, all of them can be read.');
       await add('when', { when: 'true &&' });
       await add('act', { action: { kind: 'apply', workspace: 'A b', timeout: null } });
       const found = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
       assert.equal(found?.status, 'warn');
-      assert.match(found.detail, /^Rules: 3, of which 2 can not be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/);
+      assert.match(
+        found.detail,
+        /^Rules: 3, of which 2 can not be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/,
+      );
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
       assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
@@ -86,18 +120,58 @@ for (const postgres of [false, true]) {
 
     test('notifications warns where the daemons of a store have different targets', async () => {
       await addDaemon(home.store, 'dmn_a', [OPS, { name: 'dev', key: 'b'.repeat(64) }]);
-      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', { targets: 2 });
+      await demand(
+        'notifications',
+        'ok',
+        'No registered endpoints and 2 targets of --notify; none given up within a day.',
+        { targets: 2 },
+      );
       await addDaemon(home.store, 'dmn_b', [OPS]);
-      await demand('notifications', 'warn', 'No registered endpoints and 2 targets of --notify. The running daemons have different targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its daemon runs: give all daemons the same list.', { targets: 2 });
+      await demand(
+        'notifications',
+        'warn',
+        'No registered endpoints and 2 targets of --notify. The running daemons have different targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its daemon runs: give all daemons the same list.',
+        { targets: 2 },
+      );
     });
 
     test('notifications counts who is told: registered endpoints, and the targets of the daemon that was given them', async () => {
-      await demand('notifications', 'ok', 'No registered endpoints and no targets of --notify; none given up within a day.', { targets: 0 });
-      await demand('notifications', 'ok', 'No registered endpoints and 2 targets of --notify; none given up within a day.', { targets: 2 });
-      await home.store.write((tx) => insertEndpoint(tx, { id: 'ep_1', token_id: 'local:ana', owner: 'ana', endpoint: 'https://93.184.215.14/', label: null, p256dh: null, auth: null }));
-      await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none given up within a day.', { targets: 1 });
+      await demand(
+        'notifications',
+        'ok',
+        'No registered endpoints and no targets of --notify; none given up within a day.',
+        { targets: 0 },
+      );
+      await demand(
+        'notifications',
+        'ok',
+        'No registered endpoints and 2 targets of --notify; none given up within a day.',
+        { targets: 2 },
+      );
+      await home.store.write((tx) =>
+        insertEndpoint(tx, {
+          id: 'ep_1',
+          token_id: 'local:ana',
+          owner: 'ana',
+          endpoint: 'https://93.184.215.14/',
+          label: null,
+          p256dh: null,
+          auth: null,
+        }),
+      );
+      await demand(
+        'notifications',
+        'ok',
+        '1 registered endpoint and 1 target of --notify; none given up within a day.',
+        { targets: 1 },
+      );
       // The command line on the data directory: what stands in its own environment is not what the daemon has.
-      await demand('notifications', 'ok', '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.', { targets: null });
+      await demand(
+        'notifications',
+        'ok',
+        '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.',
+        { targets: null },
+      );
     });
   });
 }

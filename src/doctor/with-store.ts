@@ -5,7 +5,10 @@ import { type Finding, unknown } from './entry.ts';
  * Runs an examination that needs the store. Without one the finding is `unknown`: that the store can't be opened, and
  * why, is said by the entry `store`.
  */
-export async function withStore(openedStore: () => Store, examine: (store: Store) => Promise<Finding>): Promise<Finding> {
+export async function withStore(
+  openedStore: () => Store,
+  examine: (store: Store) => Promise<Finding>,
+): Promise<Finding> {
   let store: Store;
   try {
     store = openedStore();

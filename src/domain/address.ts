@@ -56,12 +56,18 @@ const V4_CLASSES = compiled(V4);
 const V6_CLASSES = compiled(V6);
 
 /** Forms of IPv6 that carry an IPv4 address, and which bytes carry it: packets to them reach that address. */
-const CARRIERS: readonly { readonly prefix: BlockList; readonly carried: (bytes: Uint8Array) => readonly Uint8Array[] }[] = [
+const CARRIERS: readonly {
+  readonly prefix: BlockList;
+  readonly carried: (bytes: Uint8Array) => readonly Uint8Array[];
+}[] = [
   { prefix: blockListOf(['::ffff:0:0:0/96']), carried: (bytes) => [bytes.subarray(12)] }, // IPv4-translated
   { prefix: blockListOf(['64:ff9b::/96']), carried: (bytes) => [bytes.subarray(12)] }, // NAT64
   { prefix: blockListOf(['2002::/16']), carried: (bytes) => [bytes.subarray(2, 6)] }, // 6to4
   // Teredo: its server, and the client with each bit inverted.
-  { prefix: blockListOf(['2001::/32']), carried: (bytes) => [bytes.subarray(4, 8), bytes.subarray(12).map((byte) => 255 - byte)] },
+  {
+    prefix: blockListOf(['2001::/32']),
+    carried: (bytes) => [bytes.subarray(4, 8), bytes.subarray(12).map((byte) => 255 - byte)],
+  },
 ];
 
 /**
@@ -77,7 +83,10 @@ const POLICIES = {
   /** Listeners that only this machine may reach, and peers whose connections are not counted by address. */
   loopback: { as: 'own', allows: ['loopback'] },
   /** A proxy has an address of one machine. */
-  trustedProxy: { as: 'own', allows: ['public', 'loopback', 'private', 'link-local', 'shared', 'documentation', 'benchmarking'] },
+  trustedProxy: {
+    as: 'own',
+    allows: ['public', 'loopback', 'private', 'link-local', 'shared', 'documentation', 'benchmarking'],
+  },
 } as const satisfies Record<string, { readonly as: 'destination' | 'own'; readonly allows: readonly AddressClass[] }>;
 
 export type AddressUse = keyof typeof POLICIES;
@@ -98,7 +107,9 @@ export function canonicalAddress(text: string): string | null {
   if (!isIPv6(text) || text.includes('%')) return null;
   const shortened = new URL(`http://[${text}]`).hostname.slice(1, -1);
   const [, high, low] = MAPPED.exec(shortened) ?? [];
-  return high === undefined || low === undefined ? shortened : dotted(Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex'));
+  return high === undefined || low === undefined
+    ? shortened
+    : dotted(Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex'));
 }
 
 /** The class of the place that packets to an IP literal reach; null for text that is none. A carrier is public only where all that it carries is. */
@@ -177,7 +188,13 @@ function blockListOf(prefixes: readonly string[]): BlockList {
 
 /** The 16 bytes of an IPv6 address in canonical form. */
 function bytesOf(address: string): Buffer {
-  const [front = '', back] = address.split('::').map((half) => half.split(':').filter((word) => word !== '').map((word) => word.padStart(4, '0')).join(''));
+  const [front = '', back] = address.split('::').map((half) =>
+    half
+      .split(':')
+      .filter((word) => word !== '')
+      .map((word) => word.padStart(4, '0'))
+      .join(''),
+  );
   return Buffer.from(front + (back ?? '').padStart(IPV6_BITS / 4 - front.length, '0'), 'hex');
 }
 

@@ -31,13 +31,20 @@ export interface SavedPlanFacts {
 export type ApplyDecision =
   | { readonly move: 'queue'; /** Nobody and no policy looked at it: the ledger says so. */ readonly ungated: boolean }
   | { readonly move: 'ask' }
-  | { readonly move: 'refuse'; readonly code: 'conflict' | 'stale_plan' | 'concurrency_held'; readonly message: string };
+  | {
+      readonly move: 'refuse';
+      readonly code: 'conflict' | 'stale_plan' | 'concurrency_held';
+      readonly message: string;
+    };
 
 /** The table of moves of the contract, as one pure function. */
 export function decideApply(facts: ApplyFacts): ApplyDecision {
   if (facts.kind === 'destroy') {
     if (!facts.protectDestroy) return { move: 'queue', ungated: true };
-    return refuse('conflict', 'This workspace is protected from destroy runs (protect_destroy). Switch that off first, if it must go.');
+    return refuse(
+      'conflict',
+      'This workspace is protected from destroy runs (protect_destroy). Switch that off first, if it must go.',
+    );
   }
   if (facts.plan !== null) return decideSaved(facts.plan, facts.holder);
   // A fresh apply makes its plan when it runs, so it can wait behind any holder in the queue.
@@ -54,13 +61,24 @@ export function decideApply(facts: ApplyFacts): ApplyDecision {
  */
 function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision {
   const { id, consumedBy, verdict, stale, pendingApprovalId } = plan;
-  if (consumedBy !== null) return refuse('conflict', `A plan runs once, and ${id} was taken by ${consumedBy}. Make a new plan.`);
-  if (verdict === null) return refuse('conflict', `No policy verdict is recorded for the plan ${id}, so it can not be applied. Make a new plan.`);
+  if (consumedBy !== null)
+    return refuse('conflict', `A plan runs once, and ${id} was taken by ${consumedBy}. Make a new plan.`);
+  if (verdict === null)
+    return refuse(
+      'conflict',
+      `No policy verdict is recorded for the plan ${id}, so it can not be applied. Make a new plan.`,
+    );
   if (stale) return refuse('stale_plan', `The workspace moved on after the plan ${id} was made. Make a new plan.`);
-  if (verdict === 'deny') return refuse('conflict', `The policy of the workspace denies the plan ${id}: ${plan.verdictReason ?? 'no reason is recorded'}.`);
-  if (pendingApprovalId !== null) return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
+  if (verdict === 'deny')
+    return refuse(
+      'conflict',
+      `The policy of the workspace denies the plan ${id}: ${plan.verdictReason ?? 'no reason is recorded'}.`,
+    );
+  if (pendingApprovalId !== null)
+    return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
   // Waiting would let the holder move the state, and the plan would be stale when its turn comes.
-  if (holder !== null) return refuse('concurrency_held', `A saved plan can not wait, and ${holder} holds the workspace.`);
+  if (holder !== null)
+    return refuse('concurrency_held', `A saved plan can not wait, and ${holder} holds the workspace.`);
   return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask' };
 }
 

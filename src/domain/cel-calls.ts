@@ -59,7 +59,8 @@ export function callShape(site: CallSite): CelShape {
   if (call.function === '_[_]') return indexed(site, first, second);
   if (call.function === 'matches') return matched(site, first);
   if (call.function === '@in') return contained(site, first, second);
-  if (call.function === '_==_' || call.function === '_!=_' || ORDER.has(call.function)) return compared(site, first, second);
+  if (call.function === '_==_' || call.function === '_!=_' || ORDER.has(call.function))
+    return compared(site, first, second);
   if (call.function === '_+_' || call.function === APPEND_FUNCTION) return added(site, first, second);
   if (call.function === '_-_' && (isTime(first) || isTime(second))) return subtracted(site, first, second);
   if (call.function.startsWith('get')) return partOfTime(site, first);
@@ -84,7 +85,8 @@ function yielded(name: string, first: CelShape): CelShape {
 
 function logic(site: CallSite, shapes: readonly CelShape[]): CelShape {
   for (const shape of shapes) {
-    if (shape.kind !== 'bool' && shape.kind !== 'unknown') site.refuse(`a condition is expected, and this is ${word(shape)}${countHint(shape)}`);
+    if (shape.kind !== 'bool' && shape.kind !== 'unknown')
+      site.refuse(`a condition is expected, and this is ${word(shape)}${countHint(shape)}`);
   }
   return BOOL;
 }
@@ -94,14 +96,18 @@ function countHint(shape: CelShape): string {
 }
 
 function indexed(site: CallSite, container: CelShape, index: CelShape): CelShape {
-  if (container.kind === 'text') site.refuse('a text can not be indexed; ask with startsWith, contains or matches what is in it');
-  if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'null' || isTime(container)) site.refuse(`${word(container)} can not be indexed`);
+  if (container.kind === 'text')
+    site.refuse('a text can not be indexed; ask with startsWith, contains or matches what is in it');
+  if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'null' || isTime(container))
+    site.refuse(`${word(container)} can not be indexed`);
   if (container.kind === 'list') {
-    if (index.kind !== 'number' && index.kind !== 'unknown') site.refuse(`an entry of a list is named by a number, and this is ${word(index)}`);
+    if (index.kind !== 'number' && index.kind !== 'unknown')
+      site.refuse(`an entry of a list is named by a number, and this is ${word(index)}`);
     return container.of;
   }
   const key = site.call.args.at(-1)?.exprKind;
-  if (key?.case === 'constExpr' && key.value.constantKind.case === 'stringValue') return fieldOf(container, key.value.constantKind.value, site.refuse);
+  if (key?.case === 'constExpr' && key.value.constantKind.case === 'stringValue')
+    return fieldOf(container, key.value.constantKind.value, site.refuse);
   if (container.kind === 'record') return Object.values(container.fields).reduce(join);
   return fieldOf(container, '', site.refuse);
 }
@@ -116,9 +122,12 @@ function compared(site: CallSite, left: CelShape, right: CelShape): CelShape {
 function contained(site: CallSite, element: CelShape, container: CelShape): CelShape {
   site.charge(container.kind === 'map' || container.kind === 'record' ? 1 : weight(container));
   if (container.kind === 'text') return site.refuse('"in" looks into a list; for a text write text.contains(part)');
-  if (container.kind === 'bool' || container.kind === 'number' || isTime(container)) return site.refuse(`"in" looks into a list, and this is ${word(container)}`);
+  if (container.kind === 'bool' || container.kind === 'number' || isTime(container))
+    return site.refuse(`"in" looks into a list, and this is ${word(container)}`);
   if (container.kind === 'list' && !mayEqual(element, container.of)) {
-    return site.refuse(`${word(element)} is looked for in a list whose entries are each ${word(container.of)}, which can never be right`);
+    return site.refuse(
+      `${word(element)} is looked for in a list whose entries are each ${word(container.of)}, which can never be right`,
+    );
   }
   return BOOL;
 }
@@ -129,9 +138,11 @@ function added(site: CallSite, left: CelShape, right: CelShape): CelShape {
     site.charge(weight(sum));
     return sum;
   }
-  if (left.kind === 'list' && right.kind === 'list') return { kind: 'list', count: left.count + right.count, of: join(left.of, right.of) };
+  if (left.kind === 'list' && right.kind === 'list')
+    return { kind: 'list', count: left.count + right.count, of: join(left.of, right.of) };
   if (left.kind === 'number' && right.kind === 'number') return NUMBER;
-  if (left.kind === 'unknown' || right.kind === 'unknown') return { kind: 'unknown', weight: weight(left) + weight(right) };
+  if (left.kind === 'unknown' || right.kind === 'unknown')
+    return { kind: 'unknown', weight: weight(left) + weight(right) };
   if (left.kind === 'duration' && isTime(right)) return right;
   if (left.kind === 'time' && right.kind === 'duration') return left;
   return site.refuse(`${word(left)} can not be added to ${word(right)}`);
@@ -163,7 +174,8 @@ function matched(site: CallSite, text: CelShape): CelShape {
   if (pattern?.case !== 'constExpr' || pattern.value.constantKind.case !== 'stringValue') {
     return site.refuse('matches needs its pattern written out, as in text.matches("^a.*z$")');
   }
-  if (text.kind !== 'text' && text.kind !== 'unknown') return site.refuse(`matches looks at a text, and this is ${word(text)}`);
+  if (text.kind !== 'text' && text.kind !== 'unknown')
+    return site.refuse(`matches looks at a text, and this is ${word(text)}`);
   const size = patternSize(site, pattern.value.constantKind.value);
   site.charge((size * (text.kind === 'text' ? text.length : TEXT_LENGTH)) / PATTERN_UNITS_PER_STEP);
   return BOOL;
@@ -183,12 +195,20 @@ function checkFunction(site: CallSite): void {
   const name = call.function;
   const group = UNUSABLE.has(name) ? undefined : site.functions.find(name);
   if (group === undefined) {
-    if (MACROS.includes(name)) site.refuse(`${name} takes a name and a condition, as in list.${name}(e, e.name == "a")`);
+    if (MACROS.includes(name))
+      site.refuse(`${name} takes a name and a condition, as in list.${name}(e, e.name == "a")`);
     if (name === 'has') site.refuse('has takes a field, as in has(e.name)');
-    const known = [...new Set([...site.functions].map((each) => each.name))].filter((each) => /^\w+$/.test(each) && !UNUSABLE.has(each));
+    const known = [...new Set([...site.functions].map((each) => each.name))].filter(
+      (each) => /^\w+$/.test(each) && !UNUSABLE.has(each),
+    );
     site.refuse(`there is no function "${name}"${didYouMean(name, [...known, ...MACROS, 'has'])}`);
   }
   const isMethod = call.target !== undefined;
-  const fits = [...(group ?? [])].some((each) => (each.target !== undefined) === isMethod && each.arguments.length === call.args.length);
-  if (!fits) site.refuse(`${name} can not be called like this${[...(group ?? [])].some((each) => each.target !== undefined) ? `; write value.${name}(…)` : ''}`);
+  const fits = [...(group ?? [])].some(
+    (each) => (each.target !== undefined) === isMethod && each.arguments.length === call.args.length,
+  );
+  if (!fits)
+    site.refuse(
+      `${name} can not be called like this${[...(group ?? [])].some((each) => each.target !== undefined) ? `; write value.${name}(…)` : ''}`,
+    );
 }

@@ -77,9 +77,16 @@ function shapeOf(walk: Walk, expr: Expr, above: Place): CelShape {
     }
     case 'structExpr': {
       if (exprKind.value.messageName !== '') return walk.refuse(expr, 'there are no message types here');
-      const parts = exprKind.value.entries.flatMap(({ keyKind, value }) => [keyKind.case === 'mapKey' ? keyKind.value : undefined, value]);
+      const parts = exprKind.value.entries.flatMap(({ keyKind, value }) => [
+        keyKind.case === 'mapKey' ? keyKind.value : undefined,
+        value,
+      ]);
       const shapes = parts.filter((part) => part !== undefined).map((part) => shapeOf(walk, part, place));
-      return { kind: 'map', count: exprKind.value.entries.length, of: shapes.filter((_, index) => index % 2 === 1).reduce(join, NOTHING) };
+      return {
+        kind: 'map',
+        count: exprKind.value.entries.length,
+        of: shapes.filter((_, index) => index % 2 === 1).reduce(join, NOTHING),
+      };
     }
     case 'callExpr': {
       const site: CallSite = {
@@ -102,7 +109,10 @@ function shapeOf(walk: Walk, expr: Expr, above: Place): CelShape {
 function charge(walk: Walk, expr: Expr, place: Place, steps: number): void {
   walk.steps += steps * place.times;
   if (walk.steps <= walk.stepsMax) return;
-  walk.refuse(expr, 'the expression takes too many steps on a large input; look through each list once, through no list for each entry of another, and repeat less in a pattern');
+  walk.refuse(
+    expr,
+    'the expression takes too many steps on a large input; look through each list once, through no list for each entry of another, and repeat less in a pattern',
+  );
 }
 
 function constant(kind: Extract<Expr['exprKind'], { case: 'constExpr' }>['value']['constantKind']): CelShape {
@@ -128,7 +138,10 @@ function constant(kind: Extract<Expr['exprKind'], { case: 'constExpr' }>['value'
 function named(walk: Walk, expr: Expr, name: string, place: Place): CelShape {
   const known = [...place.names.keys()].filter((each) => !each.startsWith('@'));
   const shape = place.names.get(name);
-  return shape ?? walk.refuse(expr, `there is no name "${name}" here${didYouMean(name, known) || `; known: ${known.join(', ')}`}`);
+  return (
+    shape ??
+    walk.refuse(expr, `there is no name "${name}" here${didYouMean(name, known) || `; known: ${known.join(', ')}`}`)
+  );
 }
 
 function selected(walk: Walk, expr: Expr, select: Select, place: Place): CelShape {
@@ -140,13 +153,22 @@ function selected(walk: Walk, expr: Expr, select: Select, place: Place): CelShap
 
 function looped(walk: Walk, expr: Expr, loop: Comprehension, place: Place): CelShape {
   const { iterRange, accuInit, loopCondition, loopStep, result } = loop;
-  if (iterRange === undefined || accuInit === undefined || loopCondition === undefined || loopStep === undefined || result === undefined) {
+  if (
+    iterRange === undefined ||
+    accuInit === undefined ||
+    loopCondition === undefined ||
+    loopStep === undefined ||
+    result === undefined
+  ) {
     return walk.refuse(expr, 'this can not be read');
   }
   const macro = walk.macro(expr);
   const written = iterRange.exprKind.case === 'listExpr' && iterRange.exprKind.value.elements.length <= INNER_LOOP_MAX;
   if (place.loops > 0 && !written) {
-    walk.refuse(expr, `inside of another loop, ${macro} may only run over a list that is written there, of at most ${INNER_LOOP_MAX} elements`);
+    walk.refuse(
+      expr,
+      `inside of another loop, ${macro} may only run over a list that is written there, of at most ${INNER_LOOP_MAX} elements`,
+    );
   }
   const range = shapeOf(walk, iterRange, place);
   const over = elements(range) ?? walk.refuse(expr, `${macro} runs over a list, and this is ${word(range)}`);

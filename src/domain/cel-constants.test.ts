@@ -12,7 +12,12 @@ const ROOTS: Record<string, CelShape> = {
   event: {
     kind: 'record',
     what: 'event',
-    fields: { name: TEXT, count: { kind: 'number' }, labels: { kind: 'map', count: 64, of: TEXT }, received_at: { kind: 'time' } },
+    fields: {
+      name: TEXT,
+      count: { kind: 'number' },
+      labels: { kind: 'map', count: 64, of: TEXT },
+      received_at: { kind: 'time' },
+    },
   },
 };
 
@@ -36,8 +41,14 @@ function unexpected(_expr: unknown, what: string): never {
 
 describe('What an expression does with constants alone', () => {
   it('is tried at its definition, and a text that can not be read is told', async () => {
-    await refused('event.received_at > timestamp("2026-13-01T00:00:00Z")', 'character 21: "2026-13-01T00:00:00Z" is no time; one is written as in timestamp("2026-01-31T08:00:00Z")');
-    await refused('event.received_at > timestamp("2026-01-01T00:00:00Z") + duration("5 apples")', 'character 57: "5 apples" is no duration; one is written with h, m, s and ms, as in duration("1h30m")');
+    await refused(
+      'event.received_at > timestamp("2026-13-01T00:00:00Z")',
+      'character 21: "2026-13-01T00:00:00Z" is no time; one is written as in timestamp("2026-01-31T08:00:00Z")',
+    );
+    await refused(
+      'event.received_at > timestamp("2026-01-01T00:00:00Z") + duration("5 apples")',
+      'character 57: "5 apples" is no duration; one is written with h, m, s and ms, as in duration("1h30m")',
+    );
     await refused('int("abc") > 3', 'character 1: "abc" is no whole number');
     await refused('event.count > 3 && bool("yes")', 'character 20: "yes" is neither true nor false');
     await refused('int("a" + "b") > event.count', 'character 1: "ab" is no whole number');
@@ -48,11 +59,17 @@ describe('What an expression does with constants alone', () => {
     await refused('1/0 == 1', 'character 2: a division by zero');
     await refused('event.count ==\n  7 % (3 - 3)', 'line 2, character 4: a division by zero');
     await refused('[1][3] == 1', 'character 4: an index is beyond the end of a list');
-    await refused('{"a": event.count, "b": 1 + 1.5}.a == 1', 'character 26: an operand is of the wrong type (int, double)');
+    await refused(
+      '{"a": event.count, "b": 1 + 1.5}.a == 1',
+      'character 26: an operand is of the wrong type (int, double)',
+    );
     await refused('{"a": 1}.b == 1', 'character 9: there is no field "b"');
     await refused('{"a": 1, "a": 2} == {"a": event.count}', 'character 1: two entries of a map have the same name');
     await refused('9223372036854775807 + 1 > event.count', 'character 20: a number is too large or too small');
-    await refused('timestamp("9999-12-31T00:00:00Z") + duration("9999h") > event.received_at', 'character 34: a time or a duration is out of range');
+    await refused(
+      'timestamp("9999-12-31T00:00:00Z") + duration("9999h") > event.received_at',
+      'character 34: a time or a duration is out of range',
+    );
     await refused('-"a" == event.name', 'character 1: an operand is of the wrong type (string)');
     await refused('["1", "x"].map(t, int(t)) == [1, 2]', 'character 19: a value can not be converted');
   });
@@ -70,9 +87,15 @@ describe('What an expression does with constants alone', () => {
   });
 
   it('may also be the time zone that a time of the input is asked in', async () => {
-    await refused('event.received_at.getHours("Europe/Berln") < 6', 'character 28: there is no time zone "Europe/Berln"; perhaps "Europe/Berlin" is meant');
+    await refused(
+      'event.received_at.getHours("Europe/Berln") < 6',
+      'character 28: there is no time zone "Europe/Berln"; perhaps "Europe/Berlin" is meant',
+    );
     await refused('event.received_at.getDayOfWeek("") == 0', 'character 32: there is no time zone ""');
-    await refused('event.received_at.getHours(5) < 6', 'character 28: an operand is of the wrong type (timestamp, int)');
+    await refused(
+      'event.received_at.getHours(5) < 6',
+      'character 28: an operand is of the wrong type (timestamp, int)',
+    );
   });
 
   it('is accepted where it works', async () => {
@@ -127,19 +150,40 @@ describe('What an expression does with constants alone', () => {
 
 describe('A time and a duration', () => {
   it('are not taken for each other', async () => {
-    await refused('event.received_at > duration("5m")', 'character 19: a time is compared with a duration, which can never be right');
-    await refused('event.received_at - event.received_at > event.received_at', 'character 39: a duration is compared with a time, which can never be right');
-    await refused('duration("5m") - event.received_at > duration("1m")', 'character 15: a time can not be subtracted from a duration');
-    await refused('event.received_at + event.received_at > event.received_at', 'character 19: a time can not be added to a time');
-    await refused('(event.received_at - event.received_at).getHours("UTC") > 5', 'character 40: a duration has getHours(), getMinutes(), getSeconds(), getMilliseconds(), and no time zone');
+    await refused(
+      'event.received_at > duration("5m")',
+      'character 19: a time is compared with a duration, which can never be right',
+    );
+    await refused(
+      'event.received_at - event.received_at > event.received_at',
+      'character 39: a duration is compared with a time, which can never be right',
+    );
+    await refused(
+      'duration("5m") - event.received_at > duration("1m")',
+      'character 15: a time can not be subtracted from a duration',
+    );
+    await refused(
+      'event.received_at + event.received_at > event.received_at',
+      'character 19: a time can not be added to a time',
+    );
+    await refused(
+      '(event.received_at - event.received_at).getHours("UTC") > 5',
+      'character 40: a duration has getHours(), getMinutes(), getSeconds(), getMilliseconds(), and no time zone',
+    );
     await refused('event.name.getHours() > 5', 'character 11: getHours is asked of a time, and this is a text');
   });
 });
 
 describe('Brackets', () => {
   it('look into lists and maps, and not into a text, a number or a time', async () => {
-    await refused('event.labels.x[0] == "a"', 'character 15: a text can not be indexed; ask with startsWith, contains or matches what is in it');
-    await refused('event.name["a"] == "a"', 'character 11: a text can not be indexed; ask with startsWith, contains or matches what is in it');
+    await refused(
+      'event.labels.x[0] == "a"',
+      'character 15: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+    );
+    await refused(
+      'event.name["a"] == "a"',
+      'character 11: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+    );
     await refused('event.count[0] == 1', 'character 12: a number can not be indexed');
     await refused('event.received_at["hour"] == 1', 'character 18: a time can not be indexed');
   });
@@ -150,7 +194,12 @@ describe('An error of an evaluation', () => {
     const canary = 'Canary/Town7f3a';
     const { cel } = await celEnvironment();
     const now = cel.plan(cel.celEnv({}), cel.parse('timestamp(0)').expr)() as CelInput;
-    const event = new Map<string, CelInput>([['name', canary], ['labels', new Map([['zone', canary]])], ['received_at', now], ['count', 3n]]);
+    const event = new Map<string, CelInput>([
+      ['name', canary],
+      ['labels', new Map([['zone', canary]])],
+      ['received_at', now],
+      ['count', 3n],
+    ]);
     const cases: readonly (readonly [string, string])[] = [
       ['event.received_at.getHours(event.labels.zone) < 6', 'character 18: the time zone is not known'],
       ['event.received_at > timestamp(event.name)', 'character 21: a value can not be converted to a time'],

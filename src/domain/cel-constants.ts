@@ -64,12 +64,21 @@ function partOf(trial: Trial, expr: Expr): Part {
     case 'selectExpr': {
       if (exprKind.value.operand === undefined) return { expr, free: NONE };
       const operand = partOf(trial, exprKind.value.operand);
-      return worked(trial, { expr: { ...expr, exprKind: { case: 'selectExpr', value: { ...exprKind.value, operand: operand.expr } } }, free: operand.free });
+      return worked(trial, {
+        expr: { ...expr, exprKind: { case: 'selectExpr', value: { ...exprKind.value, operand: operand.expr } } },
+        free: operand.free,
+      });
     }
     case 'listExpr': {
       // A list of constants can not fail; whatever looks into it is tried.
       const elements = exprKind.value.elements.map((each) => partOf(trial, each));
-      return { expr: { ...expr, exprKind: { case: 'listExpr', value: { ...exprKind.value, elements: elements.map((each) => each.expr) } } }, free: union(elements) };
+      return {
+        expr: {
+          ...expr,
+          exprKind: { case: 'listExpr', value: { ...exprKind.value, elements: elements.map((each) => each.expr) } },
+        },
+        free: union(elements),
+      };
     }
     case 'structExpr':
       return worked(trial, struct(trial, expr, exprKind.value));
@@ -89,7 +98,8 @@ function struct(trial: Trial, expr: Expr, value: Struct): Part {
   };
   const entries = value.entries.map((entry) => ({
     ...entry,
-    keyKind: entry.keyKind.case === 'mapKey' ? { ...entry.keyKind, value: replaced(entry.keyKind.value) } : entry.keyKind,
+    keyKind:
+      entry.keyKind.case === 'mapKey' ? { ...entry.keyKind, value: replaced(entry.keyKind.value) } : entry.keyKind,
     ...(entry.value === undefined ? {} : { value: replaced(entry.value) }),
   }));
   return { expr: { ...expr, exprKind: { case: 'structExpr', value: { ...value, entries } } }, free: union(parts) };
@@ -98,29 +108,58 @@ function struct(trial: Trial, expr: Expr, value: Struct): Part {
 function call(trial: Trial, expr: Expr, value: Call): Part {
   const args = value.args.map((each) => partOf(trial, each));
   const target = value.target === undefined ? undefined : partOf(trial, value.target);
-  const made = { ...value, args: args.map((each) => each.expr), ...(target === undefined ? {} : { target: target.expr }) };
-  const part: Part = { expr: { ...expr, exprKind: { case: 'callExpr', value: made } }, free: union(target === undefined ? args : [target, ...args]) };
+  const made = {
+    ...value,
+    args: args.map((each) => each.expr),
+    ...(target === undefined ? {} : { target: target.expr }),
+  };
+  const part: Part = {
+    expr: { ...expr, exprKind: { case: 'callExpr', value: made } },
+    free: union(target === undefined ? args : [target, ...args]),
+  };
   const last = args.at(-1);
   if (part.free.size === 0 || last?.free.size !== 0) return part;
   // Of these the last operand alone decides whether it can work.
-  if ((value.function === '_/_' || value.function === '_%_') && valueOf(trial, last.expr) === 0n) trial.refuse(expr, 'a division by zero');
+  if ((value.function === '_/_' || value.function === '_%_') && valueOf(trial, last.expr) === 0n)
+    trial.refuse(expr, 'a division by zero');
   if (value.function.startsWith('get') && target !== undefined) {
     const anyTime = trial.environment.cel.parse('timestamp(0)').expr;
-    evaluated(trial, { ...part.expr, exprKind: { case: 'callExpr', value: { ...made, target: anyTime } } }, value.args[0] ?? expr);
+    evaluated(
+      trial,
+      { ...part.expr, exprKind: { case: 'callExpr', value: { ...made, target: anyTime } } },
+      value.args[0] ?? expr,
+    );
   }
   return part;
 }
 
 function comprehension(trial: Trial, expr: Expr, value: Comprehension): Part {
   const { iterRange, accuInit, loopCondition, loopStep, result } = value;
-  if (iterRange === undefined || accuInit === undefined || loopCondition === undefined || loopStep === undefined || result === undefined) return { expr, free: NONE };
+  if (
+    iterRange === undefined ||
+    accuInit === undefined ||
+    loopCondition === undefined ||
+    loopStep === undefined ||
+    result === undefined
+  )
+    return { expr, free: NONE };
   const [range, start] = [partOf(trial, iterRange), partOf(trial, accuInit)];
   const [condition, step] = [partOf(trial, loopCondition), partOf(trial, loopStep)];
   const end = partOf(trial, result);
   const inside = union([condition, step]).difference(new Set([value.iterVar, value.accuVar]));
   const after = end.free.difference(new Set([value.accuVar]));
-  const made = { ...value, iterRange: range.expr, accuInit: start.expr, loopCondition: condition.expr, loopStep: step.expr, result: end.expr };
-  return { expr: { ...expr, exprKind: { case: 'comprehensionExpr', value: made } }, free: union([range, start, { free: inside }, { free: after }]) };
+  const made = {
+    ...value,
+    iterRange: range.expr,
+    accuInit: start.expr,
+    loopCondition: condition.expr,
+    loopStep: step.expr,
+    result: end.expr,
+  };
+  return {
+    expr: { ...expr, exprKind: { case: 'comprehensionExpr', value: made } },
+    free: union([range, start, { free: inside }, { free: after }]),
+  };
 }
 
 function union(parts: readonly Pick<Part, 'free'>[]): ReadonlySet<string> {
@@ -134,7 +173,10 @@ function worked(trial: Trial, part: Part): Part {
   const name = `${PREFIX}${trial.count}`;
   trial.count += 1;
   trial.values[name] = evaluated(trial, part.expr, part.expr);
-  return { expr: { ...part.expr, exprKind: { case: 'identExpr', value: { $typeName: 'cel.expr.Expr.Ident', name } } }, free: NONE };
+  return {
+    expr: { ...part.expr, exprKind: { case: 'identExpr', value: { $typeName: 'cel.expr.Expr.Ident', name } } },
+    free: NONE,
+  };
 }
 
 function evaluated(trial: Trial, expr: Expr, at: Expr): Cel.CelInput {
@@ -153,7 +195,8 @@ function told(trial: Trial, expr: Expr, message: string): string {
   const fault = faultOf(message, trial.text).error;
   if (typeof text !== 'string') return fault;
   const shown = JSON.stringify(text.slice(0, SHOWN_MAX));
-  if (isZoneFault(message)) return `there is no time zone ${shown}${didYouMean(text, Intl.supportedValuesOf('timeZone'))}`;
+  if (isZoneFault(message))
+    return `there is no time zone ${shown}${didYouMean(text, Intl.supportedValuesOf('timeZone'))}`;
   const written = WRITTEN[made?.function ?? ''];
   return written !== undefined && isConversionFault(message) ? `${shown} ${written}` : fault;
 }

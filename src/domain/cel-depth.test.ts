@@ -8,12 +8,30 @@ function nested(open: string, close: string, depth: number): string {
 }
 
 it('An expression is too deep where more brackets stand in each other than are read in a millisecond', () => {
-  for (const [open, close] of [['(', ')'], ['[', ']'], ['{1: ', '}'], ['!(', ')'], ['f(', ')'], ['(")" + ', ')'], ["(')' + ", ')'], ['(r"\\" + ")" + ', ')'], ['(""" " ) """ + ', ')'], ['(")\\")" + ', ')'], ['( // )\n', ')']] as const) {
+  for (const [open, close] of [
+    ['(', ')'],
+    ['[', ']'],
+    ['{1: ', '}'],
+    ['!(', ')'],
+    ['f(', ')'],
+    ['(")" + ', ')'],
+    ["(')' + ", ')'],
+    ['(r"\\" + ")" + ', ')'],
+    ['(""" " ) """ + ', ')'],
+    ['(")\\")" + ', ')'],
+    ['( // )\n', ')'],
+  ] as const) {
     assert.equal(isTooDeep(nested(open, close, CEL_DEPTH_MAX)), false, open);
     assert.equal(isTooDeep(nested(open, close, CEL_DEPTH_MAX + 1)), true, open);
   }
 });
 
 it('Brackets beside each other, and those of a text, do not count', () => {
-  for (const text of ['f(1) + '.repeat(300), `event.name.matches("${'('.repeat(200)}")`, `r'${'['.repeat(200)}'`, ') '.repeat(100)]) assert.equal(isTooDeep(text), false);
+  for (const text of [
+    'f(1) + '.repeat(300),
+    `event.name.matches("${'('.repeat(200)}")`,
+    `r'${'['.repeat(200)}'`,
+    ') '.repeat(100),
+  ])
+    assert.equal(isTooDeep(text), false);
 });

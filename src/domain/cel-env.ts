@@ -34,7 +34,8 @@ export async function celEnvironment(): Promise<CelEnvironment> {
     cel,
     env: cel.celEnv({ funcs: [append(cel)], re2: { compile } }),
     pattern(text) {
-      if (text.length > PATTERN_LENGTH_MAX) throw new CelRefused(`this pattern is longer than ${PATTERN_LENGTH_MAX} characters`);
+      if (text.length > PATTERN_LENGTH_MAX)
+        throw new CelRefused(`this pattern is longer than ${PATTERN_LENGTH_MAX} characters`);
       const size = sizeOf(text, compile);
       if (size > PATTERN_SIZE_MAX) throw new CelRefused('this pattern is too large; repeat less in it');
       return size;
@@ -42,7 +43,10 @@ export async function celEnvironment(): Promise<CelEnvironment> {
   };
 }
 
-function sizeOf(text: string, compile: (text: string) => { readonly re2Input: { readonly prog: { numInst(): number } } }): number {
+function sizeOf(
+  text: string,
+  compile: (text: string) => { readonly re2Input: { readonly prog: { numInst(): number } } },
+): number {
   try {
     return compile(text).re2Input.prog.numInst();
   } catch (thrown) {
@@ -75,7 +79,8 @@ export function collectByAppending(step: Expr | undefined, accumulator: string):
   const call = step.exprKind.value;
   if (call.function === '_?_:_') collectByAppending(call.args[1], accumulator);
   const first = call.args[0]?.exprKind;
-  const collects = first?.case === 'identExpr' && first.value.name === accumulator && call.args[1]?.exprKind.case === 'listExpr';
+  const collects =
+    first?.case === 'identExpr' && first.value.name === accumulator && call.args[1]?.exprKind.case === 'listExpr';
   if (call.function === '_+_' && collects) call.function = APPEND;
 }
 

@@ -4,8 +4,13 @@
  */
 export function faultOf(message: string, text: string): { readonly error: string; readonly missing?: string } {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
-  if (field !== undefined) return field !== '' && text.includes(field) ? { error: `there is no field ${JSON.stringify(field)}`, missing: field } : { error: 'a field is missing' };
-  return { error: `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}` };
+  if (field !== undefined)
+    return field !== '' && text.includes(field)
+      ? { error: `there is no field ${JSON.stringify(field)}`, missing: field }
+      : { error: 'a field is missing' };
+  return {
+    error: `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}`,
+  };
 }
 
 /** Whether a text could not be made into what a function such as `int` or `duration` yields. */
@@ -22,10 +27,24 @@ export function isZoneFault(message: string): boolean {
 function typesOf(message: string): string {
   const given = /^found no matching overload for '?[@\w!?:<>=+*/%&|[\]-]+'? applied to '([^']*)'$/.exec(message)?.[1];
   const types = given?.replaceAll('google.protobuf.', '').match(/\w+/g) ?? [];
-  return types.length > 0 && types.every((type) => TYPES.has(type)) ? ` (${types.map((type) => type.toLowerCase()).join(', ')})` : '';
+  return types.length > 0 && types.every((type) => TYPES.has(type))
+    ? ` (${types.map((type) => type.toLowerCase()).join(', ')})`
+    : '';
 }
 
-const TYPES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'Timestamp', 'Duration']);
+const TYPES = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'Timestamp',
+  'Duration',
+]);
 
 const CONVERSION = /^(?:Cannot|Unable|Failed) /;
 const ZONE = /^Invalid time zone/;

@@ -30,7 +30,9 @@ export function didYouMean(name: string, known: readonly string[]): string {
   if (name.length > NAME_MAX) return '';
   const near = known
     .map((each) => ({ each, distance: editDistance(name.toLowerCase(), each.toLowerCase()) }))
-    .filter((row) => row.distance <= Math.ceil(Math.min(row.each.length, name.length) / 3) - (row.each.length < 3 ? 1 : 0))
+    .filter(
+      (row) => row.distance <= Math.ceil(Math.min(row.each.length, name.length) / 3) - (row.each.length < 3 ? 1 : 0),
+    )
     .toSorted((a, b) => a.distance - b.distance)[0];
   return near === undefined ? '' : `; perhaps "${near.each}" is meant`;
 }

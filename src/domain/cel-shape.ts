@@ -49,7 +49,8 @@ export function join(a: CelShape, b: CelShape): CelShape {
   if (a === b || isNothing(b)) return a;
   if (isNothing(a)) return b;
   if (a.kind === 'text' && b.kind === 'text') return { kind: 'text', length: Math.max(a.length, b.length) };
-  if (a.kind === 'list' && b.kind === 'list') return { kind: 'list', count: Math.max(a.count, b.count), of: join(a.of, b.of) };
+  if (a.kind === 'list' && b.kind === 'list')
+    return { kind: 'list', count: Math.max(a.count, b.count), of: join(a.of, b.of) };
   if (a.kind === b.kind && PLAIN.has(a.kind)) return a;
   return { kind: 'unknown', weight: Math.max(weight(a), weight(b)) };
 }
@@ -58,7 +59,17 @@ function isNothing(shape: CelShape): boolean {
   return shape.kind === 'unknown' && shape.weight === 0;
 }
 
-const WORDS = { bool: 'a condition', number: 'a number', time: 'a time', duration: 'a duration', null: 'null', text: 'a text', list: 'a list', map: 'a map', unknown: 'a value' };
+const WORDS = {
+  bool: 'a condition',
+  number: 'a number',
+  time: 'a time',
+  duration: 'a duration',
+  null: 'null',
+  text: 'a text',
+  list: 'a list',
+  map: 'a map',
+  unknown: 'a value',
+};
 
 /** The shape in a word, with its article. */
 export function word(shape: CelShape): string {

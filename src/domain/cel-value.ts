@@ -15,7 +15,9 @@ export function celInput(value: unknown): Cel.CelInput {
     case 'object':
       if (value === null) return null;
       if (Array.isArray(value)) return value.map(celInput);
-      return new Map(Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, celInput(each)] as const])));
+      return new Map(
+        Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, celInput(each)] as const])),
+      );
     case 'undefined':
     case 'function':
     case 'symbol':

@@ -36,7 +36,8 @@ export interface CompiledCel {
 export type CelContext = Readonly<Record<string, Cel.CelInput>>;
 
 /** What an evaluation yielded. `missing` is the field that was not there, where the expression itself spells it. */
-export type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string; readonly missing?: string };
+export type CelOutcome =
+  { readonly value: boolean | string | number | bigint } | { readonly error: string; readonly missing?: string };
 
 /** An expression that was checked, without any rule yet of what it has to yield. */
 export interface CheckedCel {
@@ -56,7 +57,8 @@ type Run = (context: Record<string, Cel.CelInput>) => Cel.CelResult;
 export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
   const checked = await checkCel(text, options);
   const { shape } = checked;
-  if (shape.kind !== 'bool' && shape.kind !== 'unknown') throw new CelRefused(`the expression must yield true or false; it yields a ${shape.kind}`);
+  if (shape.kind !== 'bool' && shape.kind !== 'unknown')
+    throw new CelRefused(`the expression must yield true or false; it yields a ${shape.kind}`);
   const compiled: CompiledCel = { evaluate: (values) => evaluate(checked, values) };
   for (const { name, values } of options.samples) {
     const answer = compiled.evaluate(values);
@@ -68,7 +70,10 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
 /**
  * Reads an expression and checks its names, its operands and what it costs (at most `stepsMax` steps). Throws CelRefused.
  */
-export async function checkCel(text: string, { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number }): Promise<CheckedCel> {
+export async function checkCel(
+  text: string,
+  { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number },
+): Promise<CheckedCel> {
   if (text.trim() === '') throw new CelRefused('the expression is empty');
   if (text.length > CEL_LENGTH_MAX) throw new CelRefused(`the expression is longer than ${CEL_LENGTH_MAX} characters`);
   const environment = await celEnvironment();
@@ -138,7 +143,8 @@ function syntaxRefused(message: string, text: string): CelRefused {
   const lines = text.split('\n');
   const rest = (lines[line - 1] ?? '').slice(column - 1).trimStart();
   const hint = SPELLINGS.find(([pattern]) => pattern.test(rest))?.[1];
-  const what = rest === '' ? 'something is missing at the end' : `it can not be read on from ${JSON.stringify(rest.slice(0, 12))}`;
+  const what =
+    rest === '' ? 'something is missing at the end' : `it can not be read on from ${JSON.stringify(rest.slice(0, 12))}`;
   const offset = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, column - 1);
   return new CelRefused(`${what}${hint === undefined ? '' : `; ${hint}`}`, { text, offset });
 }
@@ -158,13 +164,21 @@ function evaluate(checked: CheckedCel, values: Readonly<Record<string, unknown>>
     for (const [name, value] of Object.entries(values)) context[name] = celInput(value);
     const outcome = checked.run(context);
     if ('error' in outcome) return { error: outcome.error };
-    return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
+    return typeof outcome.value === 'boolean'
+      ? { value: outcome.value }
+      : { error: 'it yields neither true nor false' };
   } catch {
     return { error: 'it can not be evaluated' };
   }
 }
 
-function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text: string, place: (id: bigint | undefined) => string): CelOutcome {
+function outcomeOf(
+  { cel }: CelEnvironment,
+  run: Run,
+  context: CelContext,
+  text: string,
+  place: (id: bigint | undefined) => string,
+): CelOutcome {
   // An error of the library is an Error whose stack nobody sees: without, 80,000 evaluations/s miss a label; with, 25,000.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -28,5 +28,8 @@ export function requireInventory(inventory: string): void {
 /** Throws invalid_argument for a limit that names no host of the inventory; null is no limit. */
 export function requireLimit(inventory: string, limit: string | null): void {
   if (limit === null || limit === LOCALHOST || limit === 'all') return;
-  throw new Failure('invalid_argument', `limit: no host of the inventory ${inventory} is called that; it has ${LOCALHOST}.`);
+  throw new Failure(
+    'invalid_argument',
+    `limit: no host of the inventory ${inventory} is called that; it has ${LOCALHOST}.`,
+  );
 }

@@ -42,7 +42,10 @@ export function requireDuration(field: string, text: string, minMs: number, maxM
     throw new Failure('invalid_argument', `${field}: expected a duration such as 30s, 5m or 1h30m.`);
   }
   if (ms < minMs || ms > maxMs) {
-    throw new Failure('invalid_argument', `${field}: expected at least ${formatDuration(minMs)} and at most ${formatDuration(maxMs)}.`);
+    throw new Failure(
+      'invalid_argument',
+      `${field}: expected at least ${formatDuration(minMs)} and at most ${formatDuration(maxMs)}.`,
+    );
   }
   return ms;
 }

@@ -41,12 +41,7 @@ export interface EventFacts extends NormalEvent {
 export const CHAIN_MAX = 3;
 
 /** Bounds of one event: labels and annotations beyond them are cut, and an annotation says so. */
-export const EVENT_LIMITS = {
-  labels: 64,
-  nameCharacters: 200,
-  keyCharacters: 100,
-  valueCharacters: 2_000,
-} as const;
+export const EVENT_LIMITS = { labels: 64, nameCharacters: 200, keyCharacters: 100, valueCharacters: 2_000 } as const;
 
 /** The group of addresses that an address belongs to, while none is defined: it is away from all of them. */
 export const AWAY = 'away';
@@ -60,7 +55,17 @@ export interface RuleTerm {
 }
 
 /** What an event goes through; `page`, of the end of a job, says who keeps people from hearing of it. */
-export const TRACE_STEPS = ['rule', 'silence', 'cooldown', 'duplicate', 'cordon', 'loop', 'gate', 'fire', 'page'] as const;
+export const TRACE_STEPS = [
+  'rule',
+  'silence',
+  'cooldown',
+  'duplicate',
+  'cordon',
+  'loop',
+  'gate',
+  'fire',
+  'page',
+] as const;
 
 /** One step of an evaluation, in the order in which it was made. */
 export interface TraceStep {

@@ -5,11 +5,19 @@
 export const FAILURES = {
   not_found: { status: 404, exit: 3, hint: 'Check the id or name and list the collection.' },
   conflict: { status: 409, exit: 5, hint: 'Read the current state of the thing, then decide again.' },
-  concurrency_held: { status: 409, exit: 5, hint: 'Wait until the job that holds the concurrency key has ended, or cancel it.' },
+  concurrency_held: {
+    status: 409,
+    exit: 5,
+    hint: 'Wait until the job that holds the concurrency key has ended, or cancel it.',
+  },
   stale_plan: { status: 409, exit: 5, hint: 'The workspace moved on after this plan: make a new plan.' },
   duplicate: { status: 409, exit: 5, hint: 'Choose another name, or update the one that exists.' },
   invalid_argument: { status: 400, exit: 1, hint: 'Correct the named field and send the request again.' },
-  unauthenticated: { status: 401, exit: 4, hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook asks.' },
+  unauthenticated: {
+    status: 401,
+    exit: 4,
+    hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook asks.',
+  },
   forbidden: { status: 403, exit: 4, hint: 'Use a token whose scope permits this, or have somebody do it who may.' },
   kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry in a second.', retryAfter: 1 },
   streams_over_cap: { status: 503, exit: 7, hint: 'Close a stream that is open, or retry later.', retryAfter: 30 },

@@ -1,4 +1,14 @@
-import { type HexWindows, KINDS, LOW_BITS, OTHER, RUN_DIGITS, SEPARATOR, SMALL_X, WINDOW_DIGITS, ZERO } from './hex-windows.ts';
+import {
+  type HexWindows,
+  KINDS,
+  LOW_BITS,
+  OTHER,
+  RUN_DIGITS,
+  SEPARATOR,
+  SMALL_X,
+  WINDOW_DIGITS,
+  ZERO,
+} from './hex-windows.ts';
 import type { Redactor } from './pattern-replacer.ts';
 
 /**
@@ -50,7 +60,7 @@ export class GroupedHexReplacer implements Redactor {
     const data = held > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
     this.#parts = [];
     let holdFrom = data.length;
-    for (let at = 0; at < data.length; ) {
+    for (let at = 0; at < data.length;) {
       if (this.#column > 0) at = this.#skipColumn(data, at);
       else {
         const start = this.#found || (held > 0 && at === 0) ? at : nextRun(data, at, this.#windows.shifts);

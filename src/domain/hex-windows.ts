@@ -92,7 +92,11 @@ function shiftsOf(bytes: Buffer): Uint8Array {
 /** In the order of the bytes, and with each two swapped, as od and hexdump print words. A window of one byte repeated says nothing. */
 function windowsOf(value: Buffer): number[] {
   const windows: number[] = [];
-  for (let at = 0; value.length >= VALUE_BYTES_MIN && at + WINDOW_BYTES <= Math.min(value.length, VALUE_BYTES_MAX); at += 1) {
+  for (
+    let at = 0;
+    value.length >= VALUE_BYTES_MIN && at + WINDOW_BYTES <= Math.min(value.length, VALUE_BYTES_MAX);
+    at += 1
+  ) {
     const window = value.readUInt32BE(at);
     if (window === ((window & 0xff) * 0x01010101) >>> 0) continue;
     windows.push(window, (((window & 0x00ff00ff) << 8) | ((window >>> 8) & 0x00ff00ff)) >>> 0);

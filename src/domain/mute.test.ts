@@ -6,13 +6,15 @@ describe('mutes', () => {
   test('a mute of an alert holds the events of exactly that name', () => {
     const target = { kind: 'alert', value: 'DiskFull' } as const;
     assert.equal(mutes(target, { eventName: 'DiskFull', host: null }), true);
-    for (const eventName of ['diskfull', 'DiskFull ', 'DiskFullSoon', null]) assert.equal(mutes(target, { eventName, host: 'DiskFull' }), false);
+    for (const eventName of ['diskfull', 'DiskFull ', 'DiskFullSoon', null])
+      assert.equal(mutes(target, { eventName, host: 'DiskFull' }), false);
   });
 
   test('a mute of a host holds what is about it, however its name is spelt', () => {
     const target = { kind: 'host', value: 'DB1.example.org' } as const;
     assert.equal(mutes(target, { eventName: 'DiskFull', host: 'db1.example.org' }), true);
-    for (const host of ['db2.example.org', 'db1', null]) assert.equal(mutes(target, { eventName: 'DB1.example.org', host }), false);
+    for (const host of ['db2.example.org', 'db1', null])
+      assert.equal(mutes(target, { eventName: 'DB1.example.org', host }), false);
   });
 
   test('a global mute holds everything, and a scope without its value nothing', () => {

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { classify, type Netgroup, plainAddress } from './netgroup.ts';
 
 function group(name: string, includes: string, excludes = 'nothing'): Netgroup {
-  return { name, includes: (address) => address.startsWith(includes), excludes: (address) => address.startsWith(excludes) };
+  return {
+    name,
+    includes: (address) => address.startsWith(includes),
+    excludes: (address) => address.startsWith(excludes),
+  };
 }
 
 test('An IPv4 address is the same in whatever a listener wraps it', () => {
@@ -15,7 +19,8 @@ test('An IPv4 address is the same in whatever a listener wraps it', () => {
 });
 
 test('While no group is defined, every address is away', () => {
-  for (const address of ['127.0.0.1', '::ffff:10.0.0.5', '2001:db8::1', '']) assert.equal(classify(address, []), 'away');
+  for (const address of ['127.0.0.1', '::ffff:10.0.0.5', '2001:db8::1', ''])
+    assert.equal(classify(address, []), 'away');
 });
 
 test('The first group that covers an address has it, and one exclusion anywhere sends it away', () => {

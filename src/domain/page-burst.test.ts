@@ -3,7 +3,14 @@ import { describe, test } from 'node:test';
 import { type BurstStanding, burstStep, GATHER_MS, SINGLE_MAX } from './page-burst.ts';
 
 const NOW = 1_000_000;
-const standing = (some: Partial<BurstStanding>): BurstStanding => ({ waiting: 0, oldestAt: NOW, shown: 0, folded: 0, now: NOW, ...some });
+const standing = (some: Partial<BurstStanding>): BurstStanding => ({
+  waiting: 0,
+  oldestAt: NOW,
+  shown: 0,
+  folded: 0,
+  now: NOW,
+  ...some,
+});
 const step = (some: Partial<BurstStanding>): string => {
   const { singles, fold } = burstStep(standing(some));
   return fold ? 'fold' : singles > 0 ? `${singles} singles` : 'wait';
@@ -11,13 +18,19 @@ const step = (some: Partial<BurstStanding>): string => {
 
 describe('Of pages that come at once', () => {
   test('the first ones are shown one by one, at once', () => {
-    assert.deepEqual([step({ waiting: 1 }), step({ waiting: SINGLE_MAX }), step({ waiting: 2, shown: SINGLE_MAX - 2 })], ['1 singles', '5 singles', '2 singles']);
+    assert.deepEqual(
+      [step({ waiting: 1 }), step({ waiting: SINGLE_MAX }), step({ waiting: 2, shown: SINGLE_MAX - 2 })],
+      ['1 singles', '5 singles', '2 singles'],
+    );
     assert.deepEqual([step({ waiting: 30 }), step({ waiting: 30, shown: 3 })], ['5 singles', '2 singles']);
   });
 
   test('the rest is gathered for ten seconds and then folded', () => {
     const rest = { waiting: 25, shown: SINGLE_MAX };
-    assert.deepEqual([0, GATHER_MS - 1, GATHER_MS].map((age) => step({ ...rest, oldestAt: NOW - age })), ['wait', 'wait', 'fold']);
+    assert.deepEqual(
+      [0, GATHER_MS - 1, GATHER_MS].map((age) => step({ ...rest, oldestAt: NOW - age })),
+      ['wait', 'wait', 'fold'],
+    );
   });
 
   test('what comes within a minute after a fold waits until it is over', () => {

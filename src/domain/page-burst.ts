@@ -58,12 +58,24 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
 export function foldFacts(pages: readonly PageFacts[]): PageFacts {
   const jobs = pages.filter((each) => each.kind === 'job');
   if (jobs.length > 0) {
-    return { kind: 'jobs', count: jobs.length, names: namesIn(jobs.map(({ runbook }) => runbook)), states: stateCounts(jobs), first: jobs.slice(0, LISTED_MAX) };
+    return {
+      kind: 'jobs',
+      count: jobs.length,
+      names: namesIn(jobs.map(({ runbook }) => runbook)),
+      states: stateCounts(jobs),
+      first: jobs.slice(0, LISTED_MAX),
+    };
   }
   const matches = pages.filter((each) => each.kind === 'rule');
   const [first] = matches;
   if (first === undefined) throw new Error('only pages about jobs and rules are folded');
-  return { kind: 'rules', rule: first.rule, count: matches.length, names: namesIn(matches.map(({ event }) => event)), first: matches.slice(0, LISTED_MAX) };
+  return {
+    kind: 'rules',
+    rule: first.rule,
+    count: matches.length,
+    names: namesIn(matches.map(({ event }) => event)),
+    first: matches.slice(0, LISTED_MAX),
+  };
 }
 
 function namesIn(all: readonly string[]): string[] {

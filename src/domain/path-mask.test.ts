@@ -7,7 +7,12 @@ const DATA = '/home/ana/.local/share/gatehouse';
 const FOLDERS: HiddenFolders = { run: `${DATA}/runs/job_1`, data: [`${DATA}/runs`, DATA] };
 
 function cleaned(pieces: readonly string[], folders: HiddenFolders, secrets: readonly string[] = []): string {
-  const cleaner = createRedactor(compileSecrets(secrets.map((secret) => Buffer.from(secret)), pathForms(folders)));
+  const cleaner = createRedactor(
+    compileSecrets(
+      secrets.map((secret) => Buffer.from(secret)),
+      pathForms(folders),
+    ),
+  );
   return Buffer.concat([...pieces.map((piece) => cleaner.push(Buffer.from(piece))), cleaner.end()]).toString();
 }
 
@@ -24,7 +29,8 @@ const CASES: readonly (readonly [from: string, to: string])[] = [
 
 test('The directory of the run and the data directory are shown by a word, wherever the stream is cut', () => {
   for (const [from, to] of CASES) {
-    for (let cut = 0; cut <= from.length; cut += 1) assert.equal(cleaned([from.slice(0, cut), from.slice(cut)], FOLDERS), to, `${from} cut at ${cut}`);
+    for (let cut = 0; cut <= from.length; cut += 1)
+      assert.equal(cleaned([from.slice(0, cut), from.slice(cut)], FOLDERS), to, `${from} cut at ${cut}`);
   }
 });
 
@@ -38,11 +44,17 @@ test('A path with characters that JSON or a URL escapes is found in these forms 
 
 test('A data directory directly below the root is replaced only where a name follows', () => {
   const folders = { run: '/data/runs/job_1', data: ['/data/runs', '/data'] };
-  assert.equal(cleaned(['/data/runs/job_1 /data/seal.key /database postgres://h/data'], folders), '[run] [data]/seal.key /database postgres://h/data');
+  assert.equal(
+    cleaned(['/data/runs/job_1 /data/seal.key /database postgres://h/data'], folders),
+    '[run] [data]/seal.key /database postgres://h/data',
+  );
 });
 
 test('A secret value within a path, and a path within a secret value, are both gone', () => {
   assert.equal(cleaned([`${DATA}/runs/job_1/x`], FOLDERS, ['ana/.local']), `${REDACTED}/x`);
   assert.equal(cleaned([`${DATA}/runs/job_1/x ${DATA}`], FOLDERS, ['gatehouse', 'job_1']), '[run]/x [data]');
-  assert.equal(cleaned([`${DATA}/runs/job_1/hunter2 ${DATA}/x`], FOLDERS, [`${DATA}/runs/job_1/hunter2`]), `${REDACTED} [data]/x`);
+  assert.equal(
+    cleaned([`${DATA}/runs/job_1/hunter2 ${DATA}/x`], FOLDERS, [`${DATA}/runs/job_1/hunter2`]),
+    `${REDACTED} [data]/x`,
+  );
 });

@@ -50,7 +50,9 @@ export class PatternReplacer implements Redactor {
   push(chunk: Buffer): Buffer {
     const held = this.#search.pending(this.#state);
     const from = this.#taken;
-    this.#state = this.#search.scan(chunk, this.#state, (end, length, kind) => this.#add(from + end - length, from + end, kind));
+    this.#state = this.#search.scan(chunk, this.#state, (end, length, kind) =>
+      this.#add(from + end - length, from + end, kind),
+    );
     this.#taken += chunk.length;
     return this.#answer(held, chunk, this.#taken - this.#search.pending(this.#state).length);
   }

@@ -55,6 +55,8 @@ export function summaryOf({ destroys, changes, creates }: PlannedChanges, noted:
   }
   const none = destroys.length + changes.length + creates.length === 0;
   if (none && notes.length === 0) return 'No changes.';
-  const counts = none ? 'No resource changes' : `${destroys.length} to destroy, ${changes.length} to change, ${creates.length} to create`;
+  const counts = none
+    ? 'No resource changes'
+    : `${destroys.length} to destroy, ${changes.length} to change, ${creates.length} to create`;
   return notes.length === 0 ? counts : `${counts}; ${notes.join(', ')}${none ? '.' : ''}`;
 }

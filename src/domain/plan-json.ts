@@ -74,7 +74,9 @@ export function deeper(depth: number): number {
 export function sameValue(a: unknown, b: unknown, depth = 0): boolean {
   if (a === b || (a ?? null) === (b ?? null)) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameValue(element, b[i], deeper(depth)));
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((element, i) => sameValue(element, b[i], deeper(depth)))
+    );
   }
   if (a instanceof ExactNumber) return b instanceof ExactNumber && a.source === b.source;
   if (!isObject(a) || !isObject(b)) return false;

@@ -35,7 +35,8 @@ export function eachMasked(value: unknown, mask: unknown, found: (leaf: Leaf) =>
   } else if (Array.isArray(value)) {
     for (const [i, element] of value.entries()) eachMasked(element, (mask as unknown[])[i], found, deeper(depth));
   } else {
-    for (const key of Object.keys(mask as object)) eachMasked(memberOf(value, key), memberOf(mask, key), found, deeper(depth));
+    for (const key of Object.keys(mask as object))
+      eachMasked(memberOf(value, key), memberOf(mask, key), found, deeper(depth));
   }
 }
 

@@ -21,12 +21,25 @@ const NOTHING_HIDDEN: Hidden = { text: () => false, leaves: new Set() };
 export function attributesOf(change: JsonObject, hidden: Hidden): readonly Attribute[] {
   const [before, after] = [sideOf(change['before'], 'before'), sideOf(change['after'], 'after')];
   const unknown = change['after_unknown'] ?? false;
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {}), ...(isObject(unknown) ? Object.keys(unknown) : [])]);
+  const names = new Set([
+    ...Object.keys(before ?? {}),
+    ...Object.keys(after ?? {}),
+    ...(isObject(unknown) ? Object.keys(unknown) : []),
+  ]);
   const attributes: Attribute[] = [];
   for (const name of [...names].toSorted()) {
-    const was: MaskedValue = { value: memberOf(before, name), sensitive: before === null ? false : maskOf(change['before_sensitive'], name), unknown: false };
-    const becomes: MaskedValue = { value: memberOf(after, name), sensitive: after === null ? false : maskOf(change['after_sensitive'], name), unknown: maskOf(unknown, name) };
-    if (differ(was, becomes)) attributes.push({ name, before: valueText(was, hidden), after: valueText(becomes, hidden) });
+    const was: MaskedValue = {
+      value: memberOf(before, name),
+      sensitive: before === null ? false : maskOf(change['before_sensitive'], name),
+      unknown: false,
+    };
+    const becomes: MaskedValue = {
+      value: memberOf(after, name),
+      sensitive: after === null ? false : maskOf(change['after_sensitive'], name),
+      unknown: maskOf(unknown, name),
+    };
+    if (differ(was, becomes))
+      attributes.push({ name, before: valueText(was, hidden), after: valueText(becomes, hidden) });
   }
   return attributes;
 }
@@ -48,7 +61,9 @@ const KEYS = /\["((?:[^"\\]|\\.)*)"\]/g;
 
 /** An address with the keys hidden that may not be shown; the rest of it stands in the configuration. */
 export function shownAddress(address: string, hides: Hides): string {
-  return address.replace(KEYS, (whole, inside: string) => (hides(inside) || hides(unquoted(inside)) ? `["${REDACTED}"]` : whole));
+  return address.replace(KEYS, (whole, inside: string) =>
+    hides(inside) || hides(unquoted(inside)) ? `["${REDACTED}"]` : whole,
+  );
 }
 
 /** As HCL quotes: like JSON, and a template's start is doubled. */

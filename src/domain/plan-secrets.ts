@@ -33,7 +33,10 @@ const CUT_MIN_BYTES = 16;
 export function findSecrets(plan: JsonObject, secrets: readonly Buffer[], secretVariables: readonly string[]): Hides {
   const masked = new Set<string>();
   const add = (leaf: Leaf): void => {
-    if (typeof leaf === 'string' ? leaf !== '' : typeof leaf !== 'boolean' && leafText(leaf).length >= CONTAINS_MIN_BYTES) masked.add(leafText(leaf));
+    if (
+      typeof leaf === 'string' ? leaf !== '' : typeof leaf !== 'boolean' && leafText(leaf).length >= CONTAINS_MIN_BYTES
+    )
+      masked.add(leafText(leaf));
   };
   eachMaskedOfPlan(plan, add);
   for (const name of secretVariables) eachLeaf(memberOf(memberOf(memberOf(plan, 'variables'), name), 'value'), add);
@@ -133,7 +136,8 @@ function patternsOf(masked: ReadonlySet<string>): Buffer[] {
   if (whole < 0) return values.flatMap(secretForms);
   const rest = values.slice(whole);
   let cut = LONGEST_VALUE_BYTES;
-  while (cut > CUT_MIN_BYTES && rest.reduce((sum, value) => sum + Math.min(value.length, cut), 0) > PATTERNS_BYTES) cut /= 2;
+  while (cut > CUT_MIN_BYTES && rest.reduce((sum, value) => sum + Math.min(value.length, cut), 0) > PATTERNS_BYTES)
+    cut /= 2;
   return [...values.slice(0, whole).flatMap(secretForms), ...rest.map((value) => value.subarray(0, cut))];
 }
 

@@ -56,7 +56,13 @@ function json(value: unknown, sensitive: unknown, unknown: unknown, hidden: Hidd
   return isObject(value) ? mapJson(value, sensitive, unknown, hidden, deeper(depth)) : SECRET_JSON;
 }
 
-function listJson(value: readonly unknown[], sensitive: unknown, unknown: unknown, hidden: Hidden, depth: number): string {
+function listJson(
+  value: readonly unknown[],
+  sensitive: unknown,
+  unknown: unknown,
+  hidden: Hidden,
+  depth: number,
+): string {
   if (!Array.isArray(unknown) && marksAny(unknown)) return SERVER_SET_JSON;
   const [secretAt, unknownAt] = [sensitive, unknown].map((mask) => (Array.isArray(mask) ? (mask as unknown[]) : []));
   const parts: string[] = [];
@@ -70,7 +76,9 @@ function mapJson(value: JsonObject, sensitive: unknown, unknown: unknown, hidden
   if (!isObject(unknown) && marksAny(unknown)) return SERVER_SET_JSON;
   let keys = Object.keys(value);
   // What is not known yet is left out of the value. Terraform sorts the members; only then does one need a new place.
-  const missing = isObject(unknown) ? Object.keys(unknown).filter((key) => !Object.hasOwn(value, key) && marksAny(unknown[key])) : [];
+  const missing = isObject(unknown)
+    ? Object.keys(unknown).filter((key) => !Object.hasOwn(value, key) && marksAny(unknown[key]))
+    : [];
   if (missing.length > 0) keys = [...keys, ...missing].toSorted();
   const parts = keys.map((key) => {
     const shown = hidden.text(key) ? SECRET_JSON : JSON.stringify(key);

@@ -32,9 +32,19 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
   if (typeof format !== 'string' || !/^1\.\d+$/.test(format)) throw malformed('its format_version is not 1.x');
   const hides = findSecrets(json, secrets, secretVariables);
   const lists = { destroys: emptyList(), replaces: emptyList(), changes: emptyList(), creates: emptyList() };
-  const noted = { outputs: countOutputs(json), moved: 0, imported: 0, deferred: listOf(json['deferred_changes'], 'deferred_changes').length };
+  const noted = {
+    outputs: countOutputs(json),
+    moved: 0,
+    imported: 0,
+    deferred: listOf(json['deferred_changes'], 'deferred_changes').length,
+  };
   let attributeCount = 0;
-  const list = (to: keyof PlannedChanges, entry: PlanEntry, address: string, attributes: readonly Attribute[]): void => {
+  const list = (
+    to: keyof PlannedChanges,
+    entry: PlanEntry,
+    address: string,
+    attributes: readonly Attribute[],
+  ): void => {
     // What goes for good stands before what comes back.
     const into = lists[entry.action === 'replace' ? 'replaces' : to];
     into.entries.push(entry);
@@ -52,21 +62,38 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
     }
     const { address, type, name } = resource;
     const shown = `${shownAddress(address, hides)}${resource.deposed === null ? '' : ` (deposed object ${resource.deposed})`}`;
-    list(standing.list, { address, type, name, action: standing.action }, shown, attributesShown(resource, standing, hides));
+    list(
+      standing.list,
+      { address, type, name, action: standing.action },
+      shown,
+      attributesShown(resource, standing, hides),
+    );
   }
   for (const [i, item] of listOf(json['action_invocations'], 'action_invocations').entries()) {
     const { address, type, name } = namesOf(item, `action_invocations[${i}]`);
-    list('changes', { address, type, name, action: 'update' }, shownAddress(address, hides), [{ name: '(action)', before: '', after: 'invoked' }]);
+    list('changes', { address, type, name, action: 'update' }, shownAddress(address, hides), [
+      { name: '(action)', before: '', after: 'invoked' },
+    ]);
   }
   const destroyed = [...lists.destroys.texts, ...lists.replaces.texts];
-  const planned = { destroys: [...lists.destroys.entries, ...lists.replaces.entries], changes: lists.changes.entries, creates: lists.creates.entries };
+  const planned = {
+    destroys: [...lists.destroys.entries, ...lists.replaces.entries],
+    changes: lists.changes.entries,
+    creates: lists.creates.entries,
+  };
   const entryCount = planned.destroys.length + planned.changes.length + planned.creates.length;
   const summary = summaryOf(planned, noted);
   const view =
     `{"destroys":[${destroyed.join(',')}],"changes":[${lists.changes.texts.join(',')}],"creates":[${lists.creates.texts.join(',')}],` +
     `"summary":${JSON.stringify(summary)},"line_count":${entryCount + attributeCount},"artifact_id":${JSON.stringify(artifactId)}}`;
   const { applyable } = json;
-  return { planned, hasChanges: typeof applyable === 'boolean' ? applyable : entryCount + noted.outputs + noted.moved + noted.imported > 0, summary, view };
+  return {
+    planned,
+    hasChanges:
+      typeof applyable === 'boolean' ? applyable : entryCount + noted.outputs + noted.moved + noted.imported > 0,
+    summary,
+    view,
+  };
 }
 
 function emptyList(): { readonly entries: PlanEntry[]; readonly texts: string[] } {
@@ -108,7 +135,8 @@ function resourceOf(item: unknown, place: string): Resource {
   const change = memberOf(item, 'change');
   if (!isObject(change)) throw malformed(`${place} lacks its change`);
   const actions = change['actions'];
-  if (!Array.isArray(actions) || !actions.every((action) => typeof action === 'string')) throw malformed(`${place} lacks its actions`);
+  if (!Array.isArray(actions) || !actions.every((action) => typeof action === 'string'))
+    throw malformed(`${place} lacks its actions`);
   const [deposed, previous] = [memberOf(item, 'deposed'), memberOf(item, 'previous_address')];
   return {
     ...names,
@@ -129,11 +157,21 @@ function attributesShown(resource: Resource, standing: Standing, hides: Hides): 
   const hidden: Hidden = { text: hides, leaves };
   const attributes: Attribute[] = [];
   if (resource.movedFrom !== null) {
-    attributes.push({ name: '(address)', before: shownAddress(resource.movedFrom, hides), after: shownAddress(resource.address, hides) });
+    attributes.push({
+      name: '(address)',
+      before: shownAddress(resource.movedFrom, hides),
+      after: shownAddress(resource.address, hides),
+    });
   }
   if (resource.importing !== null) attributes.push(importOf(resource.importing, hidden));
-  if (standing.note === 'forgotten') attributes.push({ name: '(state)', before: 'managed', after: 'no longer managed, not destroyed' });
-  if (standing.note === 'unknown action') attributes.push({ name: '(action)', before: '', after: valueText({ value: resource.actions.join(', '), sensitive: false, unknown: false }, hidden) });
+  if (standing.note === 'forgotten')
+    attributes.push({ name: '(state)', before: 'managed', after: 'no longer managed, not destroyed' });
+  if (standing.note === 'unknown action')
+    attributes.push({
+      name: '(action)',
+      before: '',
+      after: valueText({ value: resource.actions.join(', '), sensitive: false, unknown: false }, hidden),
+    });
   // What is only forgotten keeps its values: none of them differs.
   if (standing.note === 'forgotten' && standing.action === 'update') return attributes;
   return [...attributes, ...attributesOf(resource.change, hidden)];
@@ -142,5 +180,9 @@ function attributesShown(resource: Resource, standing: Standing, hides: Hides): 
 /** The id of what is imported; newer versions may give an identity of several parts instead, or not know it yet. */
 function importOf(importing: unknown, hidden: Hidden): Attribute {
   const value = memberOf(importing, 'id') ?? memberOf(importing, 'identity');
-  return { name: '(import)', before: '', after: valueText({ value, sensitive: false, unknown: memberOf(importing, 'unknown') === true }, hidden) };
+  return {
+    name: '(import)',
+    before: '',
+    after: valueText({ value, sensitive: false, unknown: memberOf(importing, 'unknown') === true }, hidden),
+  };
 }

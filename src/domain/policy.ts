@@ -25,7 +25,10 @@ const text = (length: number): CelShape => ({ kind: 'text', length });
 const ENTRY: CelShape = {
   kind: 'record',
   what: 'an entry',
-  fields: { address: text(128), type: text(64), name: text(64), action: text(8) } satisfies Record<keyof PlanEntry, CelShape>,
+  fields: { address: text(128), type: text(64), name: text(64), action: text(8) } satisfies Record<
+    keyof PlanEntry,
+    CelShape
+  >,
 };
 const LIST: CelShape = { kind: 'list', count: ENTRIES, of: ENTRY };
 const PLAN: CelShape = {
@@ -44,7 +47,13 @@ const OPTIONS: CelOptions = {
     { name: 'a plan that changes nothing', values: { plan: { destroys: [], changes: [], creates: [] } } },
     {
       name: 'a plan with an entry of each kind',
-      values: { plan: { destroys: [sample('destroy'), sample('replace')], changes: [sample('update')], creates: [sample('create')] } },
+      values: {
+        plan: {
+          destroys: [sample('destroy'), sample('replace')],
+          changes: [sample('update')],
+          creates: [sample('create')],
+        },
+      },
     },
   ],
 };
@@ -69,19 +78,29 @@ export async function lintPolicy(field: PolicyField, expression: string): Promis
 export async function judge(policy: Policy, planned: PlannedChanges): Promise<Judgement> {
   if (policy.denyWhen !== null) {
     const denies = await ask(policy.denyWhen, planned);
-    if ('error' in denies) return { verdict: 'deny', reason: `deny_when can not be evaluated for this plan (${denies.error})` };
+    if ('error' in denies)
+      return { verdict: 'deny', reason: `deny_when can not be evaluated for this plan (${denies.error})` };
     if (denies.value) return { verdict: 'deny', reason: 'deny_when is true' };
   }
   if (policy.approveWhen === null) return byDefault(planned);
   const approves = await ask(policy.approveWhen, planned);
-  if ('error' in approves) return { verdict: 'require_approval', reason: `approve_when can not be evaluated for this plan (${approves.error})` };
-  return approves.value ? { verdict: 'require_approval', reason: 'approve_when is true' } : { verdict: 'clean', reason: 'approve_when is false' };
+  if ('error' in approves)
+    return {
+      verdict: 'require_approval',
+      reason: `approve_when can not be evaluated for this plan (${approves.error})`,
+    };
+  return approves.value
+    ? { verdict: 'require_approval', reason: 'approve_when is true' }
+    : { verdict: 'clean', reason: 'approve_when is false' };
 }
 
 function byDefault(planned: PlannedChanges): Judgement {
   const count = planned.destroys.length;
   if (count === 0) return { verdict: 'clean', reason: 'it destroys and replaces nothing' };
-  return { verdict: 'require_approval', reason: `it destroys or replaces ${count} ${count === 1 ? 'resource' : 'resources'}` };
+  return {
+    verdict: 'require_approval',
+    reason: `it destroys or replaces ${count} ${count === 1 ? 'resource' : 'resources'}`,
+  };
 }
 
 /** An expression that a later version refuses is an error like any other: the plan must not slip through. */

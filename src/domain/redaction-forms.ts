@@ -34,8 +34,21 @@ export function secretForms(value: Buffer): Buffer[] {
   const bytes = withoutLineEnds(value).subarray(0, LONGEST_VALUE_BYTES);
   if (bytes.length === 0) return [];
   const forms = new Set<string>([latin1(bytes)]);
-  const encoded = [...base64Forms(bytes), ...hexForms(bytes), ...jsonForms(bytes), ...lineForms(bytes), ...urlForms(bytes)];
-  if (bytes.length <= EVERY_FORM_UP_TO_BYTES) encoded.push(...rareUrlForms(bytes), ...rareJsonForms(bytes), shellForm(bytes), ...utf16Forms(bytes), ...base64Twice(bytes));
+  const encoded = [
+    ...base64Forms(bytes),
+    ...hexForms(bytes),
+    ...jsonForms(bytes),
+    ...lineForms(bytes),
+    ...urlForms(bytes),
+  ];
+  if (bytes.length <= EVERY_FORM_UP_TO_BYTES)
+    encoded.push(
+      ...rareUrlForms(bytes),
+      ...rareJsonForms(bytes),
+      shellForm(bytes),
+      ...utf16Forms(bytes),
+      ...base64Twice(bytes),
+    );
   for (const form of encoded) if (form.length >= SHORT_BYTES) forms.add(form);
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
 }
@@ -87,7 +100,11 @@ function utf16Forms(bytes: Buffer): string[] {
   const little = Buffer.from(bytes.toString(), 'utf16le');
   const big = Buffer.from(little).swap16();
   const encoded = [0, 1, 2].map((offset) => base64Within(little, offset));
-  return [...[little, big].map((form) => latin1(form).replace(/^\0+|\0+$/g, '')), ...encoded, ...foldedAt(encoded[0] ?? '', COREUTILS_WIDTH)];
+  return [
+    ...[little, big].map((form) => latin1(form).replace(/^\0+|\0+$/g, '')),
+    ...encoded,
+    ...foldedAt(encoded[0] ?? '', COREUTILS_WIDTH),
+  ];
 }
 
 function hexForms(bytes: Buffer): string[] {
@@ -140,7 +157,10 @@ function rareJsonForms(bytes: Buffer): string[] {
   const html = json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   const ascii = json.replace(/[^\x20-\x7e]/g, unicodeEscape);
   const net = json.replaceAll('\\"', '"').replace(/[<>&'"+`\u007f-\uffff]/g, unicodeEscape);
-  const once = [html, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), net].flatMap((form) => [form, inUpperCase(form)]);
+  const once = [html, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), net].flatMap((form) => [
+    form,
+    inUpperCase(form),
+  ]);
   return [...once, ...once.map(insideQuotes)].map(utf8AsLatin1);
 }
 

@@ -78,7 +78,7 @@ export class PatternSearch {
     const shifts = this.#shifts;
     if (window < 2) return from;
     let at = from;
-    for (const last = data.length - window; at <= last; ) {
+    for (const last = data.length - window; at <= last;) {
       const shift = (shifts[((data[at + window - 2] ?? 0) << 8) | (data[at + window - 1] ?? 0)] ?? 0) & SHIFT;
       if (shift > 0) at += shift;
       else if (((shifts[((data[at] ?? 0) << 8) | (data[at + 1] ?? 0)] ?? 0) & STARTS) !== 0) return at;
@@ -156,7 +156,12 @@ function spread(key: number): number {
 function buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Trie {
   const most = patterns.reduce((sum, pattern) => sum + pattern.length, 1);
   const edges = new EdgeTable(most);
-  const [depth, patternOf, terminal, parent] = [new Int32Array(most), new Int32Array(most), new Int32Array(most), new Int32Array(most)];
+  const [depth, patternOf, terminal, parent] = [
+    new Int32Array(most),
+    new Int32Array(most),
+    new Int32Array(most),
+    new Int32Array(most),
+  ];
   const [byte, kind, isLeaf] = [new Uint8Array(most), new Uint8Array(most), new Uint8Array(most).fill(1)];
   let states = 1;
   for (const [index, pattern] of patterns.entries()) {
@@ -186,7 +191,8 @@ function buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Trie 
 function byDepth(depth: Int32Array): Int32Array {
   const deepest = depth.reduce((most, each) => Math.max(most, each), 0);
   const places = new Int32Array(deepest + 2);
-  for (let state = 1; state < depth.length; state += 1) places[(depth[state] ?? 0) + 1] = (places[(depth[state] ?? 0) + 1] ?? 0) + 1;
+  for (let state = 1; state < depth.length; state += 1)
+    places[(depth[state] ?? 0) + 1] = (places[(depth[state] ?? 0) + 1] ?? 0) + 1;
   for (let i = 1; i < places.length; i += 1) places[i] = (places[i] ?? 0) + (places[i - 1] ?? 0);
   const sorted = new Int32Array(depth.length - 1);
   for (let state = 1; state < depth.length; state += 1) {

@@ -50,7 +50,13 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
     else if (secret.length > LONGEST_VALUE_BYTES) warnings.push({ index, problem: 'long' });
   }
   const rows = [...patterns.values()];
-  const search = rows.length === 0 ? undefined : new PatternSearch(rows.map(({ form }) => form), rows.map(({ kind }) => kind));
+  const search =
+    rows.length === 0
+      ? undefined
+      : new PatternSearch(
+          rows.map(({ form }) => form),
+          rows.map(({ kind }) => kind),
+        );
   return { search, marks: marks.map((mark) => Buffer.from(mark)), windows: new HexWindows(values), warnings };
 }
 

@@ -2,7 +2,16 @@
  * What the service calls itself in the audit ledger, in the asking chain and as the recipient of links: `gatehouse`, or a
  * word with a colon and a name behind it (`daemon:dmn_…`, `local:ops`, `notify:ops`, `transport:1`, `webhook:am`).
  */
-const OWN_WORDS: ReadonlySet<string> = new Set(['gatehouse', 'daemon', 'local', 'notify', 'rule', 'schedule', 'transport', 'webhook']);
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'gatehouse',
+  'daemon',
+  'local',
+  'notify',
+  'rule',
+  'schedule',
+  'transport',
+  'webhook',
+]);
 
 /** Whether a token or an owner of this name could be taken for the service. */
 export function isReservedName(name: string): boolean {

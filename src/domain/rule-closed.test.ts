@@ -8,13 +8,41 @@ describe('T14: What an event fills in', () => {
       'env --chdir=X ./run.sh', 'env A=1 -C X ./run.sh', 'doas -C X id', 'systemd-run --working-directory=X ./x', 'systemd-run --root-directory=X ./x', 'systemd-run --root-directory X ./x', 'systemd-run -H X ./x', 'systemd-run -M X ./x', 'timeout 5 sudo -D X ./run.sh',
       'proxychains4 -f X id', 'valgrind --tool=X /opt/fix', 'xvfb-run -s X /opt/fix', 'xvfb-run --server-args=X /opt/fix',
     ], PROGRAM); // prettier-ignore
-    await takenEach(['sudo -u www /opt/fix -D X', 'sudo -D /srv ./run.sh X', 'sudo tar -xf X -C /srv/X', 'env LANG=C tar -xf /a -C /srv/X', 'env -C /srv ./run.sh X', 'systemd-run --working-directory=/srv ./x X', 'systemd-run --unit=fix-X ./x']);
+    await takenEach([
+      'sudo -u www /opt/fix -D X',
+      'sudo -D /srv ./run.sh X',
+      'sudo tar -xf X -C /srv/X',
+      'env LANG=C tar -xf /a -C /srv/X',
+      'env -C /srv ./run.sh X',
+      'systemd-run --working-directory=/srv ./x X',
+      'systemd-run --unit=fix-X ./x',
+    ]);
   });
 
   test('never stands where it would write the name of an option, whatever the program is', async () => {
-    await refusedEach(['/opt/x -X', '/opt/x --X', '/opt/x a --X=b', '/opt/x --no-X', '/opt/x --eX', '/opt/x -X.log', 'sudo /opt/x -X', 'echo -- -X'], OPTION);
+    await refusedEach(
+      [
+        '/opt/x -X',
+        '/opt/x --X',
+        '/opt/x a --X=b',
+        '/opt/x --no-X',
+        '/opt/x --eX',
+        '/opt/x -X.log',
+        'sudo /opt/x -X',
+        'echo -- -X',
+      ],
+      OPTION,
+    );
     await refusedEach(['find -X', 'find / -X', 'find / -eX', 'find / -X id ;'], SCRIPT);
-    await takenEach(['/opt/x -nX', '/opt/x --name=X', '/opt/x --name X', '/opt/x a-X', '/opt/x a--X', 'find / -mtime +X', 'find / -name a-X']);
+    await takenEach([
+      '/opt/x -nX',
+      '/opt/x --name=X',
+      '/opt/x --name X',
+      '/opt/x a-X',
+      '/opt/x a--X',
+      'find / -mtime +X',
+      'find / -name a-X',
+    ]);
   });
 
   test('stands behind a verb only where that is no value of an option before it', async () => {
@@ -37,7 +65,14 @@ describe('T14: What an event fills in', () => {
       'docker -H X restart web', 'docker --host=X restart web', 'docker restart web --host=X', 'podman --remote restart --url=X web', 'podman restart --url X web', 'podman restart --runtime=X web', 'systemctl -H X restart a', 'systemctl restart -H X a', 'systemctl restart -Hweb-X a', 'systemctl restart --host=X a', 'systemctl restart -M X a',
       'machinectl reboot a --host=X',
     ], CLOSED); // prettier-ignore
-    await takenEach(['kubectl --server=https://a delete pod X', 'kubectl delete pod -l app=X', 'kubectl -n a scale --replicas=X deployment/b', 'systemctl -H web1 restart X', 'docker logs --tail=X web', 'docker stop -t X web']);
+    await takenEach([
+      'kubectl --server=https://a delete pod X',
+      'kubectl delete pod -l app=X',
+      'kubectl -n a scale --replicas=X deployment/b',
+      'systemctl -H web1 restart X',
+      'docker logs --tail=X web',
+      'docker stop -t X web',
+    ]);
   });
 
   test('stands behind the verbs of systemctl that start or tell of a unit, and of none that make one or change its environment', async () => {
@@ -46,13 +81,33 @@ describe('T14: What an event fills in', () => {
       'systemctl X nginx', 'systemctl -s kill link X', 'systemctl --new kill link X', 'systemctl set-property X A=1', 'systemctl switch-root X', 'sudo systemctl link X',
     ], CLOSED); // prettier-ignore
     await takenEach(
-      ['restart', 'start', 'stop', 'reload', 'try-restart', 'status', 'is-active', 'kill', 'reset-failed'].flatMap((verb) => [`systemctl ${verb} X`, `sudo systemctl --no-block ${verb} X.service`, `systemctl --user ${verb} --quiet app@X`]),
+      ['restart', 'start', 'stop', 'reload', 'try-restart', 'status', 'is-active', 'kill', 'reset-failed'].flatMap(
+        (verb) => [
+          `systemctl ${verb} X`,
+          `sudo systemctl --no-block ${verb} X.service`,
+          `systemctl --user ${verb} --quiet app@X`,
+        ],
+      ),
     );
     await takenEach(['systemctl -s HUP kill X', 'systemctl kill --signal=HUP X', 'systemctl enable nginx']);
   });
 
   test('never stands behind programs that run a package, a script or what a setting of the kernel names', async () => {
-    await refusedEach(['java -jar /a.jar X', 'go run X', 'pip install X', 'pip3 install X', 'gem install X', 'cargo install X', 'Rscript /a.R X', 'julia /a.jl X', 'sysctl -w X', 'sysctl -w kernel.core_pattern=X'], CLOSED);
+    await refusedEach(
+      [
+        'java -jar /a.jar X',
+        'go run X',
+        'pip install X',
+        'pip3 install X',
+        'gem install X',
+        'cargo install X',
+        'Rscript /a.R X',
+        'julia /a.jl X',
+        'sysctl -w X',
+        'sysctl -w kernel.core_pattern=X',
+      ],
+      CLOSED,
+    );
     await takenEach(['java -jar /a.jar', 'sysctl -w vm.drop_caches=1']);
   });
 
@@ -62,7 +117,10 @@ describe('T14: What an event fills in', () => {
       'restic -o rclone.program=X snapshots', 'restic -r X snapshots', 'restic --option X snapshots', 'curl -K X', 'curl -sK X', 'curl --config=X', 'curl --conf X', 'split --filter=X /a', 'split --filter X /a', 'sort --compress-program=X /a', 'sort --compress-program X /a', 'rg --pre X a', 'rg --pre=X a',
       'ag --pager X a', 'ag --pager=X a', 'wget --use-askpass=X https://a', 'wget -e X https://a', 'wget -qe X https://a', 'wget --execute=X https://a',
     ], SCRIPT); // prettier-ignore
-    await refusedEach(['helm X', 'helm plugin install X', 'borg with-lock /r X', 'restic backup --stdin-from-command -- X'], CLOSED);
+    await refusedEach(
+      ['helm X', 'helm plugin install X', 'borg with-lock /r X', 'restic backup --stdin-from-command -- X'],
+      CLOSED,
+    );
     await takenEach([
       'certbot renew --cert-name X', 'certbot certonly -d X', 'helm rollback X', 'helm uninstall -n a X', 'borg create /r::a-X /srv', 'restic forget X', 'restic -r /r backup /srv/X', 'curl -fsS https://host/X', 'curl --include X', 'curl -o /tmp/a --data msg=X https://host/', 'split -l X /a', 'sort -k X /a', 'rg --file X /a',
       'ag X /a', 'wget https://host/X', 'wget -O /tmp/X https://host/a', 'tar --create --file=X x', 'tar --create --file X x',
@@ -74,8 +132,22 @@ describe('T14: What an event fills in', () => {
       'tini X', 'tini -- X', 'tini -g -p SIGTERM -- X', 'dumb-init X', 'dumb-init -r 15:3 X', 'unbuffer X', 'unbuffer -p X', 'proxychains X', 'proxychains4 -q X', 'torsocks X', 'torsocks -P 90 X', 'valgrind X', 'valgrind --leak-check=full X', 'xvfb-run X', 'xvfb-run -a X', 'xvfb-run -n 9 X', 'pct exec 101 X',
       'pct exec 101 -- X', 'pct exec X -- /opt/fix', 'pct exec 101 --keep-env 1 -- X', 'pct exec 101 -- sudo X', 'tini -- sudo X',
     ], PROGRAM); // prettier-ignore
-    await refusedEach(['tini -- psql -c X', 'pct exec 101 -- psql -c X', 'pct exec 101 -- sh X', 'dumb-init ssh host X'], SCRIPT);
+    await refusedEach(
+      ['tini -- psql -c X', 'pct exec 101 -- psql -c X', 'pct exec 101 -- sh X', 'dumb-init ssh host X'],
+      SCRIPT,
+    );
     await refusedEach(['pct push 101 X /a', 'pct set 101 --hookscript X', 'pct X 101', 'tini -- java X'], CLOSED);
-    await takenEach(['tini -g -- /opt/fix X', 'dumb-init -r 15:3 /opt/fix X', 'unbuffer /opt/fix X', 'proxychains4 -q curl X', 'torsocks curl X', 'valgrind --leak-check=full /opt/fix X', 'xvfb-run -a /opt/fix X', 'pct exec 101 -- systemctl restart X', 'pct exec 101 /opt/fix X', 'pct stop X']);
+    await takenEach([
+      'tini -g -- /opt/fix X',
+      'dumb-init -r 15:3 /opt/fix X',
+      'unbuffer /opt/fix X',
+      'proxychains4 -q curl X',
+      'torsocks curl X',
+      'valgrind --leak-check=full /opt/fix X',
+      'xvfb-run -a /opt/fix X',
+      'pct exec 101 -- systemctl restart X',
+      'pct exec 101 /opt/fix X',
+      'pct stop X',
+    ]);
   });
 });

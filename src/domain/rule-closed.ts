@@ -71,11 +71,17 @@ const CLUSTER: Closed = {
 const SYSTEM_CONTAINERS: Closed = {
   behind: ['restart', 'stop', 'start', 'pause', 'delete', 'info', 'list'],
   never: /^(?:exec|shell|console|config|profile|launch|init)$/,
-  options: { flags: /^(?:-[qv]|--(?:debug|force-local|quiet|verbose))$/, values: /^--project$/, groups: ['image', 'network', 'storage'] },
+  options: {
+    flags: /^(?:-[qv]|--(?:debug|force-local|quiet|verbose))$/,
+    values: /^--project$/,
+    groups: ['image', 'network', 'storage'],
+  },
 };
 const UNIT_OPTIONS: VerbOptions = {
-  flags: /^(?:-[aflqr]|--(?:user|system|no-block|no-pager|no-legend|no-ask-password|now|quiet|wait|force|full|all|plain|failed|runtime))$/,
-  values: /^(?:-[HMnopst]|--(?:host|machine|type|state|property|signal|kill-who|kill-whom|job-mode|lines|output|what))$/,
+  flags:
+    /^(?:-[aflqr]|--(?:user|system|no-block|no-pager|no-legend|no-ask-password|now|quiet|wait|force|full|all|plain|failed|runtime))$/,
+  values:
+    /^(?:-[HMnopst]|--(?:host|machine|type|state|property|signal|kill-who|kill-whom|job-mode|lines|output|what))$/,
 };
 // Verbs that take a path make it a unit, and others say in which environment units are started.
 const UNITS: Closed = {
@@ -109,7 +115,11 @@ const GIT: Closed = {
     before: /^(?:(?:https?|ssh|git|ftps?):\/\/[^/]+\/|file:\/\/\/|[A-Za-z0-9+.-]*[^A-Za-z0-9+.:-]|[A-Za-z0-9+.-]+:[^:/])/,
   },
 }; // prettier-ignore
-const IP: Closed = { behind: ['link', 'addr', 'address', 'route', 'neigh', 'neighbour', 'rule'], options: { flags: /^-(?:[46sdjohp]|br)$/ }, never: /^xdp/ };
+const IP: Closed = {
+  behind: ['link', 'addr', 'address', 'route', 'neigh', 'neighbour', 'rule'],
+  options: { flags: /^-(?:[46sdjohp]|br)$/ },
+  never: /^xdp/,
+};
 // Options may stand there without a dash.
 const TAR: Closed = { behind: 'any word', never: /^[A-Za-z]*[IF][A-Za-z]*$/ };
 const NOWHERE: Closed = {};
@@ -119,7 +129,13 @@ const CLOSED_ROWS: readonly (readonly [names: readonly string[], row: Closed])[]
   [['kubectl', 'oc'], CLUSTER],
   [['lxc', 'incus'], SYSTEM_CONTAINERS],
   // Behind exec it is read as a program that starts another one.
-  [['pct'], { behind: ['start', 'stop', 'shutdown', 'reboot', 'suspend', 'resume', 'status', 'unlock', 'exec'], options: { flags: /^$/ } }],
+  [
+    ['pct'],
+    {
+      behind: ['start', 'stop', 'shutdown', 'reboot', 'suspend', 'resume', 'status', 'unlock', 'exec'],
+      options: { flags: /^$/ },
+    },
+  ],
   [['systemctl'], UNITS],
   [['machinectl'], MACHINES],
   [['git'], GIT],
@@ -130,16 +146,57 @@ const CLOSED_ROWS: readonly (readonly [names: readonly string[], row: Closed])[]
   [['restic'], { behind: 'any word', never: /^--stdin-f/ }],
   // Without the option its words are those of a shell.
   [['runuser'], { behind: ['-u', '--user'] }],
-  [['su', 'sg', 'script', 'expect', 'screen', 'tmux', 'parallel', 'make', 'gmake', 'at', 'batch', 'crontab', 'run-parts', 'sqlite3'], NOWHERE],
-  [['ansible', 'ansible-playbook', 'ansible-console', 'ansible-pull', 'salt', 'salt-call', 'salt-ssh', 'pssh', 'parallel-ssh', 'pdsh', 'clush', 'dsh', 'rsh', 'mosh'], NOWHERE],
+  [
+    [
+      'su',
+      'sg',
+      'script',
+      'expect',
+      'screen',
+      'tmux',
+      'parallel',
+      'make',
+      'gmake',
+      'at',
+      'batch',
+      'crontab',
+      'run-parts',
+      'sqlite3',
+    ],
+    NOWHERE,
+  ],
+  [
+    [
+      'ansible',
+      'ansible-playbook',
+      'ansible-console',
+      'ansible-pull',
+      'salt',
+      'salt-call',
+      'salt-ssh',
+      'pssh',
+      'parallel-ssh',
+      'pdsh',
+      'clush',
+      'dsh',
+      'rsh',
+      'mosh',
+    ],
+    NOWHERE,
+  ],
   // They run a script, or a package that is fetched first.
   [['deno', 'bun', 'bunx', 'npx', 'npm', 'pnpx', 'pnpm', 'yarn', 'uvx', 'uv', 'pipx'], NOWHERE],
   [['java', 'go', 'pip', 'pip3', 'gem', 'cargo', 'Rscript', 'julia'], NOWHERE],
   // The kernel starts the programs that some of its settings name.
   [['sysctl'], NOWHERE],
   // Even a file's name is a command to them where it begins with a plus sign.
-  [['vi', 'vim', 'view', 'vimdiff', 'nvim', 'ex', 'ed', 'emacs', 'emacsclient', 'less', 'more', 'most', 'man'], NOWHERE],
+  [
+    ['vi', 'vim', 'view', 'vimdiff', 'nvim', 'ex', 'ed', 'emacs', 'emacsclient', 'less', 'more', 'most', 'man'],
+    NOWHERE,
+  ],
   [['gdb', 'lldb', 'bwrap', 'proot', 'firejail', 'systemd-nspawn'], NOWHERE],
 ];
 
-export const CLOSED: Readonly<Record<string, Closed>> = Object.fromEntries(CLOSED_ROWS.flatMap(([names, row]) => names.map((name) => [name, row])));
+export const CLOSED: Readonly<Record<string, Closed>> = Object.fromEntries(
+  CLOSED_ROWS.flatMap(([names, row]) => names.map((name) => [name, row])),
+);

@@ -55,7 +55,12 @@ describe('A condition over an event', () => {
 
   test('sees an empty text where the sender gave nothing, so that a comparison is false and no error', async () => {
     const bare = event({ name: '', status: null, severity: null, netgroup: null });
-    for (const [field, other] of [['name', 'x'], ['status', 'firing'], ['severity', 'x'], ['netgroup', 'x']] as const) {
+    for (const [field, other] of [
+      ['name', 'x'],
+      ['status', 'firing'],
+      ['severity', 'x'],
+      ['netgroup', 'x'],
+    ] as const) {
       assert.deepEqual(await answer(`event.${field} == "${other}"`, bare), { value: false });
       assert.deepEqual(await answer(`event.${field} == ""`, bare), { value: true });
       await refused(`event.${field} == null`, /a text is compared with null/);
@@ -63,12 +68,21 @@ describe('A condition over an event', () => {
   });
 
   test('F23: that looks at a label which is not there is an error and no match; it names the labels and none of their values', async () => {
-    assert.deepEqual(await answer('event.labels.job == "x"'), { error: 'the event has no "job"; its labels are alertname, app.kubernetes.io/name, instance' });
-    assert.deepEqual(await answer('event.labels.job != "x"', event({ labels: {} })), { error: 'the event has no "job"; it has no labels' });
+    assert.deepEqual(await answer('event.labels.job == "x"'), {
+      error: 'the event has no "job"; its labels are alertname, app.kubernetes.io/name, instance',
+    });
+    assert.deepEqual(await answer('event.labels.job != "x"', event({ labels: {} })), {
+      error: 'the event has no "job"; it has no labels',
+    });
     assert.deepEqual(await answer('event.annotations.job == "x"'), { error: 'the event has no annotation "job"' });
-    assert.deepEqual(await answer('event.annotations.job == event.labels.job'), await answer('event.labels.job == "x"'));
+    assert.deepEqual(
+      await answer('event.annotations.job == event.labels.job'),
+      await answer('event.labels.job == "x"'),
+    );
     assert.deepEqual(await answer('!(event.labels.job == "x")'), await answer('event.labels.job == "x"'));
-    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${String(index).padStart(2, '0')}${'n'.repeat(80)}`, 'canary']));
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`${String(index).padStart(2, '0')}${'n'.repeat(80)}`, 'canary']),
+    );
     const told = await answer('event.labels.job == "x"', event({ labels: many }));
     assert.ok('error' in told);
     assert.match(told.error, / and 10 more$/);
@@ -78,13 +92,20 @@ describe('A condition over an event', () => {
 
   test('F23: is neither true nor an exception for a poisonous event', async () => {
     const poison: Record<string, EventFacts> = {
-      'names that every object has': event({ labels: JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}') as Record<string, string> }),
+      'names that every object has': event({
+        labels: JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}') as Record<string, string>,
+      }),
       'half a surrogate pair': event({ name: '\ud800', labels: { '\udfff': '\ud800' } }),
       'very long values': event({ labels: { alertname: 'x'.repeat(1_000_000) } }),
       'a time out of range': event({ receivedAt: Number.MAX_SAFE_INTEGER }),
       'no time': event({ receivedAt: Number.NaN }),
     };
-    const conditions = ['event.labels.alertname == "Nothing"', 'event.labels.constructor.matches("^z")', 'event.received_at.getHours() > 99', 'event.name.startsWith("Z")'];
+    const conditions = [
+      'event.labels.alertname == "Nothing"',
+      'event.labels.constructor.matches("^z")',
+      'event.received_at.getHours() > 99',
+      'event.name.startsWith("Z")',
+    ];
     for (const expression of conditions) {
       const compiled = await compileCondition(expression);
       for (const [what, facts] of Object.entries(poison)) {
@@ -99,8 +120,14 @@ describe('A condition over an event', () => {
     await refused('event.labels', /must yield true or false; it yields a map/);
     await refused('event.name', /must yield true or false; it yields a text/);
     await refused('event.name == "x" ? event.name : true', /must yield true or false/);
-    await refused('event.source == "prometheus" && event.name == "x"', /no event has the source "prometheus"; there are generic, alertmanager/);
-    await refused('event.name == "x" && event.status == "fireing"', /no event has the status "fireing"; it is firing, resolved or, where the sender gave none, empty/);
+    await refused(
+      'event.source == "prometheus" && event.name == "x"',
+      /no event has the source "prometheus"; there are generic, alertmanager/,
+    );
+    await refused(
+      'event.name == "x" && event.status == "fireing"',
+      /no event has the status "fireing"; it is firing, resolved or, where the sender gave none, empty/,
+    );
     await refused('event.source in ["grafana", "nagios"]', /no event has the source "nagios"/);
     await refused('event.received_at > "2026"', /a time is compared with a text|can never be right|can not be called/);
     await refused('alert.name == "x"', /no name "alert" here/);
@@ -121,7 +148,8 @@ describe('A condition over an event', () => {
       ['event.name == "generic"', null],
       ['true', null],
     ];
-    for (const [expression, sources] of cases) assert.deepEqual((await compileCondition(expression)).sources, sources, expression);
+    for (const [expression, sources] of cases)
+      assert.deepEqual((await compileCondition(expression)).sources, sources, expression);
   });
 });
 
@@ -147,7 +175,9 @@ describe('A condition that is stored', () => {
 /** As large as an event may be. */
 const LARGEST = event({
   name: 'a'.repeat(EVENT_LIMITS.nameCharacters),
-  labels: Object.fromEntries(Array.from({ length: EVENT_LIMITS.labels }, (_, index) => [`l${index}`, 'a'.repeat(EVENT_LIMITS.valueCharacters)])),
+  labels: Object.fromEntries(
+    Array.from({ length: EVENT_LIMITS.labels }, (_, index) => [`l${index}`, 'a'.repeat(EVENT_LIMITS.valueCharacters)]),
+  ),
 });
 
 const list = (count: number, element = '1'): string => `[${Array.from({ length: count }, () => element).join(',')}]`;
@@ -161,7 +191,19 @@ const HOSTILE: readonly string[] = [
   ...[2, 4, 8].map((times) => `event.labels.map(k, event.labels[k])${'.map(v, v + v)'.repeat(times)}.all(v, v != "")`),
   `["aa"]${'.map(a, a + a)'.repeat(60)}.exists(a, a == "b")`,
   `[[1, 1]]${'.map(a, a + a)'.repeat(40)}[0].exists(a, a == 2)`,
-  ...['^(a+)+$', '(a|aa)+$', '(a*)*b', 'a.*a.*a.*a.*b', '(x+x+)+y', '(a?){30}a{30}', '(a?){90}b', '([a-c]+)+d', '(.*)*z', '(a{1,20}){1,20}b', '^(([a-z])+.)+[A-Z]([a-z])+$'].flatMap((pattern) => [
+  ...[
+    '^(a+)+$',
+    '(a|aa)+$',
+    '(a*)*b',
+    'a.*a.*a.*a.*b',
+    '(x+x+)+y',
+    '(a?){30}a{30}',
+    '(a?){90}b',
+    '([a-c]+)+d',
+    '(.*)*z',
+    '(a{1,20}){1,20}b',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+  ].flatMap((pattern) => [
     `event.name.matches("${pattern}")`,
     `event.labels.l1.matches("${pattern}")`,
     `event.labels.all(k, event.labels[k].matches("${pattern}") || true)`,
@@ -171,15 +213,31 @@ const HOSTILE: readonly string[] = [
   'event.name.matches("(a?){1000}")',
   `event.name.matches("${'(a|b)'.repeat(60)}")`,
   'event.name.matches(event.labels.l1)',
-  ...[20, 40, 60, 90].flatMap((count) => ['i == j || true', 'event.labels.nope == "x" || true', 'int("x") == i || true', 'i / 0 == j || true', 'event.name < event.labels.l1 || true'].map((body) => inEach(count, body))),
+  ...[20, 40, 60, 90].flatMap((count) =>
+    [
+      'i == j || true',
+      'event.labels.nope == "x" || true',
+      'int("x") == i || true',
+      'i / 0 == j || true',
+      'event.name < event.labels.l1 || true',
+    ].map((body) => inEach(count, body)),
+  ),
   ...[10, 20, 40].map((count) => `${list(count)}.all(h, ${inEach(count, 'h == i || true')})`),
   ...[10, 30, 80].map((count) => `event.labels.all(k, ${list(count)}.all(i, event.labels[k].contains("ab") || true))`),
-  ...[10, 30, 80].map((count) => `event.labels.all(k, ${list(count, '"x"')}.exists(p, event.labels[k].startsWith(p)) || true)`),
+  ...[10, 30, 80].map(
+    (count) => `event.labels.all(k, ${list(count, '"x"')}.exists(p, event.labels[k].startsWith(p)) || true)`,
+  ),
   'event.labels.all(k, event.received_at.getHours("Europe/Berlin") >= 0)',
   `${list(90)}.all(i, event.received_at.getHours("Europe/Berlin") >= 0)`,
   ...[20, 60].map((count) => inEach(count, 'timestamp("2026-01-01T00:00:00Z") < event.received_at')),
   ...[20, 60].map((count) => inEach(count, 'duration("1h") > duration("1s")')),
-  ...['string(bytes(event.labels[k])) == ""', 'size(bytes(event.labels[k])) == 3', 'double(event.labels[k]) == 1.0', 'timestamp(event.labels[k]) < event.received_at', 'duration(event.labels[k]) < duration("1s")'].map((body) => `event.labels.all(k, ${body} || true)`),
+  ...[
+    'string(bytes(event.labels[k])) == ""',
+    'size(bytes(event.labels[k])) == 3',
+    'double(event.labels[k]) == 1.0',
+    'timestamp(event.labels[k]) < event.received_at',
+    'duration(event.labels[k]) < duration("1s")',
+  ].map((body) => `event.labels.all(k, ${body} || true)`),
   `${'event.labels.l1 + '.repeat(90)}"x" == "y"`,
   `${'('.repeat(2_046)}true${')'.repeat(2_046)}`,
   `${'('.repeat(5_000)}true${')'.repeat(5_000)}`,
@@ -210,7 +268,9 @@ const RUNS = 5;
 
 test('T51: A hundred hostile expressions are refused when they are defined, or are over within 100 ms for the largest event', async () => {
   assert.ok(HOSTILE.length >= 100, `${HOSTILE.length}`);
-  await compileCondition('event.received_at.getHours("Europe/Berlin") == 1 && event.name.matches("a")').then((compiled) => compiled.evaluate(LARGEST));
+  await compileCondition('event.received_at.getHours("Europe/Berlin") == 1 && event.name.matches("a")').then(
+    (compiled) => compiled.evaluate(LARGEST),
+  );
   for (const expression of HOSTILE) {
     const took = await quickest(expression);
     assert.ok(took <= REFUSED_OR_OVER_WITHIN_MS, `${Math.round(took)} ms: ${expression.slice(0, 100)}`);

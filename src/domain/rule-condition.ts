@@ -57,12 +57,17 @@ async function sourcesIn(expression: string): Promise<readonly string[] | null> 
 /** Reads and checks it. Throws CelRefused, whose message names the place and what is wrong. */
 export async function compileCondition(expression: string): Promise<Condition> {
   const checked = await checkRuleCel(expression);
-  if (checked.shape.kind !== 'bool') throw new CelRefused(`the expression must yield true or false; it yields ${word(checked.shape)}`);
+  if (checked.shape.kind !== 'bool')
+    throw new CelRefused(`the expression must yield true or false; it yields ${word(checked.shape)}`);
   const sources = sourcesOf(checked.expr);
   const unknown = sources?.find((source) => !(EVENT_SOURCES as readonly string[]).includes(source));
-  if (unknown !== undefined) throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
+  if (unknown !== undefined)
+    throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
   const never = statusesOf(checked.expr).find((status) => !STATUSES.includes(status));
-  if (never !== undefined) throw new CelRefused(`no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`);
+  if (never !== undefined)
+    throw new CelRefused(
+      `no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`,
+    );
   const quick = quickOf(checked.expr);
   const evaluateSoon = (facts: EventFacts): ConditionAnswer => {
     const value = quick?.(facts);
@@ -90,7 +95,11 @@ function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
 }
 
 /** The words of an error of an evaluation of `expr`. */
-export function explain({ error, missing }: { readonly error: string; readonly missing?: string }, facts: EventFacts, expr: Expr): string {
+export function explain(
+  { error, missing }: { readonly error: string; readonly missing?: string },
+  facts: EventFacts,
+  expr: Expr,
+): string {
   if (missing === undefined) return error;
   const asked = textReads(expr).filter(({ pair }) => pair?.name === missing);
   // The names of annotations stay out: a reason is shown where annotations are not.

@@ -19,9 +19,24 @@ const NO_MOUNT = 'the event has no "mount"; its labels are disk-kind, instance, 
 
 /** Each term with its result and its why. */
 const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result: string, why: string | null])[]])[] = [
-  ['event.source == "alertmanager" && event.name == "Other"', [['true', null], ['false', 'event.name is "DiskFull"']]],
-  ['event.severity == "page" && event.labels.mount == "/"', [['false', 'event.severity is ""'], ['error', NO_MOUNT]]],
-  ['(event.name == "A" || event.labels["disk-kind"] == "sata")', [['false', 'event.name is "DiskFull", event.labels["disk-kind"] is "nvme"']]],
+  [
+    'event.source == "alertmanager" && event.name == "Other"',
+    [
+      ['true', null],
+      ['false', 'event.name is "DiskFull"'],
+    ],
+  ],
+  [
+    'event.severity == "page" && event.labels.mount == "/"',
+    [
+      ['false', 'event.severity is ""'],
+      ['error', NO_MOUNT],
+    ],
+  ],
+  [
+    '(event.name == "A" || event.labels["disk-kind"] == "sata")',
+    [['false', 'event.name is "DiskFull", event.labels["disk-kind"] is "nvme"']],
+  ],
   ['!event.labels.instance.startsWith("web")', [['false', 'event.labels.instance is "web1:9100"']]],
   ['has(event.labels.mount)', [['false', null]]],
   ['event.labels.exists(l, l == event.name)', [['false', 'event.name is "DiskFull"']]],
@@ -31,7 +46,10 @@ const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result:
 
 for (const [when, terms] of ROWS) {
   test(`Of ${when} each term is told with what it read, or why it has no answer`, async () => {
-    assert.deepEqual((await explainTerms(when, FACTS)).map(({ result, why }) => [result, why]), terms);
+    assert.deepEqual(
+      (await explainTerms(when, FACTS)).map(({ result, why }) => [result, why]),
+      terms,
+    );
   });
 }
 
@@ -53,16 +71,26 @@ describe('Of more than 20 terms', () => {
 
   test('the first that is false is told too, else the first that has an error', async () => {
     assert.deepEqual(await told({ 25: 'event.name == "x"', 27: 'event.name == "y"' }), ['false event.name == "x"']);
-    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 25: 'event.name == "x"' }), ['false event.name == "x"']);
-    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 24: 'event.labels.job == "x"' }), ['error event.labels.mount == "/"']);
+    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 25: 'event.name == "x"' }), [
+      'false event.name == "x"',
+    ]);
+    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 24: 'event.labels.job == "x"' }), [
+      'error event.labels.mount == "/"',
+    ]);
   });
 });
 
 test('A term that is refused is told with the reason, beside the others', async () => {
-  const terms = await explainTerms('event.name == "DiskFull" && event.received_at > duration("5m") && event.name == "x"', FACTS);
-  assert.deepEqual(terms.map(({ result, why }) => [result, why]), [
-    ['true', null],
-    ['error', 'character 19: a time is compared with a duration, which can never be right'],
-    ['false', 'event.name is "DiskFull"'],
-  ]);
+  const terms = await explainTerms(
+    'event.name == "DiskFull" && event.received_at > duration("5m") && event.name == "x"',
+    FACTS,
+  );
+  assert.deepEqual(
+    terms.map(({ result, why }) => [result, why]),
+    [
+      ['true', null],
+      ['error', 'character 19: a time is compared with a duration, which can never be right'],
+      ['false', 'event.name is "DiskFull"'],
+    ],
+  );
 });

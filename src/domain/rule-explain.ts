@@ -29,7 +29,9 @@ async function explainTerm(term: string, facts: EventFacts): Promise<RuleTerm> {
   if ('error' in answer) return { term, result: 'error', why: answer.error };
   if (answer.value) return { term, result: 'true', why: null };
   const read = new Map(textReads(condition.expr).map(({ path, textIn }) => [path, textIn(facts)]));
-  const told = [...read].flatMap(([path, text]) => (text === undefined ? [] : [`${path} is ${JSON.stringify(shortened(text))}`]));
+  const told = [...read].flatMap(([path, text]) =>
+    text === undefined ? [] : [`${path} is ${JSON.stringify(shortened(text))}`],
+  );
   return { term, result: 'false', why: told.length === 0 ? null : told.join(', ') };
 }
 

@@ -94,7 +94,9 @@ const NAME_SHOWN_CHARACTERS = 40;
 /** A sentence's part on a label that is not there, with the names of those that are. */
 export function missingLabel(missing: string, facts: EventFacts): string {
   const seen = Object.keys(facts.labels).toSorted();
-  const shown = seen.slice(0, NAMES_SHOWN).map((name) => (name.length > NAME_SHOWN_CHARACTERS ? `${name.slice(0, NAME_SHOWN_CHARACTERS)}…` : name));
+  const shown = seen
+    .slice(0, NAMES_SHOWN)
+    .map((name) => (name.length > NAME_SHOWN_CHARACTERS ? `${name.slice(0, NAME_SHOWN_CHARACTERS)}…` : name));
   const rest = seen.length > NAMES_SHOWN ? ` and ${seen.length - NAMES_SHOWN} more` : '';
   const has = seen.length === 0 ? 'it has no labels' : `its labels are ${shown.join(', ')}${rest}`;
   return `the event has no ${JSON.stringify(missing)}; ${has}`;

@@ -16,7 +16,8 @@ export function lineOf({ line }: Pick<YamlValue, 'line'>): string {
 /** The refusal of a `when`, with the line of the file that the fault is on where the expression goes over several. */
 export function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
   const { offset } = fault;
-  const start = when.kind === 'text' && offset !== null ? when.starts?.findLast((each) => each.offset <= offset) : undefined;
+  const start =
+    when.kind === 'text' && offset !== null ? when.starts?.findLast((each) => each.offset <= offset) : undefined;
   if (start === undefined || offset === null) return refused('when', when, fault.message);
   return refused('when', start, `character ${offset - start.offset + 1}: ${fault.what}`);
 }

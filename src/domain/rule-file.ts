@@ -7,7 +7,15 @@ import { ONE_TAP_KINDS } from './one-tap.ts';
 import { lintCondition } from './rule-condition.ts';
 import { actionRefused, conditionRefused, lineOf, refused } from './rule-file-place.ts';
 import { ActionRefused, compileAction, lintAction } from './rule-fill.ts';
-import { ACTION_KINDS, type Action, type ActionKind, LATER_ACTION_KINDS, RULE_APPROVALS, type Rule, type RuleApproval } from './rule.ts';
+import {
+  ACTION_KINDS,
+  type Action,
+  type ActionKind,
+  LATER_ACTION_KINDS,
+  RULE_APPROVALS,
+  type Rule,
+  type RuleApproval,
+} from './rule.ts';
 import { readYaml, type YamlMap, type YamlValue } from './yaml-file.ts';
 
 /** What a rule file says; `name` is null where it has none. */
@@ -60,7 +68,8 @@ interface Parsed {
 
 async function parse(text: string): Promise<Parsed> {
   const file = await readYaml(text);
-  if (file.kind !== 'map') throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
+  if (file.kind !== 'map')
+    throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
   refuseOthers(file, RULE_FIELDS, '');
   const [when, action] = [need(file, 'when', ''), need(file, 'action', '')];
   const rule = {
@@ -73,14 +82,20 @@ async function parse(text: string): Promise<Parsed> {
     action: actionOf(action),
   };
   if (rule.action.kind === 'notify' && rule.approval === 'required') {
-    throw refused('approval', need(file, 'approval', ''), 'a rule that only notifies makes no job that could wait for one');
+    throw refused(
+      'approval',
+      need(file, 'approval', ''),
+      'a rule that only notifies makes no job that could wait for one',
+    );
   }
   const ttl = file.fields.get('approval_ttl');
-  if (ttl !== undefined && rule.approval !== 'required') throw refused('approval_ttl', ttl, 'it goes with approval: required');
+  if (ttl !== undefined && rule.approval !== 'required')
+    throw refused('approval_ttl', ttl, 'it goes with approval: required');
   const oneTap = file.fields.get('one_tap');
   if (oneTap !== undefined && rule.oneTap === true) {
     if (rule.approval !== 'required') throw refused('one_tap', oneTap, 'it goes with approval: required');
-    if (!ONE_TAP_KINDS.includes(rule.action.kind)) throw refused('one_tap', oneTap, 'only a command can be approved by one tap');
+    if (!ONE_TAP_KINDS.includes(rule.action.kind))
+      throw refused('one_tap', oneTap, 'only a command can be approved by one tap');
   }
   return { rule, when, action };
 }
@@ -97,7 +112,8 @@ function nameOf(file: YamlMap): string | null {
   const value = file.fields.get('name');
   if (value === undefined) return null;
   const name = textOf('name', value);
-  if (!NAME.test(name)) throw refused('name', value, 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit');
+  if (!NAME.test(name))
+    throw refused('name', value, 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit');
   return name;
 }
 
@@ -115,23 +131,32 @@ function durationOf(file: YamlMap, field: string, maxMs: number): number | null 
   if (value === undefined) return null;
   const ms = parseDuration(textOf(field, value));
   if (ms === null) throw refused(field, value, 'expected a duration such as 30s, 5m or 1h30m');
-  if (ms < DURATION_MIN_MS || ms > maxMs) throw refused(field, value, `expected at least 1s and at most ${formatDuration(maxMs)}`);
+  if (ms < DURATION_MIN_MS || ms > maxMs)
+    throw refused(field, value, `expected at least 1s and at most ${formatDuration(maxMs)}`);
   return ms;
 }
 
 function actionOf(value: YamlValue): Action {
-  if (value.kind !== 'map') throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, with its fields`);
+  if (value.kind !== 'map')
+    throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, with its fields`);
   const later = LATER_ACTION_KINDS.find((kind) => value.fields.has(kind));
   if (later !== undefined) {
-    throw new Failure('not_implemented', `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs exist; it can do ${ACTION_KINDS.join(', ')}.`);
+    throw new Failure(
+      'not_implemented',
+      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs exist; it can do ${ACTION_KINDS.join(', ')}.`,
+    );
   }
   const kinds = ACTION_KINDS.filter((kind) => value.fields.has(kind));
   const [kind] = kinds;
-  if (kind === undefined && [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || ACTION_FIELDS.command.includes(name))) {
+  if (
+    kind === undefined &&
+    [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || ACTION_FIELDS.command.includes(name))
+  ) {
     throw refused('action', value, `it says not what to do: expected one of ${ACTION_KINDS.join(', ')}`);
   }
   if (kind === undefined) refuseOthers(value, [...ACTION_KINDS, ...ACTION_FIELDS.command], 'action.');
-  if (kind === undefined || kinds.length > 1) throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, and there are ${kinds.join(' and ')}`);
+  if (kind === undefined || kinds.length > 1)
+    throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, and there are ${kinds.join(' and ')}`);
   refuseOthers(value, [kind, ...ACTION_FIELDS[kind]], 'action.');
   return ACTIONS[kind](value, need(value, kind, 'action.'));
 }
@@ -146,13 +171,22 @@ const ACTIONS: { readonly [K in ActionKind]: (map: YamlMap, value: YamlValue) =>
     timeout: optional(map, 'timeout'),
   }),
   plan: (map, value) => ({ kind: 'plan', workspace: textOf('action.plan', value), timeout: optional(map, 'timeout') }),
-  apply: (map, value) => ({ kind: 'apply', workspace: textOf('action.apply', value), timeout: optional(map, 'timeout') }),
-  destroy: (map, value) => ({ kind: 'destroy', workspace: textOf('action.destroy', value), timeout: optional(map, 'timeout') }),
+  apply: (map, value) => ({
+    kind: 'apply',
+    workspace: textOf('action.apply', value),
+    timeout: optional(map, 'timeout'),
+  }),
+  destroy: (map, value) => ({
+    kind: 'destroy',
+    workspace: textOf('action.destroy', value),
+    timeout: optional(map, 'timeout'),
+  }),
   notify: (_map, value) => ({ kind: 'notify', message: messageOf(value) }),
 };
 
 function wordsOf(value: YamlValue): string[] {
-  if (value.kind !== 'list') throw refused('action.command', value, 'expected a list of words, as in ["df", "-h"]; no shell reads it');
+  if (value.kind !== 'list')
+    throw refused('action.command', value, 'expected a list of words, as in ["df", "-h"]; no shell reads it');
   return value.items.map((item) => textOf('action.command', item));
 }
 
@@ -169,7 +203,8 @@ function optional(map: YamlMap, field: string): string | null {
 
 /** A number or a boolean is taken as it is written. An empty field is refused: an empty limit would mean all hosts. */
 function textOf(field: string, value: YamlValue): string {
-  if (value.kind === 'text' && value.type === 'null') throw refused(field, value, 'expected a value, and there is none');
+  if (value.kind === 'text' && value.type === 'null')
+    throw refused(field, value, 'expected a value, and there is none');
   if (value.kind === 'text') return value.text;
   // What an unquoted ${…} in brackets is read as.
   const hint = value.kind === 'map' ? '; a value that holds ${…} or { needs quotes around it' : '';

@@ -6,10 +6,28 @@ import type { Action } from './rule.ts';
 
 function event(some: Partial<EventFacts> = {}): EventFacts {
   const labels = { instance: 'web1', workspace: 'net', time: '5m', ...some.labels };
-  return { source: 'generic', name: 'Disk', status: 'firing', severity: null, fingerprint: 'f', annotations: {}, netgroup: null, receivedAt: 0, ...some, labels };
+  return {
+    source: 'generic',
+    name: 'Disk',
+    status: 'firing',
+    severity: null,
+    fingerprint: 'f',
+    annotations: {},
+    netgroup: null,
+    receivedAt: 0,
+    ...some,
+    labels,
+  };
 }
 
-const command = (words: readonly string[], some: Partial<Extract<Action, { kind: 'command' }>> = {}): Action => ({ kind: 'command', command: words, inventory: 'localhost', limit: null, timeout: null, ...some });
+const command = (words: readonly string[], some: Partial<Extract<Action, { kind: 'command' }>> = {}): Action => ({
+  kind: 'command',
+  command: words,
+  inventory: 'localhost',
+  limit: null,
+  timeout: null,
+  ...some,
+});
 
 async function fill(action: Action, facts: EventFacts): Promise<Action> {
   const filled = (await compileAction(action)).fill(facts);
@@ -23,7 +41,11 @@ async function errorOf(action: Action, facts: EventFacts): Promise<string> {
 }
 
 async function refused(action: Action, message: RegExp): Promise<void> {
-  await assert.rejects(compileAction(action), (error) => error instanceof ActionRefused && message.test(error.message), JSON.stringify(action));
+  await assert.rejects(
+    compileAction(action),
+    (error) => error instanceof ActionRefused && message.test(error.message),
+    JSON.stringify(action),
+  );
 }
 
 /** A value that an attacker would like to be read as an option, wherever an event can put one. */
@@ -37,20 +59,45 @@ const DASHES = [
 
 describe('What an event fills in', () => {
   test('stands between fixed text, as a whole, and as often as it is named', async () => {
-    const action = command(['echo', '${event.name}', 'disk of ${event.labels.instance}: ${event.status}', 'id=${size(event.name)}', '$${HOME} and $$', 'plain']);
-    assert.deepEqual(await fill(action, event()), command(['echo', 'Disk', 'disk of web1: firing', 'id=4', '${HOME} and $$', 'plain']));
+    const action = command([
+      'echo',
+      '${event.name}',
+      'disk of ${event.labels.instance}: ${event.status}',
+      'id=${size(event.name)}',
+      '$${HOME} and $$',
+      'plain',
+    ]);
+    assert.deepEqual(
+      await fill(action, event()),
+      command(['echo', 'Disk', 'disk of web1: firing', 'id=4', '${HOME} and $$', 'plain']),
+    );
   });
 
   test('may hold braces and quotes in its expression', async () => {
-    const action = command(['echo', '${{"a}": "}\\"", \'b\': "x"}["a}"]}', '${event.name == "}" ? "a" : r"\\"}', "${'''it's }'''}"]);
+    const action = command([
+      'echo',
+      '${{"a}": "}\\"", \'b\': "x"}["a}"]}',
+      '${event.name == "}" ? "a" : r"\\"}',
+      "${'''it's }'''}",
+    ]);
     assert.deepEqual(await fill(action, event()), command(['echo', '}"', '\\', "it's }"]));
   });
 
   test('is a value of the field that it stands in', async () => {
-    const filled = await fill(command(['uptime'], { limit: '${event.labels.instance}', timeout: '${event.labels.time}' }), event());
+    const filled = await fill(
+      command(['uptime'], { limit: '${event.labels.instance}', timeout: '${event.labels.time}' }),
+      event(),
+    );
     assert.deepEqual(filled, command(['uptime'], { limit: 'web1', timeout: '5m' }));
-    assert.deepEqual(await fill({ kind: 'apply', workspace: '${event.labels.workspace}', timeout: null }, event()), { kind: 'apply', workspace: 'net', timeout: null });
-    assert.deepEqual(await fill({ kind: 'notify', message: '${event.name}!' }, event()), { kind: 'notify', message: 'Disk!' });
+    assert.deepEqual(await fill({ kind: 'apply', workspace: '${event.labels.workspace}', timeout: null }, event()), {
+      kind: 'apply',
+      workspace: 'net',
+      timeout: null,
+    });
+    assert.deepEqual(await fill({ kind: 'notify', message: '${event.name}!' }, event()), {
+      kind: 'notify',
+      message: 'Disk!',
+    });
   });
 
   test('as a limit is one host: a name or an address, without the port that monitors write', async () => {
@@ -59,7 +106,10 @@ describe('What an event fills in', () => {
       '2001:db8::7': '2001:db8::7', '::1': '::1', '[2001:db8::7]:9100': '2001:db8::7', '[::1]': '::1', a: 'a',
     }; // prettier-ignore
     for (const [instance, limit] of Object.entries(hosts)) {
-      const filled = await fill(command(['uptime'], { limit: '${event.labels.instance}' }), event({ labels: { instance } }));
+      const filled = await fill(
+        command(['uptime'], { limit: '${event.labels.instance}' }),
+        event({ labels: { instance } }),
+      );
       assert.equal(filled.kind === 'command' && filled.limit, limit, instance);
     }
   });
@@ -72,7 +122,11 @@ describe('What an event fills in', () => {
       'fe80::1%eth0', 'wéb1', 'web1:', 'web1:99999999', ':9100', '[web1', 'web1]', 'localhost,', "web1'", '"web1"', '\u{202e}web1', 'a'.repeat(254),
     ]; // prettier-ignore
     for (const instance of more) {
-      assert.deepEqual(compiled.fill(event({ labels: { instance } })), { error: 'limit: expected the name or the address of one host, and ${…} yields something else' }, JSON.stringify(instance));
+      assert.deepEqual(
+        compiled.fill(event({ labels: { instance } })),
+        { error: 'limit: expected the name or the address of one host, and ${…} yields something else' },
+        JSON.stringify(instance),
+      );
     }
   });
 
@@ -100,12 +154,17 @@ describe('What an event fills in', () => {
   test('T14: stands behind fixed text as a part of that word, whatever it is', async () => {
     const compiled = await compileAction(command(['tool', '--name=${event.name}', '/data/${event.name}']));
     for (const name of [...DASHES, '', ' ', 'a b', '$(id)', '; rm -rf /', "'", '\n']) {
-      assert.deepEqual(compiled.fill(event({ name })), { action: command(['tool', `--name=${name}`, `/data/${name}`]) });
+      assert.deepEqual(compiled.fill(event({ name })), {
+        action: command(['tool', `--name=${name}`, `/data/${name}`]),
+      });
     }
   });
 
   test('is never the program, nor a part of its name', async () => {
-    await refused(command(['${event.name}', 'x']), /^command: the first word names the program and must not come from the event/);
+    await refused(
+      command(['${event.name}', 'x']),
+      /^command: the first word names the program and must not come from the event/,
+    );
     await refused(command(['/opt/${event.name}']), /the first word names the program/);
   });
 
@@ -117,8 +176,20 @@ describe('What an event fills in', () => {
       ['env', '--chdir', '/tmp', '${event.name}'], ['nice', '--adjustment', '5', '${event.name}'], ['xargs', '--max-args', '1', '${event.name}'], ['env', 'PATH=${event.name}', 'ls'], ['env', 'LD_PRELOAD=${event.name}', 'ls'], ['find', '/tmp', '-exec', '${event.name}', ';'],
       ['runuser', '-u', 'www', '--', '${event.name}'], ['gosu', 'root', '${event.name}'], ['pkexec', '${event.name}'],
     ]; // prettier-ignore
-    for (const words of chosen) await refused(command(words), /^command: \$\{…\} where a program is named would let the event choose the program/);
-    const fine = [['env', 'A=${event.name}', 'tool'], ['timeout', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', 'tool', '${event.name}'], ['timeout', '-k', '1s', '5', 'nice', 'tool', '-n', '${event.name}'], ['timeout', '--signal=KILL', '5', 'tool', '${event.name}'], ['sudo', '-u', 'root', '--', 'tool', '${event.name}'], ['systemd-run', '--unit=fix-${event.name}', '/opt/fix']];
+    for (const words of chosen)
+      await refused(
+        command(words),
+        /^command: \$\{…\} where a program is named would let the event choose the program/,
+      );
+    const fine = [
+      ['env', 'A=${event.name}', 'tool'],
+      ['timeout', '5', 'tool', '${event.name}'],
+      ['sudo', '-u', 'root', 'tool', '${event.name}'],
+      ['timeout', '-k', '1s', '5', 'nice', 'tool', '-n', '${event.name}'],
+      ['timeout', '--signal=KILL', '5', 'tool', '${event.name}'],
+      ['sudo', '-u', 'root', '--', 'tool', '${event.name}'],
+      ['systemd-run', '--unit=fix-${event.name}', '/opt/fix'],
+    ];
     for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
   });
 
@@ -133,7 +204,8 @@ describe('What an event fills in', () => {
       ['bash', '-e', '-c', 'echo ${event.name}'], ['sh', '-e', '-u', '-c', '${event.name}'], ['sed', '-E', '-i', 's/${event.name}/X/', '/x'], ['sed', '-e', 'p', '-e', '${event.name}'], ['perl', '-p', '-e', '${event.name}'], ['node', '-r', './x.js', '${event.name}'],
       ['psql', '-tAc', '${event.name}'], ['mysql', '-Ne', '${event.name}'], ['ssh', '-o', 'ProxyCommand=${event.name}', 'h'], ['ssh', '-oProxyCommand=${event.name}', 'h'], ['mongosh', '--eval', '${event.name}'], ['tclsh', '${event.name}'],
     ]; // prettier-ignore
-    for (const words of scripts) await refused(command(words), /^command: \$\{…\} in a script would let the event write the program/);
+    for (const words of scripts)
+      await refused(command(words), /^command: \$\{…\} in a script would let the event write the program/);
     const fine = [['sh', '-c', 'echo "$1"', 'sh', '${event.name}'], ['python3', 'tool.py', '-c', '${event.name}'], ['bash', 'tool.sh', '${event.name}'], ['sed', '-e', 's/a/b/', '${event.name}'], ['grep', '-e', '${event.name}'],
       ['ssh', '${event.name}', 'uptime'], ['ssh', '-p', '22', '${event.name}', 'uptime'], ['git', 'log', '-p', '${event.name}'], ['systemctl', 'restart', 'watch', '${event.name}'], ['bash', '-x', 'x.sh', '-c', '${event.name}'], ['awk', '-v', 'n=${event.name}', '{print n}', '/f'], ['python3', '-W', 'ignore', 'tool.py', '${event.name}'], ['sed', '-n', 'p', '/var/log/${event.name}'], ['journalctl', '-u', '${event.name}'], ['curl', '${event.name}']]; // prettier-ignore
     for (const words of fine) assert.equal((await fill(command(words), event())).kind, 'command', words.join(' '));
@@ -145,7 +217,10 @@ describe('What an event fills in', () => {
     const told = await errorOf(command(['echo', '${event.labels.nope}']), facts);
     assert.equal(told, 'command: the event has no "nope"; its labels are instance, other, time, workspace');
     const errors: readonly (readonly [Action, RegExp])[] = [
-      [command(['uptime'], { limit: '${event.labels.instance}' }), /^limit: expected the name or the address of one host/],
+      [
+        command(['uptime'], { limit: '${event.labels.instance}' }),
+        /^limit: expected the name or the address of one host/,
+      ],
       [command(['uptime'], { timeout: '${event.name}' }), /^timeout: expected a duration/],
       [command(['uptime'], { timeout: '${"900d"}' }), /^timeout: expected at least 1s and at most 7d/],
       [{ kind: 'plan', workspace: '${event.labels.instance}', timeout: null }, /^plan: expected 1 to 63/],
@@ -156,13 +231,28 @@ describe('What an event fills in', () => {
       assert.match(error, expected);
       assert.doesNotMatch(error, new RegExp(secret));
     }
-    assert.match(await errorOf(command(['echo', '${event.name}']), event({ name: 'a\0b' })), /^command: it yields a character that no program can be given/);
-    assert.match(await errorOf(command(['echo', '${event.name}']), event({ name: '\ud800' })), /no program can be given/);
-    assert.match(await errorOf(command(['echo', ...Array.from({ length: 40 }, () => '${event.name}')]), event({ name: 'x'.repeat(4_000) })), /more than 131072 bytes/);
+    assert.match(
+      await errorOf(command(['echo', '${event.name}']), event({ name: 'a\0b' })),
+      /^command: it yields a character that no program can be given/,
+    );
+    assert.match(
+      await errorOf(command(['echo', '${event.name}']), event({ name: '\ud800' })),
+      /no program can be given/,
+    );
+    assert.match(
+      await errorOf(
+        command(['echo', ...Array.from({ length: 40 }, () => '${event.name}')]),
+        event({ name: 'x'.repeat(4_000) }),
+      ),
+      /more than 131072 bytes/,
+    );
   });
 
   test('cuts a message, and leaves a whole character', async () => {
-    const filled = await fill({ kind: 'notify', message: '${event.name}' }, event({ name: `${'x'.repeat(999)}\u{1F4A5}` }));
+    const filled = await fill(
+      { kind: 'notify', message: '${event.name}' },
+      event({ name: `${'x'.repeat(999)}\u{1F4A5}` }),
+    );
     assert.ok(filled.kind === 'notify' && filled.message?.length === 1_000 && filled.message.isWellFormed());
   });
 });

@@ -56,17 +56,22 @@ const timeout: Check = (text) => {
 const host: Check = (text) => {
   // What monitors call an instance is mostly host:port. Other colons stand between the hosts of a list.
   const bare = (HOST_AND_PORT.exec(text)?.groups?.['host'] ?? text).replace(/^\[(.*)\]$/, '$1');
-  const isHost = bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
+  const isHost =
+    bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
   return isHost && !bare.includes('%') ? { text: bare } : { fault: 'expected the name or the address of one host' };
 };
 
 /** Whoever writes a rule may name several hosts, but neither an option nor a file of hosts. */
 const limit: Check = (text) =>
-  text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text) ? { text } : { fault: 'expected hosts of the inventory' };
+  text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text)
+    ? { text }
+    : { fault: 'expected hosts of the inventory' };
 
 const message: Check = (text) => ({ text: text.slice(0, MESSAGE_CHARACTERS_MAX).toWellFormed() });
 const fixedMessage: Check = (text) =>
-  text !== '' && text.length <= MESSAGE_CHARACTERS_MAX ? { text } : { fault: `expected true, or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
+  text !== '' && text.length <= MESSAGE_CHARACTERS_MAX
+    ? { text }
+    : { fault: `expected true, or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
 
 const word: Check = (text) => (text.includes('\0') ? { fault: 'a NUL character is not allowed' } : { text });
 
@@ -79,13 +84,23 @@ type Field = (facts: EventFacts) => { readonly text: string } | { readonly error
 /** Checks an action, with the expressions in it. Throws ActionRefused. */
 export async function compileAction(action: Action): Promise<CompiledAction> {
   const count = JSON.stringify(action).split('${').length - 1;
-  if (count > EXPRESSIONS_MAX) throw new ActionRefused(action.kind, `expected at most ${EXPRESSIONS_MAX} times \${…}, and there are ${count}`);
+  if (count > EXPRESSIONS_MAX)
+    throw new ActionRefused(action.kind, `expected at most ${EXPRESSIONS_MAX} times \${…}, and there are ${count}`);
   switch (action.kind) {
     case 'command': {
       const words = await commandWords(action.command);
       const inventory = await field('inventory', action.inventory, name);
-      const [hosts, time] = [await optional('limit', action.limit, host, limit), await optional('timeout', action.timeout, timeout)];
-      return filling((fill) => ({ kind: action.kind, command: fillWords(words, fill), inventory: fill(inventory), limit: hosts && fill(hosts), timeout: time && fill(time) }));
+      const [hosts, time] = [
+        await optional('limit', action.limit, host, limit),
+        await optional('timeout', action.timeout, timeout),
+      ];
+      return filling((fill) => ({
+        kind: action.kind,
+        command: fillWords(words, fill),
+        inventory: fill(inventory),
+        limit: hosts && fill(hosts),
+        timeout: time && fill(time),
+      }));
     }
     case 'plan':
     case 'drift':
@@ -181,11 +196,14 @@ async function refusing<T>(named: string, wordIndex: number | null, read: () => 
 
 async function commandWords(words: readonly string[]): Promise<Field[]> {
   if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
-  if (words.length > COMMAND_WORDS_MAX) throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
+  if (words.length > COMMAND_WORDS_MAX)
+    throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
   const templates: Template[] = [];
-  for (const [index, each] of words.entries()) templates.push(await refusing('command', index, () => compileTemplate(each)));
+  for (const [index, each] of words.entries())
+    templates.push(await refusing('command', index, () => compileTemplate(each)));
   const first = templates[0]?.fixed ?? null;
-  if (first === null) throw new ActionRefused('command', 'the first word names the program and must not come from the event');
+  if (first === null)
+    throw new ActionRefused('command', 'the first word names the program and must not come from the event');
   if (first === '') throw new ActionRefused('command', 'the first word must name a program');
   refuseScript(templates, (what) => {
     throw new ActionRefused('command', what);
@@ -198,13 +216,15 @@ function commandWord(template: Template): Field {
   if (template.fixed !== null || template.before !== '') return plain;
   return (facts) => {
     const filled = plain(facts);
-    if ('text' in filled && filled.text.startsWith('-')) return { error: 'command: what ${…} yields begins with "-" and could be read as an option' };
+    if ('text' in filled && filled.text.startsWith('-'))
+      return { error: 'command: what ${…} yields begins with "-" and could be read as an option' };
     return filled;
   };
 }
 
 function fillWords(words: readonly Field[], fill: (field: Field) => string): string[] {
   const filled = words.map(fill);
-  if (commandBytes(filled) > COMMAND_BYTES_MAX) throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
+  if (commandBytes(filled) > COMMAND_BYTES_MAX)
+    throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
   return filled;
 }

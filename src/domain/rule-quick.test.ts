@@ -20,12 +20,30 @@ const QUICK = [
   'event.labels.missing.contains("a")',
 ];
 /** Left to the library. */
-const SLOW = ['event.name.matches("^a")', 'event.labels.x == event.name', 'size(event.labels) == 2', '"a".startsWith(event.name)', 'event.name in [event.severity]', 'true', '"x" in event.labels'];
+const SLOW = [
+  'event.name.matches("^a")',
+  'event.labels.x == event.name',
+  'size(event.labels) == 2',
+  '"a".startsWith(event.name)',
+  'event.name in [event.severity]',
+  'true',
+  '"x" in event.labels',
+];
 const TEXTS = ['a', 'b', '', 'aé', '😀b'];
 
 function facts(text: string, other: string): EventFacts {
   const labels = { x: other, 'x.y': text };
-  return { source: 'alertmanager', name: text, status: null, severity: text === '' ? null : text, fingerprint: 'f', labels, annotations: { x: text }, netgroup: null, receivedAt: 0 };
+  return {
+    source: 'alertmanager',
+    name: text,
+    status: null,
+    severity: text === '' ? null : text,
+    fingerprint: 'f',
+    labels,
+    annotations: { x: text },
+    netgroup: null,
+    receivedAt: 0,
+  };
 }
 
 /** Every two terms with a third, joined in three ways. */
@@ -34,7 +52,13 @@ function* expressions(): Generator<string> {
   for (const [i, first] of terms.entries()) {
     for (const [j, second] of terms.entries()) {
       const third = terms[(i * 5 + j) % terms.length] ?? 'true';
-      yield [`${first} && ${second} && ${third}`, `${first} && (${second} || !(${third}))`, `!(${first} && ${second}) || ${third}`][(i + j) % 3] ?? 'true';
+      yield (
+        [
+          `${first} && ${second} && ${third}`,
+          `${first} && (${second} || !(${third}))`,
+          `!(${first} && ${second}) || ${third}`,
+        ][(i + j) % 3] ?? 'true'
+      );
     }
   }
 }
@@ -50,7 +74,11 @@ test('What is answered without the library is what the library answers', async (
       known[`${value ?? 'undefined'}`] += 1;
       if (value === undefined) continue;
       const outcome = checked.run(eventContext(event));
-      assert.equal('error' in outcome ? outcome.error : outcome.value, value, `${expression} for ${JSON.stringify(event)}`);
+      assert.equal(
+        'error' in outcome ? outcome.error : outcome.value,
+        value,
+        `${expression} for ${JSON.stringify(event)}`,
+      );
     }
   }
   for (const count of Object.values(known)) assert.ok(count > 100, JSON.stringify(known));

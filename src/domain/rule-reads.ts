@@ -35,12 +35,19 @@ export function textRead(expr: Expr): TextRead | null {
   const selected = selection(expr);
   if (selected === null) return null;
   const { of, field } = selected;
-  if (isEvent(of)) return isTextField(field) ? { path: `event.${field}`, pair: null, textIn: (facts) => eventText(facts, field) } : null;
+  if (isEvent(of))
+    return isTextField(field)
+      ? { path: `event.${field}`, pair: null, textIn: (facts) => eventText(facts, field) }
+      : null;
   const outer = selection(of);
   if (outer === null || !isPairs(outer.field) || !isEvent(outer.of)) return null;
   const pairs = outer.field;
   const path = `event.${pairs}${/^[A-Za-z_]\w*$/.test(field) ? `.${field}` : `[${JSON.stringify(field)}]`}`;
-  return { path, pair: { of: pairs, name: field }, textIn: (facts) => (Object.hasOwn(facts[pairs], field) ? facts[pairs][field] : undefined) };
+  return {
+    path,
+    pair: { of: pairs, name: field },
+    textIn: (facts) => (Object.hasOwn(facts[pairs], field) ? facts[pairs][field] : undefined),
+  };
 }
 
 /** The fields of an event that hold texts by their names. */

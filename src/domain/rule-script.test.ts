@@ -21,19 +21,54 @@ describe('T14: What an event fills in', () => {
     await refusedEach([
       'timeout --foreground 5 X', 'timeout --foreground 5 sudo X', 'chroot --skip-chdir /srv X', 'flock --nonblock /run/l X', 'taskset --all-tasks 1 X', 'sudo --non-interactive X', 'sudo --non-interactive env X',
     ], PROGRAM); // prettier-ignore
-    await refusedEach(['sudo --non-interactive sh X', 'sudo --non-interactive psql --quiet -c X', 'timeout --foreground 5 awk X'], /^command/);
-    await takenEach(['timeout --foreground -- 5 /opt/fix X', 'sudo --non-interactive -- /opt/fix X', 'sudo --user www --non-interactive -- /opt/fix X']);
+    await refusedEach(
+      ['sudo --non-interactive sh X', 'sudo --non-interactive psql --quiet -c X', 'timeout --foreground 5 awk X'],
+      /^command/,
+    );
+    await takenEach([
+      'timeout --foreground -- 5 /opt/fix X',
+      'sudo --non-interactive -- /opt/fix X',
+      'sudo --user www --non-interactive -- /opt/fix X',
+    ]);
   });
 
   test('never says in which file system, or in whose, the program is looked for', async () => {
-    await refusedEach(['chroot X /opt/fix', 'chroot /srv/X /opt/fix', 'nsenter -t X -m /opt/fix', 'nsenter --target=X --mount -- /opt/fix', 'unshare -R X /opt/fix'], PROGRAM);
+    await refusedEach(
+      [
+        'chroot X /opt/fix',
+        'chroot /srv/X /opt/fix',
+        'nsenter -t X -m /opt/fix',
+        'nsenter --target=X --mount -- /opt/fix',
+        'unshare -R X /opt/fix',
+      ],
+      PROGRAM,
+    );
   });
 
   test('never writes more letters of an option, or its name', async () => {
-    await refusedEach(['rsync --X /a /b', 'rsync -aX /a /b', 'tar -czX /a', 'psql -tX db', 'sed -nX p', 'perl -nX', 'ssh -nX host uptime', 'node --X', 'git log -X'], SCRIPT);
+    await refusedEach(
+      [
+        'rsync --X /a /b',
+        'rsync -aX /a /b',
+        'tar -czX /a',
+        'psql -tX db',
+        'sed -nX p',
+        'perl -nX',
+        'ssh -nX host uptime',
+        'node --X',
+        'git log -X',
+      ],
+      SCRIPT,
+    );
     await refusedEach(['kubectl delete --X pod', 'docker stop -X web'], CLOSED);
     await refusedEach(['sudo -X /opt/fix', 'timeout --X 5 /opt/fix', 'env -X /opt/fix'], PROGRAM);
-    await takenEach(['rsync --exclude=X /a /b', 'tar --exclude=X -czf /a.tgz /a', 'git log --grep=X', 'timeout --kill-after=X 5 /opt/fix', 'journalctl -uX']);
+    await takenEach([
+      'rsync --exclude=X /a /b',
+      'tar --exclude=X -czf /a.tgz /a',
+      'git log --grep=X',
+      'timeout --kill-after=X 5 /opt/fix',
+      'journalctl -uX',
+    ]);
   });
 
   test('stands behind those words of a container or cluster tool that run nothing, and nowhere else', async () => {
@@ -45,7 +80,15 @@ describe('T14: What an event fills in', () => {
       'oc exec web -- X', 'oc rsh X', 'kubectl delete pod --kubeconfig X', 'kubectl delete --kubeconfig=X pod a', 'kubectl --kubeconfig=X delete pod', 'k3s kubectl exec web -- X',
       'lxc exec web X', 'lxc exec web -- X', 'incus exec X -- ls', 'machinectl shell web X', 'machinectl shell X', 'systemd-nspawn -D X',
     ], CLOSED); // prettier-ignore
-    await refusedEach(["docker exec web sh -c 'echo X'", "kubectl exec web -- sh -c 'X'", "lxc exec web -- sh -c 'X'", "machinectl shell web /bin/sh -c 'X'"], SCRIPT);
+    await refusedEach(
+      [
+        "docker exec web sh -c 'echo X'",
+        "kubectl exec web -- sh -c 'X'",
+        "lxc exec web -- sh -c 'X'",
+        "machinectl shell web /bin/sh -c 'X'",
+      ],
+      SCRIPT,
+    );
     assert.match((await refusal('docker exec web X')) ?? '', /; it may stand behind restart, stop, /);
     await takenEach([
       'docker restart X', 'docker logs X', 'docker logs --since X web', 'docker --context prod restart X', 'sudo docker restart X', 'docker compose restart X', 'podman stop X', 'docker rm -f X',
@@ -61,7 +104,12 @@ describe('T14: What an event fills in', () => {
       'vim -c X', 'vim X', 'vim +X', 'vi /srv/X', 'less X', 'less +X /f', 'man X', 'man -P X ls', 'gdb -ex X', 'gdb --args X', 'gdb -p X', 'make X', 'make A=X', 'tmux new-session X', 'screen -dm X', 'sqlite3 /db X', 'ip netns exec X ls',
       'ip netns exec a X', 'bwrap X', 'pssh -h /h X', 'at -f X now',
     ], CLOSED); // prettier-ignore
-    await takenEach(['ansible all -m ping', 'su www -c /opt/fix', 'make -C /srv all', 'ansible-playbook -l web1 a.yml']);
+    await takenEach([
+      'ansible all -m ping',
+      'su www -c /opt/fix',
+      'make -C /srv all',
+      'ansible-playbook -l web1 a.yml',
+    ]);
   });
 
   test('is never the value of an option that takes a program or a script', async () => {
@@ -73,8 +121,29 @@ describe('T14: What an event fills in', () => {
       'awk -f X', 'gawk -l X', 'gawk -i X p', 'nawk X', 'gsed X', 'sed -e X /f', 'sed -f X /f', "awk -v a=b '/X/' /f", 'systemd-run -p ExecStartPre=X /opt/fix', 'systemd-run --property=X /opt/fix', 'systemd-run --property X /opt/fix', 'strace -o X ls',
       'psql -f X', 'psql --file=X', 'fd -x X', 'fd --exec X', 'fd --exec-batch X', 'start-stop-daemon --start --exec X', 'start-stop-daemon -S -x X', 'flock /run/l -c X',
     ], SCRIPT); // prettier-ignore
-    await refusedEach(['git submodule foreach X', 'git bisect run X', 'git config core.pager X', 'git X', 'git -C X pull', 'git rebase -i X', 'tar cIf X a b', 'tar X /etc'], CLOSED);
-    await refusedEach(['env TAR_OPTIONS=X tar xf a', 'env GIT_SSH_COMMAND=X git fetch', 'env RSYNC_RSH=X rsync a b:', 'sudo MANPAGER=X man ls', 'env KUBECONFIG=X kubectl get pods'], PROGRAM);
+    await refusedEach(
+      [
+        'git submodule foreach X',
+        'git bisect run X',
+        'git config core.pager X',
+        'git X',
+        'git -C X pull',
+        'git rebase -i X',
+        'tar cIf X a b',
+        'tar X /etc',
+      ],
+      CLOSED,
+    );
+    await refusedEach(
+      [
+        'env TAR_OPTIONS=X tar xf a',
+        'env GIT_SSH_COMMAND=X git fetch',
+        'env RSYNC_RSH=X rsync a b:',
+        'sudo MANPAGER=X man ls',
+        'env KUBECONFIG=X kubectl get pods',
+      ],
+      PROGRAM,
+    );
     await takenEach([
       'git -C /srv/x fetch', 'git -C /srv/x log X', 'git clone https://host/X /srv/a', 'git -C /srv/x checkout X', 'git commit -m X', 'tar czf X /etc', 'tar -czf X /etc', 'tar -xf /a.tgz -C /srv/X', 'tar xf X', 'rsync -a /srv X:/srv', 'rsync -a --rsh=ssh /srv X:/srv',
       'rsync -e ssh -a /srv X:/srv', 'ssh X uptime', 'ssh -o BatchMode=yes X uptime', 'scp /a X:/b', "awk -v n=X '{print n}' /f", 'sed -n p X', 'psql -h X -c select', 'runuser -u www -- /opt/fix X', 'systemctl restart X',
@@ -102,7 +171,16 @@ describe('T14: What an event fills in', () => {
       "/opt/launch perl -0pe 's/a/X/' f", '/opt/launch perl -0777ne X', '/opt/launch bash --rcfile f -c X', '/opt/launch bash +e -c X', '/opt/launch bash -c -e X', "/opt/launch gawk --assign a=1 '{print X}'", '/opt/launch sed --line-length 5 X f', '/opt/launch lua -e a X', '/opt/launch python3 -Bc X', '/opt/launch node --eval=X',
       'perl -0777ne X', "perl -0pe 's/a/X/' f",
     ], SCRIPT); // prettier-ignore
-    await takenEach(['systemctl restart node X', 'kubectl get node -l X', 'kubectl describe node --selector app=a X', 'apt-get install python3 X', '/opt/launch bash -x /opt/fix.sh -c X', "/opt/launch sh -c 'echo \"$1\"' sh X", "/opt/launch perl -0777 -e 'a' X", "/opt/launch gawk -v a=X '{print a}' /f"]);
+    await takenEach([
+      'systemctl restart node X',
+      'kubectl get node -l X',
+      'kubectl describe node --selector app=a X',
+      'apt-get install python3 X',
+      '/opt/launch bash -x /opt/fix.sh -c X',
+      '/opt/launch sh -c \'echo "$1"\' sh X',
+      "/opt/launch perl -0777 -e 'a' X",
+      "/opt/launch gawk -v a=X '{print a}' /f",
+    ]);
   });
 
   test('is no word of a program that runs scripts or fetches the package that it runs', async () => {
@@ -113,15 +191,42 @@ describe('T14: What an event fills in', () => {
   });
 
   test('is not the file that psql writes to, nor a file that names a library of mysql', async () => {
-    await refusedEach(['psql -o X', 'psql --output X', 'psql --output=X', 'psql --out X', "psql -o '|X'", "psql '-o|X'", 'psql -qo X db', 'mysql --defaults-file=X', 'mysql --plugin-dir X'], SCRIPT);
-    await takenEach(['psql -d X -c select', 'psql -o /tmp/a -d X', 'psql --output=/tmp/a --dbname=X', 'mysql --host=X']);
+    await refusedEach(
+      [
+        'psql -o X',
+        'psql --output X',
+        'psql --output=X',
+        'psql --out X',
+        "psql -o '|X'",
+        "psql '-o|X'",
+        'psql -qo X db',
+        'mysql --defaults-file=X',
+        'mysql --plugin-dir X',
+      ],
+      SCRIPT,
+    );
+    await takenEach([
+      'psql -d X -c select',
+      'psql -o /tmp/a -d X',
+      'psql --output=/tmp/a --dbname=X',
+      'mysql --host=X',
+    ]);
   });
 
   test('stands behind those first words of ip that start nothing, which ip takes abbreviated too', async () => {
     await refusedEach([
       'ip netns exec ns X', 'ip netns ex ns X', 'ip netns e ns X', 'ip n X', 'ip netns X', 'ip -b X', 'ip -batch X', 'ip --batch X', 'ip -n link netns exec X', 'ip -n X link show', 'ip vrf exec a X', 'ip X', 'ip -X link', 'ip link set eth0 xdp object X', 'ip -ba X',
     ], CLOSED); // prettier-ignore
-    await takenEach(['ip link set X up', 'ip -4 addr show X', 'ip -s -d link show dev X', 'ip address show dev X', 'ip -j route get X', 'ip neigh show to X', 'ip rule list from X', 'ip netns exec a /opt/fix']);
+    await takenEach([
+      'ip link set X up',
+      'ip -4 addr show X',
+      'ip -s -d link show dev X',
+      'ip address show dev X',
+      'ip -j route get X',
+      'ip neigh show to X',
+      'ip rule list from X',
+      'ip netns exec a /opt/fix',
+    ]);
   });
 
   test('is no address of git where it could begin with the name of a program', async () => {
@@ -129,7 +234,15 @@ describe('T14: What an event fills in', () => {
       'git clone X /x', 'git clone ext::X /a', "git clone 'ext::sh -c X' /a", 'git clone exX /a', 'git clone ext:X /a', 'git clone host:X /a', 'git clone ext://a/X', 'git clone https://X', 'git clone ssh://X/a', 'git fetch X', 'git pull origin X', 'git push X main', 'git -C /x fetch X', 'git ls-remote X',
       'git remote add a X', 'git remote set-url add X', 'git submodule add X', 'git clone https://host/a X',
     ], CLOSED); // prettier-ignore
-    await refusedEach(['git push --repo=X add', 'git clone --bundle-uri=X https://host/a', 'git merge --strategy=X main', 'git merge -s X main'], SCRIPT);
+    await refusedEach(
+      [
+        'git push --repo=X add',
+        'git clone --bundle-uri=X https://host/a',
+        'git merge --strategy=X main',
+        'git merge -s X main',
+      ],
+      SCRIPT,
+    );
     await takenEach([
       'git clone https://host/X', 'git clone --depth=X https://host/X.git /srv/X', 'git clone git@host:X', 'git clone host:srv/X', 'git clone ssh://git@host/X', 'git clone file:///srv/X', 'git fetch origin refs/heads/X', 'git -C /srv/x pull origin refs/heads/X', 'git clone /srv/X /a', 'git clone ./X', 'git checkout X',
       'git remote add origin https://host/X',
@@ -143,10 +256,37 @@ describe('T14: What an event fills in', () => {
       'PATH', 'LESS', 'LESSOPEN', 'SSH_ASKPASS', 'SUDO_ASKPASS', 'SSH_SK_PROVIDER', 'TERMINFO', 'TERMINFO_DIRS', 'HOME', 'XDG_CONFIG_HOME', 'KUBECONFIG', 'KUBE_EDITOR', 'DOCKER_CONFIG', 'MAKEFLAGS', 'CARGO_HOME', 'RUSTC_WRAPPER', 'GOFLAGS', 'ANSIBLE_CONFIG', 'TF_CLI_ARGS', 'PSQLRC', 'PSQL_PAGER',
       'PHPRC', 'AWKPATH', 'GTK_MODULES', 'DOTNET_STARTUP_HOOKS', 'CC', 'CXX', 'EXINIT', 'ZDOTDIR', 'AWS_CONFIG_FILE', 'TAR_OPTIONS', 'RSYNC_RSH', 'SVN_SSH', 'BROWSER',
     ]; // prettier-ignore
-    await refusedEach(names.flatMap((name) => [`env ${name}=X /opt/fix`, `sudo ${name}=/a/X /opt/fix`]), PROGRAM);
-    await refusedEach(['systemd-run -E LD_PRELOAD=X /opt/fix', 'env -- PATH=X /opt/fix', 'env LD_X=a /opt/fix', 'systemctl set-environment PATH=X'], PROGRAM);
+    await refusedEach(
+      names.flatMap((name) => [`env ${name}=X /opt/fix`, `sudo ${name}=/a/X /opt/fix`]),
+      PROGRAM,
+    );
+    await refusedEach(
+      [
+        'systemd-run -E LD_PRELOAD=X /opt/fix',
+        'env -- PATH=X /opt/fix',
+        'env LD_X=a /opt/fix',
+        'systemctl set-environment PATH=X',
+      ],
+      PROGRAM,
+    );
     await refusedEach(['systemd-run -ELD_PRELOAD=X /opt/fix', 'systemd-run --setenv=PATH=X /opt/fix'], SCRIPT);
-    await takenEach(['A', 'LANG', 'LC_ALL', 'TZ', 'HOST', 'EVENT_NAME', 'ALERT', 'INSTANCE', 'SRC', 'AWS_REGION', 'PGHOST', 'TMPDIR', 'LOG_LEVEL'].map((name) => `env ${name}=X /opt/fix`));
+    await takenEach(
+      [
+        'A',
+        'LANG',
+        'LC_ALL',
+        'TZ',
+        'HOST',
+        'EVENT_NAME',
+        'ALERT',
+        'INSTANCE',
+        'SRC',
+        'AWS_REGION',
+        'PGHOST',
+        'TMPDIR',
+        'LOG_LEVEL',
+      ].map((name) => `env ${name}=X /opt/fix`),
+    );
     await takenEach(['env PATH=/usr/bin NAME=X /opt/fix']);
   });
 });

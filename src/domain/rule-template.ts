@@ -48,16 +48,20 @@ export async function lintTemplate(source: string): Promise<void> {
   for (const part of partsOf(source)) if ('expression' in part) await lintConstants(part.expression);
 }
 
-async function compileExpression(expression: string): Promise<(facts: EventFacts) => { text: string } | { error: string }> {
+async function compileExpression(
+  expression: string,
+): Promise<(facts: EventFacts) => { text: string } | { error: string }> {
   const checked = await checkRuleCel(expression);
   const { kind } = checked.shape;
-  if (kind !== 'text' && kind !== 'number') throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
+  if (kind !== 'text' && kind !== 'number')
+    throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
   return (facts) => {
     const outcome = checked.run(eventContext(facts));
     if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
     const text = String(outcome.value);
     // Neither can reach another program unchanged: NUL ends an argument, half a pair has no UTF-8.
-    if (text.includes('\0') || !text.isWellFormed()) return { error: 'it yields a character that no program can be given' };
+    if (text.includes('\0') || !text.isWellFormed())
+      return { error: 'it yields a character that no program can be given' };
     return { text };
   };
 }

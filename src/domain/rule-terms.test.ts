@@ -18,5 +18,6 @@ const ROWS: readonly (readonly [expression: string, terms: readonly string[]])[]
 ];
 
 for (const [expression, terms] of ROWS) {
-  test(`the terms of ${expression.replaceAll('\n', ' ')} are ${terms.length}`, () => assert.deepEqual(splitTerms(expression), terms));
+  test(`the terms of ${expression.replaceAll('\n', ' ')} are ${terms.length}`, () =>
+    assert.deepEqual(splitTerms(expression), terms));
 }

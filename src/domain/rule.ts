@@ -14,8 +14,18 @@ export const LATER_ACTION_KINDS = ['playbook', 'workflow', 'backup'] as const;
  * field's type. To look for drift is for schedules only: the end of such a run is an event that rules answer.
  */
 export type Action =
-  | { readonly kind: 'command'; readonly command: readonly string[]; readonly inventory: string; readonly limit: string | null; readonly timeout: string | null }
-  | { readonly kind: 'plan' | 'drift' | 'apply' | 'destroy'; readonly workspace: string; readonly timeout: string | null }
+  | {
+      readonly kind: 'command';
+      readonly command: readonly string[];
+      readonly inventory: string;
+      readonly limit: string | null;
+      readonly timeout: string | null;
+    }
+  | {
+      readonly kind: 'plan' | 'drift' | 'apply' | 'destroy';
+      readonly workspace: string;
+      readonly timeout: string | null;
+    }
   | { readonly kind: 'notify'; readonly message: string | null };
 
 /** A rule as its row has it, parsed. */

@@ -54,7 +54,8 @@ export async function timetableReader(): Promise<ReadTimetable> {
     const timezone = checkedZone(zone);
     // It counts in plain local times; which moments those are is decided below, since its own rule passes over slots.
     const line = readLine(cron, () => new Cron(cron, { mode: '5-part', utcOffset: 0, paused: true }));
-    if (nextLocal(line, 0) === null) throw new Failure('invalid_argument', 'cron: there is no such day, so this would never run.');
+    if (nextLocal(line, 0) === null)
+      throw new Failure('invalid_argument', 'cron: there is no such day, so this would never run.');
     const byElapsed = EVERY_HOUR.test(cron.split(' ')[1] ?? '');
     return { cron, timezone, next: (afterMs) => (byElapsed ? nextElapsed : nextOnWall)(line, timezone, afterMs) };
   };
@@ -62,10 +63,14 @@ export async function timetableReader(): Promise<ReadTimetable> {
 
 function checkedFields(text: string): string {
   const fields = text.trim().split(/\s+/);
-  if (text.length > CRON_CHARACTERS_MAX) throw new Failure('invalid_argument', `cron: expected at most ${CRON_CHARACTERS_MAX} characters.`);
+  if (text.length > CRON_CHARACTERS_MAX)
+    throw new Failure('invalid_argument', `cron: expected at most ${CRON_CHARACTERS_MAX} characters.`);
   if (fields.length === 5) return fields.join(' ');
   const seconds = fields.length === 6 ? ' There are no seconds.' : '';
-  throw new Failure('invalid_argument', `cron: expected five fields (minute, hour, day of the month, month, day of the week), such as "0 3 * * *".${seconds}`);
+  throw new Failure(
+    'invalid_argument',
+    `cron: expected five fields (minute, hour, day of the month, month, day of the week), such as "0 3 * * *".${seconds}`,
+  );
 }
 
 function checkedZone(text: string): string {
@@ -81,7 +86,8 @@ function readLine(cron: string, read: () => Cron): Cron {
   try {
     return read();
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it can not be read';
+    const why =
+      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it can not be read';
     throw new Failure('invalid_argument', `cron: ${JSON.stringify(cron)}: ${why}.`);
   }
 }

@@ -25,7 +25,10 @@ describe('A YAML file', () => {
     const text = 'name: disk\nwords: [sleep, 5, 1.10, yes, true, ~, "7", 0x1F]\nwhen: |\n  a &&\n  b\n__proto__: 1\n';
     assert.deepEqual(plain(await readYaml(text)), [
       ['name', 'disk'],
-      ['words', ['sleep', ['other', '5'], ['other', '1.10'], 'yes', ['boolean', 'true'], ['null', '~'], '7', ['other', '0x1F']]],
+      [
+        'words',
+        ['sleep', ['other', '5'], ['other', '1.10'], 'yes', ['boolean', 'true'], ['null', '~'], '7', ['other', '0x1F']],
+      ],
       ['when', 'a &&\nb\n'],
       ['__proto__', ['other', '1']],
     ]);
@@ -36,13 +39,27 @@ describe('A YAML file', () => {
     assert.ok(value.kind === 'map');
     const list = value.fields.get('a');
     assert.ok(list?.kind === 'list');
-    assert.deepEqual(list.items.map(({ line }) => line), [2, 3]);
+    assert.deepEqual(
+      list.items.map(({ line }) => line),
+      [2, 3],
+    );
   });
 
   test('is refused with its line where it can not be read', async () => {
     await refused('a: [echo, ${event.name}]', /^file, line 1: .*needs quotes around it\.$/);
     await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*needs quotes around it\.$/);
-    for (const text of ['a: "x" in y', "a: 'x' == y", 'a: ["x"].size() > 1', 'a: [1][0] == 1', 'a: {b: 1}.b == 1', 'a: !has(x.y)']) await refused(text, /^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* needs quotes around all of it: when: '"a" in event\.labels'\.$/);
+    for (const text of [
+      'a: "x" in y',
+      "a: 'x' == y",
+      'a: ["x"].size() > 1',
+      'a: [1][0] == 1',
+      'a: {b: 1}.b == 1',
+      'a: !has(x.y)',
+    ])
+      await refused(
+        text,
+        /^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* needs quotes around all of it: when: '"a" in event\.labels'\.$/,
+      );
     await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
     await refused('\ta: 1', /Tabs/);
     await refused('a: "x', /line 1: .*Missing closing/);
@@ -52,8 +69,10 @@ describe('A YAML file', () => {
   });
 
   test('holds nothing that is more than it says: no tag, no anchor, no alias', async () => {
-    for (const text of ['a: !!binary x', 'a: !foo x', 'a: !!str 5', 'a: !!js/function x', '!!set {a}']) await refused(text, /[Tt]ag/);
-    for (const text of ['a: &x 1\nb: *x', 'a: *x', 'a: &x [*x]', '&x a: 1']) await refused(text, /anchors and aliases|[Uu]nresolved alias/);
+    for (const text of ['a: !!binary x', 'a: !foo x', 'a: !!str 5', 'a: !!js/function x', '!!set {a}'])
+      await refused(text, /[Tt]ag/);
+    for (const text of ['a: &x 1\nb: *x', 'a: *x', 'a: &x [*x]', '&x a: 1'])
+      await refused(text, /anchors and aliases|[Uu]nresolved alias/);
     const merged = await readYaml('a: {b: 1}\n<<: {c: 2}');
     assert.deepEqual(merged.kind === 'map' && [...merged.fields.keys()], ['a', '<<']);
   });

@@ -64,7 +64,17 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
   const brackets = text.match(/[[{]/g)?.length ?? 0;
   if (brackets > BRACKETS_MAX) throw refused('it has too many brackets');
   try {
-    return yaml.parseDocument(text, { schema: 'core', version: '1.2', merge: false, strict: true, uniqueKeys: true, resolveKnownTags: false, prettyErrors: false, logLevel: 'error', lineCounter });
+    return yaml.parseDocument(text, {
+      schema: 'core',
+      version: '1.2',
+      merge: false,
+      strict: true,
+      uniqueKeys: true,
+      resolveKnownTags: false,
+      prettyErrors: false,
+      logLevel: 'error',
+      lineCounter,
+    });
   } catch {
     throw refused(TOO_DEEP);
   }
@@ -72,8 +82,14 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
 
 /** What is said of values that YAML reads otherwise than they are meant, by the parser's message. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/at node end|Unresolved tag/i, '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of it: when: \'"a" in event.labels\''],
-  [/flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i, '; a value that holds ${…}, ": " or " #" needs quotes around it'],
+  [
+    /at node end|Unresolved tag/i,
+    '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of it: when: \'"a" in event.labels\'',
+  ],
+  [
+    /flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i,
+    '; a value that holds ${…}, ": " or " #" needs quotes around it',
+  ],
 ];
 
 function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
@@ -89,10 +105,13 @@ function valueOf(source: Source, node: unknown, depth: number): YamlValue {
   if (!yaml.isNode(node)) throw refused('a value is missing');
   const { line } = lines.linePos(node.range?.[0] ?? 0);
   if (depth > DEPTH_MAX) throw refused(TOO_DEEP, line);
-  if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined)) throw refused('anchors and aliases are not taken here', line);
+  if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
+    throw refused('anchors and aliases are not taken here', line);
   if (node.tag !== undefined) throw refused('tags are not taken here', line);
-  if (yaml.isSeq(node)) return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
-  if (yaml.isMap(node)) return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
+  if (yaml.isSeq(node))
+    return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
+  if (yaml.isMap(node))
+    return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
   if (!yaml.isScalar(node)) throw refused('a value can not be read', line);
   return textOf(source, node, line);
 }
@@ -100,7 +119,10 @@ function valueOf(source: Source, node: unknown, depth: number): YamlValue {
 function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [string, YamlValue] {
   const named = valueOf(source, key, depth + 1);
   if (named.kind !== 'text' || named.type === 'null') throw refused('a name of a field is expected', named.line);
-  return [named.text, value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1)];
+  return [
+    named.text,
+    value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1),
+  ];
 }
 
 function textOf(file: Source, { value, source, range }: Yaml.Scalar, line: number): YamlText {

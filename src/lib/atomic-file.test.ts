@@ -26,7 +26,10 @@ describe('files that appear whole', () => {
     await writeFile(join(folder, 'inside'), 'kept');
     await assert.rejects(writeFileAtomic(folder, 'new', 0o600));
     assert.equal(await readFile(join(folder, 'inside'), 'utf8'), 'kept');
-    assert.deepEqual((await readdir(dir)).filter((name) => name.endsWith('.tmp')), []);
+    assert.deepEqual(
+      (await readdir(dir)).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
   });
 
   test('F09: readers during a hundred replacements see whole contents only', async () => {
@@ -56,7 +59,10 @@ describe('files that appear whole', () => {
     assert.equal(made.filter(Boolean).length, 1);
     assert.equal(await readFile(path, 'utf8'), `content ${made.indexOf(true)}`);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    assert.deepEqual((await readdir(dir)).filter((name) => name.endsWith('.tmp')), []);
+    assert.deepEqual(
+      (await readdir(dir)).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
   });
 
   test('a link to nowhere counts as there', async () => {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32, zstdCompressSync } from 'node:zlib';
-import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, ChunkCorrupt, decodeChunk, encodeChunk, type ChunkEvent } from './chunk.ts';
+import {
+  CHUNK_RAW_LIMIT_BYTES,
+  ChunkBuilder,
+  ChunkCorrupt,
+  decodeChunk,
+  encodeChunk,
+  type ChunkEvent,
+} from './chunk.ts';
 
 const AT_MS = Date.parse('2026-03-04T05:06:07.089Z');
 const AT = '2026-03-04T05:06:07.089Z';
@@ -60,7 +67,10 @@ void test('decoding starts after any seq and stops at any limit', () => {
   const chunk = builder.encode();
   const all = decodeChunk(chunk, ALL);
   assert.deepEqual(texts(all), ['a', '', 'c', 'd', 'e', 'f', 'g']);
-  assert.deepEqual(all.map((event) => event.seq), [100, 101, 102, 103, 104, 105, 106]);
+  assert.deepEqual(
+    all.map((event) => event.seq),
+    [100, 101, 102, 103, 104, 105, 106],
+  );
   for (let after = 98; after <= 107; after += 1) {
     for (let limit = 0; limit <= 8; limit += 1) {
       assert.deepEqual(decodeChunk(chunk, { after, limit }), all.filter((event) => event.seq > after).slice(0, limit));
@@ -119,7 +129,10 @@ void test('a gap between seqs, no event, or too many bytes is a mistake of the c
 });
 
 void test('every single flipped bit of a chunk is an error', () => {
-  const chunk = linesChunk(5, Array.from({ length: 40 }, (_, i) => `line ${i} of the job`));
+  const chunk = linesChunk(
+    5,
+    Array.from({ length: 40 }, (_, i) => `line ${i} of the job`),
+  );
   for (let bit = 0; bit < chunk.length * 8; bit += 1) {
     const broken = Buffer.from(chunk);
     broken[bit >> 3]! ^= 1 << (bit & 7);
@@ -128,7 +141,10 @@ void test('every single flipped bit of a chunk is an error', () => {
 });
 
 void test('every truncation of a chunk is an error', () => {
-  const chunk = linesChunk(5, Array.from({ length: 40 }, (_, i) => `line ${i} of the job`));
+  const chunk = linesChunk(
+    5,
+    Array.from({ length: 40 }, (_, i) => `line ${i} of the job`),
+  );
   for (let length = 0; length < chunk.length; length += 1) {
     assert.throws(() => decodeChunk(chunk.subarray(0, length), ALL), ChunkCorrupt);
   }

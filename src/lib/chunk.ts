@@ -19,7 +19,13 @@ import {
 import { rfc3339 } from './clock.ts';
 import { afterNewlines, NEWLINE } from './newlines.ts';
 
-export { CHUNK_RAW_LIMIT_BYTES, CHUNK_STREAMS, ChunkBuilder, type ChunkEvent, type ChunkStream } from './chunk-builder.ts';
+export {
+  CHUNK_RAW_LIMIT_BYTES,
+  CHUNK_STREAMS,
+  ChunkBuilder,
+  type ChunkEvent,
+  type ChunkStream,
+} from './chunk-builder.ts';
 
 /** What is stored is not a chunk, or not the one that was written. */
 export class ChunkCorrupt extends Error {
@@ -39,7 +45,8 @@ export function encodeChunk(events: readonly ChunkEvent[]): Buffer {
   scratch ??= Buffer.allocUnsafe(CHUNK_RAW_LIMIT_BYTES);
   const builder = new ChunkBuilder(first.seq, scratch);
   for (const event of events) {
-    if (event.seq !== first.seq + builder.count) throw new RangeError(`Seq ${event.seq} does not follow the one before it.`);
+    if (event.seq !== first.seq + builder.count)
+      throw new RangeError(`Seq ${event.seq} does not follow the one before it.`);
     if (!add(builder, event)) throw new RangeError(`The events are more than ${CHUNK_RAW_LIMIT_BYTES} bytes.`);
   }
   return builder.encode();
@@ -50,7 +57,10 @@ export function encodeChunk(events: readonly ChunkEvent[]): Buffer {
  * string made of it. Never more memory than the raw limit and the answer. `S` is the states that the writer put in;
  * the codec doesn't know them. Throws ChunkCorrupt.
  */
-export function decodeChunk<S extends string = string>(stored: Uint8Array, from: { after: number; limit: number }): ChunkEvent<S>[] {
+export function decodeChunk<S extends string = string>(
+  stored: Uint8Array,
+  from: { after: number; limit: number },
+): ChunkEvent<S>[] {
   const chunk = bytesOf(stored);
   const header = readHeader(chunk);
   const events: ChunkEvent<S>[] = [];
@@ -58,7 +68,7 @@ export function decodeChunk<S extends string = string>(stored: Uint8Array, from:
   if (skip >= header.count || from.limit <= 0) return events;
   const raw = open(chunk, header);
   let seq = header.firstSeq;
-  for (let at = 0; at < raw.length && events.length < from.limit; ) {
+  for (let at = 0; at < raw.length && events.length < from.limit;) {
     const run = readRun(raw, at);
     at = run.end;
     if (skip < run.count) {
@@ -69,7 +79,8 @@ export function decodeChunk<S extends string = string>(stored: Uint8Array, from:
     }
     seq += run.count;
     if (seq > header.firstSeq + header.count) throw new ChunkCorrupt('it holds more events than it declares');
-    if (at === raw.length && seq < header.firstSeq + header.count) throw new ChunkCorrupt('it holds fewer events than it declares');
+    if (at === raw.length && seq < header.firstSeq + header.count)
+      throw new ChunkCorrupt('it holds fewer events than it declares');
   }
   return events;
 }
@@ -95,7 +106,8 @@ function readHeader(chunk: Buffer): Header {
   const codec = chunk.readUInt8(0);
   const [firstSeq, count, rawBytes] = [chunk.readUIntBE(1, 6), chunk.readUInt32BE(7), chunk.readUInt32BE(11)];
   if (codec !== CODEC_STORED && codec !== CODEC_ZSTD) throw new ChunkCorrupt(`its codec ${codec} is unknown`);
-  if (rawBytes > CHUNK_RAW_LIMIT_BYTES) throw new ChunkCorrupt(`it declares ${rawBytes} bytes, the limit is ${CHUNK_RAW_LIMIT_BYTES}`);
+  if (rawBytes > CHUNK_RAW_LIMIT_BYTES)
+    throw new ChunkCorrupt(`it declares ${rawBytes} bytes, the limit is ${CHUNK_RAW_LIMIT_BYTES}`);
   if (count === 0 || count > rawBytes) throw new ChunkCorrupt(`it declares ${count} events in ${rawBytes} bytes`);
   return { codec, firstSeq, count, rawBytes };
 }
@@ -112,7 +124,8 @@ function open(chunk: Buffer, header: Header): Buffer {
       throw new ChunkCorrupt('it does not decompress to its declared length');
     }
   }
-  if (raw.length !== header.rawBytes) throw new ChunkCorrupt(`it holds ${raw.length} bytes and declares ${header.rawBytes}`);
+  if (raw.length !== header.rawBytes)
+    throw new ChunkCorrupt(`it holds ${raw.length} bytes and declares ${header.rawBytes}`);
   return raw;
 }
 

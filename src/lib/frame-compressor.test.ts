@@ -6,7 +6,10 @@ import { FrameCompressor } from './frame-compressor.ts';
 
 void test('each block becomes a frame that stands alone, also when many are asked for at once', async () => {
   const compressor = new FrameCompressor();
-  const blocks = [0, 1, 100, 65_536, 262_144, 1_000_000].flatMap((length) => [randomBytes(length), Buffer.alloc(length, 'a line of the job\n')]);
+  const blocks = [0, 1, 100, 65_536, 262_144, 1_000_000].flatMap((length) => [
+    randomBytes(length),
+    Buffer.alloc(length, 'a line of the job\n'),
+  ]);
   const frames = await Promise.all(blocks.map((block) => compressor.compress(block)));
   for (const [i, block] of blocks.entries()) {
     assert.ok(zstdDecompressSync(frames[i]!).equals(block), `block ${i}`);

@@ -46,7 +46,10 @@ export class FrameCompressor {
   #ready(): ZstdCompress {
     if (this.#stream === undefined) {
       this.#pieces = [];
-      this.#stream = createZstdCompress({ chunkSize: PIECE_BYTES, params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
+      this.#stream = createZstdCompress({
+        chunkSize: PIECE_BYTES,
+        params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL },
+      });
       this.#stream.on('data', (piece: Buffer) => this.#pieces.push(piece));
     }
     return this.#stream;

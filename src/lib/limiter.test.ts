@@ -13,7 +13,10 @@ test('At most as many tasks run as may, the next wait in order, and what comes a
     }),
   );
   assert.deepEqual(begun, [0, 1]);
-  await assert.rejects(limiter.run(() => Promise.resolve()), LimiterFull);
+  await assert.rejects(
+    limiter.run(() => Promise.resolve()),
+    LimiterFull,
+  );
   gates[1]!.resolve();
   await runs[1];
   assert.deepEqual(begun, [0, 1, 2]);

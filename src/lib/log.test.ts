@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { loggedError } from './log.ts';
 
 test('an error is logged with its name, code, stack and cause, and without what else it carries', () => {
-  const refused = Object.assign(new Error('violates a constraint'), { code: '23514', detail: 'Failing row contains (s3cret)' });
+  const refused = Object.assign(new Error('violates a constraint'), {
+    code: '23514',
+    detail: 'Failing row contains (s3cret)',
+  });
   const logged = loggedError(new TypeError('the write failed', { cause: refused }));
   assert.equal(logged.type, 'TypeError');
   assert.match(logged.stack, /^TypeError: the write failed\n/);

@@ -4,7 +4,11 @@ import type { Clock } from './clock.ts';
  * Loads a value at most once in `keepMs`, and answers without a promise in between. When a later load fails, the value
  * that was loaded before stays in use: a process that has its key goes on when the key's file cannot be read.
  */
-export function recent<T>(clock: Pick<Clock, 'monotonic'>, keepMs: number, load: () => Promise<T>): () => T | Promise<T> {
+export function recent<T>(
+  clock: Pick<Clock, 'monotonic'>,
+  keepMs: number,
+  load: () => Promise<T>,
+): () => T | Promise<T> {
   let last: { readonly value: T; until: number } | null = null;
   return () => {
     if (last !== null && clock.monotonic() < last.until) return last.value;

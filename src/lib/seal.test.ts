@@ -12,7 +12,11 @@ const broken = (fault: SealBroken['fault']) => (error: unknown) => error instanc
 
 /** Refused, and nothing answered. */
 function assertRefused(ring: Keyring, label: readonly string[], sealed: Uint8Array, what: string): void {
-  assert.throws(() => ring.open(label, sealed), (error) => error instanceof SealBroken, what);
+  assert.throws(
+    () => ring.open(label, sealed),
+    (error) => error instanceof SealBroken,
+    what,
+  );
 }
 
 /** Whole numbers below `below`, the same in every run. */
@@ -51,7 +55,9 @@ describe('what is sealed', () => {
   test('T19: each of 1,000 mutations is refused: flips, cuts, additions, parts of another, other labels, another key', () => {
     const below = numbers(1);
     const sealed = Buffer.from(ring.seal(LABEL, PLAIN));
-    const other = Buffer.from(ring.seal(['plan', 'art_2', 'net', '4', 'job_2'], Buffer.from('another plan, of the very same length.......')));
+    const other = Buffer.from(
+      ring.seal(['plan', 'art_2', 'net', '4', 'job_2'], Buffer.from('another plan, of the very same length.......')),
+    );
     assert.equal(other.length, sealed.length);
     const mutations: readonly ((n: number) => [label: readonly string[], sealed: Buffer, what: string])[] = [
       () => {
@@ -80,9 +86,17 @@ describe('what is sealed', () => {
       () => {
         const at = below(LABEL.length - 1);
         const joint = below(2) === 0 ? '' : '","';
-        return [LABEL.toSpliced(at, 2, `${LABEL[at]}${joint}${LABEL[at + 1]}`), sealed, `two parts of the label joined by ${joint}`];
+        return [
+          LABEL.toSpliced(at, 2, `${LABEL[at]}${joint}${LABEL[at + 1]}`),
+          sealed,
+          `two parts of the label joined by ${joint}`,
+        ];
       },
-      () => [LABEL, Buffer.from(createKeyring([{ key: randomBytes(32), createdAt: null }]).seal(LABEL, PLAIN)), 'another key'],
+      () => [
+        LABEL,
+        Buffer.from(createKeyring([{ key: randomBytes(32), createdAt: null }]).seal(LABEL, PLAIN)),
+        'another key',
+      ],
       () => {
         // Another key, under the id of ours.
         const foreign = Buffer.from(createKeyring([{ key: randomBytes(32), createdAt: null }]).seal(LABEL, PLAIN));
@@ -133,12 +147,22 @@ describe('a keyring', () => {
   test('has the same id in every process, and one that says nothing about the key', () => {
     assert.equal(createKeyring([KEY]).activeId, createKeyring([KEY]).activeId);
     assert.match(createKeyring([KEY]).activeId, /^[0-9a-f]{16}$/);
-    assert.equal(Buffer.from(KEY.key).toString('hex').includes(createKeyring([KEY]).activeId), false);
+    assert.equal(
+      Buffer.from(KEY.key)
+        .toString('hex')
+        .includes(createKeyring([KEY]).activeId),
+      false,
+    );
   });
 
   test('refuses what is no sealed thing as altered', () => {
     const ring = createKeyring([KEY]);
-    for (const bytes of [new Uint8Array(0), Buffer.from('GHS1'), Buffer.alloc(100), Buffer.from('GHS2'.padEnd(100, 'x'))]) {
+    for (const bytes of [
+      new Uint8Array(0),
+      Buffer.from('GHS1'),
+      Buffer.alloc(100),
+      Buffer.from('GHS2'.padEnd(100, 'x')),
+    ]) {
       assert.throws(() => ring.open(LABEL, bytes), broken('altered'));
     }
   });

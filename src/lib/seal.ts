@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto';
 import { randomBytes } from './random.ts';
 
 /** Sealing: AES-256-GCM, where the label (what the thing is and whose) is authenticated with the content. */
@@ -8,7 +16,11 @@ export class SealBroken extends Error {
   readonly fault: 'altered' | 'unknown key';
 
   constructor(fault: 'altered' | 'unknown key') {
-    super(fault === 'altered' ? 'what was sealed was altered or belongs to something else' : 'it was sealed with a key that is not here');
+    super(
+      fault === 'altered'
+        ? 'what was sealed was altered or belongs to something else'
+        : 'it was sealed with a key that is not here',
+    );
     this.name = 'SealBroken';
     this.fault = fault;
   }
@@ -98,8 +110,17 @@ export function createKeyring(keys: readonly SealFileKey[]): Keyring {
 function ringKey({ key, createdAt }: SealFileKey): RingKey {
   if (key.length !== KEY_BYTES) throw new Error(`a seal key has ${KEY_BYTES} bytes`);
   const id = hash('sha256', derive(key, 'gatehouse seal id')).slice(0, KEY_ID_BYTES * 2);
-  const macKeys = { ledger: createSecretKey(derive(key, 'gatehouse ledger')), order: createSecretKey(derive(key, 'gatehouse order')) };
-  return { id, idBytes: Buffer.from(id, 'hex'), secret: createSecretKey(derive(key, 'gatehouse seal')), macKeys, createdAt };
+  const macKeys = {
+    ledger: createSecretKey(derive(key, 'gatehouse ledger')),
+    order: createSecretKey(derive(key, 'gatehouse order')),
+  };
+  return {
+    id,
+    idBytes: Buffer.from(id, 'hex'),
+    secret: createSecretKey(derive(key, 'gatehouse seal')),
+    macKeys,
+    createdAt,
+  };
 }
 
 function mac({ macKeys }: RingKey, purpose: MacPurpose, text: string): string {

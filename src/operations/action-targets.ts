@@ -8,7 +8,11 @@ import { getWorkspace } from '../store/workspaces.ts';
  * What is not `known` yet is left to the job. Throws not_found for a workspace or an inventory that there is not, and
  * invalid_argument for a limit that names no host of the inventory.
  */
-export async function requireTargets(tx: Tx, action: Action, known: (text: string) => boolean = () => true): Promise<void> {
+export async function requireTargets(
+  tx: Tx,
+  action: Action,
+  known: (text: string) => boolean = () => true,
+): Promise<void> {
   if (action.kind === 'notify') return;
   if (action.kind !== 'command') {
     if (known(action.workspace)) await getWorkspace(tx.db, action.workspace);

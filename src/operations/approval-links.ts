@@ -13,7 +13,9 @@ import { holdStanding } from './link-standing.ts';
 import { writeOperation, type Operation } from './operation.ts';
 import { reply } from './reply.ts';
 
-const CAPABILITY = { none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.' };
+const CAPABILITY = {
+  none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
+};
 
 /** The absolute URLs of one recipient's pair, and when the approval ends, in milliseconds since the epoch. */
 export interface MintedLinks {
@@ -40,21 +42,31 @@ export interface LinkOrder {
  * where nothing is left to decide, and forbidden where the recipient may not decide, or asked for what is decided, or
  * where who makes the links (an owner) asked for it: the link would be a way around the second person.
  */
-export async function mintLinks(tx: Tx, { origin, approvalId, recipient, target = null, madeBy, oneTap = [] }: LinkOrder): Promise<MintedLinks> {
+export async function mintLinks(
+  tx: Tx,
+  { origin, approvalId, recipient, target = null, madeBy, oneTap = [] }: LinkOrder,
+): Promise<MintedLinks> {
   const approval = await getApproval(tx.db, approvalId);
-  if (approval.state !== 'pending') throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
+  if (approval.state !== 'pending')
+    throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
   const now = await tx.dialect.clock(tx.db, tx.now);
   if (approval.expires_at <= now) {
     throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
   }
   const asking = [recipient, madeBy].find((owner) => owner !== null && isAsking(approval, owner));
   if (asking !== undefined && asking !== null) {
-    throw new Failure('forbidden', `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`);
+    throw new Failure(
+      'forbidden',
+      `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`,
+    );
   }
   const lapse = await holdStanding(tx, { recipient, target }, now);
   if (lapse === 'target') throw new Failure('forbidden', `No running daemon has the --notify target of ${recipient}.`);
   if (lapse === 'owner') {
-    throw new Failure('forbidden', `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`);
+    throw new Failure(
+      'forbidden',
+      `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`,
+    );
   }
   const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy, oneTap });
   return {
@@ -76,18 +88,27 @@ const link = writeOperation({
   shownOnce: true,
   scopes: OPERATORS,
   http: CAPABILITY,
-  cli: { verb: 'approval link', positionals: ['id'], examples: ['svc approval link apr_01m7yd4zyke00anp2z332d2j5p --recipient ana'] },
+  cli: {
+    verb: 'approval link',
+    positionals: ['id'],
+    examples: ['svc approval link apr_01m7yd4zyke00anp2z332d2j5p --recipient ana'],
+  },
   mcp: CAPABILITY,
   input: z.strictObject({
     id: field.id('apr'),
-    recipient: field.name.describe('As whom the links decide: the owner that this person\'s tokens have'),
+    recipient: field.name.describe("As whom the links decide: the owner that this person's tokens have"),
   }),
   answers: ['approval.link'],
   failures: ['not_found', 'forbidden', 'conflict'],
   audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
   prepare: ({ services }) => services.linkOrigin(),
   async run({ tx, caller }, { id, recipient }, origin) {
-    const { approve, reject, expiresAt } = await mintLinks(tx, { origin, approvalId: id, recipient, madeBy: caller.owner });
+    const { approve, reject, expiresAt } = await mintLinks(tx, {
+      origin,
+      approvalId: id,
+      recipient,
+      madeBy: caller.owner,
+    });
     return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
   },
 });

@@ -29,7 +29,12 @@ export function approvalDetail(row: ApprovalRow, stale: StaleBlock | null): View
   return { ...approvalView(row), ...(stale === null ? {} : { stale }), provenance: provenanceOf(row) };
 }
 
-function provenanceOf({ origin, alert, rule, matched_at: matchedAt }: ApprovalRow): ViewData<'approval.get'>['provenance'] {
+function provenanceOf({
+  origin,
+  alert,
+  rule,
+  matched_at: matchedAt,
+}: ApprovalRow): ViewData<'approval.get'>['provenance'] {
   if (origin !== 'alert') return { origin };
   return {
     origin,

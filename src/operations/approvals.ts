@@ -171,7 +171,12 @@ const decision = writeOperation({
   },
   async run({ store, services, tx, caller }, { id, decision, reason }) {
     const { name, owner, via } = caller;
-    const request = { approvalId: id, decision, reason: reason === undefined || reason === '' ? null : reason, decider: { name, owner, via } };
+    const request = {
+      approvalId: id,
+      decision,
+      reason: reason === undefined || reason === '' ? null : reason,
+      decider: { name, owner, via },
+    };
     const { approval, jobState } = await decide({ store, services }, tx, request);
     return reply('approval.decision', {
       approval_id: id,

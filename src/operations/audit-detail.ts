@@ -54,10 +54,12 @@ export function shownDetail(operation: string, stored: string): Record<string, V
   const fields = Object.hasOwn(SHOWN, operation) ? (SHOWN[operation] ?? []) : [];
   if (fields.length === 0) return {};
   const detail = JSON.parse(stored) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(fields.flatMap((name): [string, Value][] => {
-    const value = shownValue(detail[name]);
-    return value === undefined ? [] : [[name, value]];
-  }));
+  return Object.fromEntries(
+    fields.flatMap((name): [string, Value][] => {
+      const value = shownValue(detail[name]);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 function shownValue(value: unknown): Value | undefined {

@@ -7,12 +7,24 @@ const HASH = 'ab'.repeat(32);
 
 test('Heads are read as svc audit head prints them, as text and as JSON', () => {
   const head = { chain: 'main', seq: 7, hash: HASH };
-  assert.deepEqual(readHeads(`main 7 ${HASH}\n\ndmn_01m7yd4zyke00anp2z332d2j5p 12 ${HASH}\n`), [head, { chain: 'dmn_01m7yd4zyke00anp2z332d2j5p', seq: 12, hash: HASH }]);
+  assert.deepEqual(readHeads(`main 7 ${HASH}\n\ndmn_01m7yd4zyke00anp2z332d2j5p 12 ${HASH}\n`), [
+    head,
+    { chain: 'dmn_01m7yd4zyke00anp2z332d2j5p', seq: 12, hash: HASH },
+  ]);
   assert.deepEqual(readHeads(JSON.stringify({ schema_version: 1, kind: 'audit.head', data: [head] })), [head]);
 });
 
 test('A file that holds no heads is refused with the line, and never counts as heads that match', () => {
-  for (const text of ['', '\n', 'main', `main x ${HASH}`, `main 7 ${HASH}\nmain 8`, '{"data":[]}', '{', '{"data":[{"chain":"main"}]}']) {
+  for (const text of [
+    '',
+    '\n',
+    'main',
+    `main x ${HASH}`,
+    `main 7 ${HASH}\nmain 8`,
+    '{"data":[]}',
+    '{',
+    '{"data":[{"chain":"main"}]}',
+  ]) {
     assert.throws(() => readHeads(text), { code: 'invalid_argument', message: /^ledger_head: / }, text);
   }
 });
@@ -25,5 +37,6 @@ test('What the ledger records of an operation is shown under the name that it is
     ['workspace.apply', { workspace: 'net', plan: 'art_1', ungated: true }],
     ['data_dir.modes', { entries: ['seal.key 0755'], jobs: ['job_1'] }],
   ];
-  for (const [operation, detail] of kept) assert.deepEqual(shownDetail(operation, JSON.stringify({ ...detail, scope_value: 'hidden' })), detail, operation);
+  for (const [operation, detail] of kept)
+    assert.deepEqual(shownDetail(operation, JSON.stringify({ ...detail, scope_value: 'hidden' })), detail, operation);
 });

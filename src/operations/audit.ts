@@ -18,14 +18,27 @@ const ANSWER_ROWS_MAX = 500;
 
 function rowView(row: LedgerRow): ViewItem<'audit.list'> {
   const { chain, seq, at, principal, owner, via, operation, target, detail } = row;
-  return { chain, seq, at: rfc3339(at), principal, owner, via, operation, target, detail: shownDetail(operation, detail) };
+  return {
+    chain,
+    seq,
+    at: rfc3339(at),
+    principal,
+    owner,
+    via,
+    operation,
+    target,
+    detail: shownDetail(operation, detail),
+  };
 }
 
 async function* rowViews(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<ViewItem<'audit.list'>[]> {
   for await (const rows of listLedger(db, filter, limit)) yield rows.map(rowView);
 }
 
-function filterOf({ since, ...names }: Omit<LedgerFilter, 'since'> & { readonly since?: string | undefined }): LedgerFilter {
+function filterOf({
+  since,
+  ...names
+}: Omit<LedgerFilter, 'since'> & { readonly since?: string | undefined }): LedgerFilter {
   return { ...names, since: since === undefined ? undefined : Date.parse(since) };
 }
 
@@ -33,7 +46,10 @@ const FILTERS = {
   operation: z.string().max(64).optional().describe('Only this operation, such as token.create'),
   principal: z.string().max(200).optional().describe('Only what this principal did'),
   target: z.string().max(400).optional().describe('Only what was done to this id or name'),
-  since: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }).optional().describe('Only rows from this time on, in RFC 3339'),
+  since: z.iso
+    .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
+    .optional()
+    .describe('Only rows from this time on, in RFC 3339'),
 };
 
 const list = readOperation({
@@ -60,12 +76,19 @@ const exported = readOperation({
   effect: 'read',
   scopes: PLAN_READERS,
   http: { none: 'The list answers the same with limit 0.' },
-  cli: { verb: 'audit export', examples: ['svc audit export --output json > audit.json', 'svc audit export --since 2026-11-01T00:00:00Z --output json'] },
+  cli: {
+    verb: 'audit export',
+    examples: [
+      'svc audit export --output json > audit.json',
+      'svc audit export --since 2026-11-01T00:00:00Z --output json',
+    ],
+  },
   mcp: { none: 'The ledger is for people.' },
   input: z.strictObject(FILTERS),
   answers: ['audit.list'],
   failures: [],
-  run: async ({ store }, input) => replyPages('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
+  run: async ({ store }, input) =>
+    replyPages('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
 });
 
 const head = readOperation({
@@ -95,11 +118,15 @@ export function readHeads(text: string): KeptHead[] {
     if (line.trim() === '') return [];
     const [, chain, seq, hash] = LINE.exec(line.trim()) ?? [];
     if (chain === undefined || hash === undefined) {
-      throw new Failure('invalid_argument', `ledger_head: line ${index + 1} is not a chain, a row number and a hash, as "svc audit head" prints them.`);
+      throw new Failure(
+        'invalid_argument',
+        `ledger_head: line ${index + 1} is not a chain, a row number and a hash, as "svc audit head" prints them.`,
+      );
     }
     return [{ chain, seq: Number(seq), hash }];
   });
-  if (heads.length === 0) throw new Failure('invalid_argument', 'ledger_head: the file holds no line of "svc audit head".');
+  if (heads.length === 0)
+    throw new Failure('invalid_argument', 'ledger_head: the file holds no line of "svc audit head".');
   return heads;
 }
 
@@ -114,13 +141,25 @@ function jsonLines(text: string): string[] {
 }
 
 /** The report, with the entry of the ledger failing where a head that was kept is not there any more. */
-export async function withHeads(db: Db, report: readonly DoctorEntry[], heads: readonly KeptHead[]): Promise<DoctorEntry[]> {
+export async function withHeads(
+  db: Db,
+  report: readonly DoctorEntry[],
+  heads: readonly KeptHead[],
+): Promise<DoctorEntry[]> {
   const faults = await compareHeads(db, heads);
   return report.map((entry) => {
     if (entry.name !== 'audit_ledger') return entry;
-    if (faults.length === 0) return { ...entry, detail: `${entry.detail} ${heads.length} kept ${heads.length === 1 ? 'head' : 'heads'} found.` };
+    if (faults.length === 0)
+      return {
+        ...entry,
+        detail: `${entry.detail} ${heads.length} kept ${heads.length === 1 ? 'head' : 'heads'} found.`,
+      };
     const named = namedFaults(faults);
-    return { ...entry, status: 'fail' as const, detail: entry.status === 'fail' ? `${named}; ${entry.detail}` : `${named}.` };
+    return {
+      ...entry,
+      status: 'fail' as const,
+      detail: entry.status === 'fail' ? `${named}; ${entry.detail}` : `${named}.`,
+    };
   });
 }
 

@@ -47,7 +47,8 @@ export function createAuthenticator({ store, clock, sealKey }: AuthenticatorOpti
   const sessions = new SessionKeeper(store, clock, tokens);
   return {
     async authenticate({ authorization, cookie }, via) {
-      if (authorization.length > 1) throw unauthenticated('More than one Authorization header was sent: send exactly one.');
+      if (authorization.length > 1)
+        throw unauthenticated('More than one Authorization header was sent: send exactly one.');
       const [header] = authorization;
       if (header === undefined) return sessions.caller(cookie);
       const text = BEARER.exec(header)?.[1];

@@ -27,7 +27,10 @@ const run = writeOperation({
   cli: {
     verb: 'command run',
     positionals: ['command'],
-    examples: ['svc command run --inventory localhost --wait -- uptime', 'svc command run --inventory localhost -- df -h /'],
+    examples: [
+      'svc command run --inventory localhost --wait -- uptime',
+      'svc command run --inventory localhost -- df -h /',
+    ],
   },
   mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
   input: z.strictObject({
@@ -38,7 +41,9 @@ const run = writeOperation({
       .min(1, { error: 'expected at least one word' })
       .max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` })
       .refine((words) => words[0] !== '', { error: 'the first word must name a program' })
-      .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, { error: `expected at most ${COMMAND_BYTES_MAX} bytes in all` }),
+      .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, {
+        error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
+      }),
     timeout: z.string().optional().describe('How long it may run, such as 10m'),
     egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
     privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),
@@ -53,7 +58,13 @@ const run = writeOperation({
     const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
     const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
     const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] };
-    const queued = await queueCommand(tx, services, asker, { inventory, limit, command, egressPorts, privileged, timeoutMs }, null);
+    const queued = await queueCommand(
+      tx,
+      services,
+      asker,
+      { inventory, limit, command, egressPorts, privileged, timeoutMs },
+      null,
+    );
     return reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
   },
 });
@@ -71,9 +82,14 @@ const result = readOperation({
   failures: ['not_found', 'conflict'],
   async run({ store }, { id }) {
     const job = await getJob(store.db, id);
-    if (job.kind !== 'command') throw new Failure('conflict', `Job ${id} is of kind ${job.kind}: only a command has such a result.`);
+    if (job.kind !== 'command')
+      throw new Failure('conflict', `Job ${id} is of kind ${job.kind}: only a command has such a result.`);
     if (!isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state}: it has no result yet.`);
-    return reply('command.result', { job_id: id, state: job.state, hosts: job.started_at === null ? [] : [await hostResult(store.db, job)] });
+    return reply('command.result', {
+      job_id: id,
+      state: job.state,
+      hosts: job.started_at === null ? [] : [await hostResult(store.db, job)],
+    });
   },
 });
 
@@ -85,7 +101,8 @@ async function hostResult(db: Db, job: JobRow) {
     // Decoding takes the thread: others have their turn in between.
     await nextTurn();
     if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
-    for (const stream of ['stdout', 'stderr'] as const) if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
+    for (const stream of ['stdout', 'stderr'] as const)
+      if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
     break;
   }
   const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);

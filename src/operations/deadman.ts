@@ -46,12 +46,18 @@ const add = writeOperation({
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
-  cli: { verb: 'deadman add', positionals: ['name'], examples: ['svc deadman add prometheus --webhook watchdog --every 10m'] },
+  cli: {
+    verb: 'deadman add',
+    positionals: ['name'],
+    examples: ['svc deadman add prometheus --webhook watchdog --every 10m'],
+  },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     webhook: field.name.describe('The webhook that is listened to'),
-    every: z.string({ error: 'expected a duration such as 10m' }).describe('How long a silence may be, such as 10m; at least 10s; counted from now on at the earliest'),
+    every: z
+      .string({ error: 'expected a duration such as 10m' })
+      .describe('How long a silence may be, such as 10m; at least 10s; counted from now on at the earliest'),
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],

@@ -45,7 +45,8 @@ interface DecideHome {
  */
 export async function decide(home: DecideHome, tx: Tx, request: DecisionRequest): Promise<Decided> {
   const { approvalId, decision, reason, decider } = request;
-  if (!DECISIONS.includes(decision)) throw new Failure('invalid_argument', `decision: expected one of ${DECISIONS.join(', ')}.`);
+  if (!DECISIONS.includes(decision))
+    throw new Failure('invalid_argument', `decision: expected one of ${DECISIONS.join(', ')}.`);
   const approval = await holdApproval(tx, approvalId);
   if (approval.state !== 'pending') throw settledAlready(approval);
   if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
@@ -72,14 +73,24 @@ async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promi
 }
 
 /** Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone when it is refused. */
-export async function recordRefusal(store: Pick<Store, 'write'>, { name: principal, owner, via }: Decider, approvalId: string, decision: Decision): Promise<void> {
-  await store.write(async (tx) => tx.record({ principal, owner, via, operation: 'approval.refused', target: approvalId, detail: { decision } }));
+export async function recordRefusal(
+  store: Pick<Store, 'write'>,
+  { name: principal, owner, via }: Decider,
+  approvalId: string,
+  decision: Decision,
+): Promise<void> {
+  await store.write(async (tx) =>
+    tx.record({ principal, owner, via, operation: 'approval.refused', target: approvalId, detail: { decision } }),
+  );
 }
 
 /** Throws forbidden for an owner in the asking chain. */
 export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner: string): void {
   if (!isAsking(approval, owner)) return;
-  throw new Failure('forbidden', `${owner} is among those who asked for what ${approval.id} decides: somebody else has to decide it.`);
+  throw new Failure(
+    'forbidden',
+    `${owner} is among those who asked for what ${approval.id} decides: somebody else has to decide it.`,
+  );
 }
 
 function settledAlready({ id, state, decided_at: at, decided_by: by, decided_via: via }: ApprovalRow): Failure {

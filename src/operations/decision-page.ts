@@ -91,7 +91,10 @@ const FORM = z.strictObject({
     .transform((text) => text.replaceAll('\r\n', '\n').trim())
     .refine((text) => text.length <= REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
     .optional(),
-  seen: z.string().max(PROOF_MAX, { error: `expected at most ${PROOF_MAX} characters` }).optional(),
+  seen: z
+    .string()
+    .max(PROOF_MAX, { error: `expected at most ${PROOF_MAX} characters` })
+    .optional(),
 });
 
 const UNKNOWN: DecisionPage = { show: 'unknown' };
@@ -112,7 +115,11 @@ export function proofOf(token: string): string {
  * allowed. Answers `outcome` with `fresh` where it did; every
  * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is busy.
  */
-export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonly<Record<string, string>>): Promise<DecisionPage> {
+export async function decideByLink(
+  home: Home,
+  visit: LinkVisit,
+  fields: Readonly<Record<string, string>>,
+): Promise<DecisionPage> {
   const link = await linkOf(home, visit);
   if (link === null) return UNKNOWN;
   const { reason: given = '', seen } = parseInput(FORM, fields);
@@ -126,14 +133,22 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
       await refuseLapsed(tx, link);
       await decide(home, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
       const { name: principal, owner, via } = decider;
-      tx.record({ principal, owner, via, operation: 'approval.decision', target: link.approval_id, detail: { decision: link.decision } });
+      tx.record({
+        principal,
+        owner,
+        via,
+        operation: 'approval.decision',
+        target: link.approval_id,
+        detail: { decision: link.decision },
+      });
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const page = await pageOf(home, link, visit.token, false);
     // Refused for a reason that the page would not tell; without its form, the page is what is missing.
     if (page.show === 'question' && isForm) throw error;
-    if (page.show === 'own' || page.show === 'lapsed') await recordRefusal(home.store, decider, link.approval_id, link.decision);
+    if (page.show === 'own' || page.show === 'lapsed')
+      await recordRefusal(home.store, decider, link.approval_id, link.decision);
     return page;
   }
   return pageOf(home, link, visit.token, true);
@@ -145,14 +160,25 @@ export async function decideByLink(home: Home, visit: LinkVisit, fields: Readonl
  * sealed plan is opened. One that does not open is approved by nobody with a link.
  */
 async function refuseUnseen(home: Home, link: DecisionLinkRow, isForm: boolean): Promise<void> {
-  const needsPage = new Failure('forbidden', 'This needs the page: open the link and use its button. Nothing was decided.');
+  const needsPage = new Failure(
+    'forbidden',
+    'This needs the page: open the link and use its button. Nothing was decided.',
+  );
   if (!isForm && link.one_tap !== 1) throw needsPage;
   if (link.decision === 'reject') return;
   const approval = await getApproval(home.store.db, link.approval_id);
   const plan = await staleOf(home.store.db, approval);
   const shown = plan.is === 'good' && plan.artifact !== null ? await planOf(home, plan.artifact) : null;
-  if (isForm && shown?.destroyed === null) throw new Failure('conflict', 'The plan cannot be opened, so it cannot be approved with a link. Nothing was decided.');
-  if (!isForm && !isOneTap({ kind: approval.kind, destroys: shown?.destroyed?.length ?? null, ruleAllows: approval.one_tap === 1 })) throw needsPage;
+  if (isForm && shown?.destroyed === null)
+    throw new Failure(
+      'conflict',
+      'The plan cannot be opened, so it cannot be approved with a link. Nothing was decided.',
+    );
+  if (
+    !isForm &&
+    !isOneTap({ kind: approval.kind, destroys: shown?.destroyed?.length ?? null, ruleAllows: approval.one_tap === 1 })
+  )
+    throw needsPage;
 }
 
 async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
@@ -187,8 +213,14 @@ async function pageOf(home: Home, link: DecisionLinkRow, token: string, fresh: b
   const why = await lapseOf(home.store, link, now);
   if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
   const plan = await staleOf(db, approval);
-  if (plan.is !== 'good') return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
-  return { show: 'question', asked, plan: plan.artifact === null ? null : await planOf(home, plan.artifact), proof: proofOf(token) };
+  if (plan.is !== 'good')
+    return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
+  return {
+    show: 'question',
+    asked,
+    plan: plan.artifact === null ? null : await planOf(home, plan.artifact),
+    proof: proofOf(token),
+  };
 }
 
 function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
@@ -211,8 +243,11 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
 /** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
 async function planOf(home: Home, artifact: ArtifactFacts): Promise<PlanFacts> {
   const json = await jsonOf(home, artifact.id);
-  if (json === null) return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
-  const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>>;
+  if (json === null)
+    return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+  const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<
+    Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>
+  >;
   const destroyed = destroys.map(({ address, action }) => ({ address, action }));
   return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
 }

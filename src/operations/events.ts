@@ -48,15 +48,22 @@ const list = readOperation({
   cli: { verb: 'event list', examples: ['svc event list', 'svc event list --source alertmanager --outcome error'] },
   mcp: { tool: 'event_list' },
   input: z.strictObject({
-    source: z.enum(EVENT_SOURCES, { error: `expected one of ${EVENT_SOURCES.join(', ')}` }).optional().describe('Only events of this source'),
-    outcome: z.enum(EVENT_OUTCOMES, { error: `expected one of ${EVENT_OUTCOMES.join(', ')}` }).optional().describe('Only events with this outcome'),
+    source: z
+      .enum(EVENT_SOURCES, { error: `expected one of ${EVENT_SOURCES.join(', ')}` })
+      .optional()
+      .describe('Only events of this source'),
+    outcome: z
+      .enum(EVENT_OUTCOMES, { error: `expected one of ${EVENT_OUTCOMES.join(', ')}` })
+      .optional()
+      .describe('Only events with this outcome'),
     limit: field.limit(25).describe('How many; 0 is all'),
   }),
   answers: ['event.list'],
   failures: [],
   async run({ store }, { source, outcome, limit }) {
     const filter = { source, outcome };
-    if (limit === 0 || limit > PAGE) return replyPages('event.list', eventPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
+    if (limit === 0 || limit > PAGE)
+      return replyPages('event.list', eventPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
     return reply('event.list', (await listEvents(store.db, filter, limit)).map(eventView));
   },
 });
@@ -111,7 +118,9 @@ const trace = readOperation({
   summary: 'Show step by step how an event came to its outcome, and what its sender said of it',
   effect: 'read',
   scopes: READERS,
-  http: { none: 'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the machine itself, by svc event get.' },
+  http: {
+    none: 'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the machine itself, by svc event get.',
+  },
   cli: { verb: 'event trace', positionals: ['id'], examples: ['svc event trace evt_01m7yd4zyke00anp2z332d2j5p'] },
   mcp: { none: 'event_get answers the outcome and its reason.' },
   input: z.strictObject({ id: field.id('evt') }),
@@ -120,7 +129,13 @@ const trace = readOperation({
   async run({ store }, { id }) {
     const row = await getEvent(store.db, id);
     const steps = [...(await explainSteps(store.db, row))];
-    return reply('event.trace', { event_id: id, outcome: row.outcome, reason: row.reason, steps, annotations: JSON.parse(row.annotations) as Record<string, string> });
+    return reply('event.trace', {
+      event_id: id,
+      outcome: row.outcome,
+      reason: row.reason,
+      steps,
+      annotations: JSON.parse(row.annotations) as Record<string, string>,
+    });
   },
 });
 

@@ -13,7 +13,10 @@ export class MessageRefused extends Failure {
   }
 }
 
-const REFUSAL_OF_CODE: Partial<Record<FailureCode, MessageRefusal>> = { unauthenticated: 'unsigned', conflict: 'repeated' };
+const REFUSAL_OF_CODE: Partial<Record<FailureCode, MessageRefusal>> = {
+  unauthenticated: 'unsigned',
+  conflict: 'repeated',
+};
 
 /** As what the doctor counts a message that ended so; null for what the sender tries again. */
 export function refusalOf(error: unknown): MessageRefusal | null {

@@ -30,20 +30,28 @@ const FORMS: Partial<Record<WebhookSource, (headers: IncomingHttpHeaders) => Cla
  * Checks who sent these bytes; null for a webhook whose messages are not signed. Throws unauthenticated where the
  * signature is missing or does not fit, and unavailable where it can not be checked.
  */
-export async function checkSignature(home: Home, row: WebhookRow, headers: IncomingHttpHeaders, bytes: Uint8Array): Promise<Signature | null> {
+export async function checkSignature(
+  home: Home,
+  row: WebhookRow,
+  headers: IncomingHttpHeaders,
+  bytes: Uint8Array,
+): Promise<Signature | null> {
   if (row.signed !== 1) return null;
   const { seconds, hex, separator } = (FORMS[row.source] ?? ownClaim)(headers);
   const now = home.services.clock.now();
   const expected = await signatureOf(home, await secretOf(home, row), `${seconds}${separator}`, bytes);
   if (!timingSafeEqual(Buffer.from(hex, 'hex'), expected)) throw refused('The signature does not fit the message.');
   const signedAt = Number(seconds) * 1_000;
-  if (Math.abs(now - signedAt) > SIGNATURE_TOLERANCE_MS) throw refused('The time of the signature is more than 5 minutes from that of this service.');
+  if (Math.abs(now - signedAt) > SIGNATURE_TOLERANCE_MS)
+    throw refused('The time of the signature is more than 5 minutes from that of this service.');
   return { webhook: row.name, signature: hex, message: newId('req', now), signed_at: signedAt };
 }
 
 async function signatureOf({ services }: Home, secret: Uint8Array, head: string, bytes: Uint8Array): Promise<Buffer> {
   const mac = createHmac('sha256', secret).update(head);
-  const slices = Array.from({ length: Math.ceil(bytes.length / SLICE_BYTES) }, (_, n) => bytes.subarray(n * SLICE_BYTES, (n + 1) * SLICE_BYTES));
+  const slices = Array.from({ length: Math.ceil(bytes.length / SLICE_BYTES) }, (_, n) =>
+    bytes.subarray(n * SLICE_BYTES, (n + 1) * SLICE_BYTES),
+  );
   await services.reaction.turns.each(slices, (slice) => mac.update(slice));
   return mac.digest();
 }
@@ -67,7 +75,8 @@ export function takenOnce(reaction: ReactionDeps, signature: Signature | null): 
 
 function ownClaim(headers: IncomingHttpHeaders): Claim {
   const [, seconds, hex] = /^t=(\d{1,11}),v1=([0-9a-f]{64})$/.exec(textOf(headers['x-gatehouse-signature'])) ?? [];
-  if (seconds === undefined || hex === undefined) throw refused('X-Gatehouse-Signature: expected t=SECONDS,v1=HEX, the HMAC-SHA256 of "SECONDS.BODY".');
+  if (seconds === undefined || hex === undefined)
+    throw refused('X-Gatehouse-Signature: expected t=SECONDS,v1=HEX, the HMAC-SHA256 of "SECONDS.BODY".');
   return { seconds, hex, separator: '.' };
 }
 
@@ -76,7 +85,10 @@ function grafanaClaim(headers: IncomingHttpHeaders): Claim {
   if (hex === undefined) throw refused('X-Grafana-Alerting-Signature: expected an HMAC-SHA256 in hex.');
   const [seconds] = /^\d{1,11}$/.exec(textOf(headers['x-grafana-alerting-timestamp'])) ?? [];
   // Without a time in it a signature would be good for ever.
-  if (seconds === undefined) throw refused('X-Grafana-Alerting-Timestamp: expected Unix seconds; name this header as the timestamp header in Grafana.');
+  if (seconds === undefined)
+    throw refused(
+      'X-Grafana-Alerting-Timestamp: expected Unix seconds; name this header as the timestamp header in Grafana.',
+    );
   return { seconds, hex, separator: ':' };
 }
 

@@ -40,7 +40,12 @@ export function webhookFinder({ store }: Home): (token: string) => Promise<Webho
 }
 
 /** Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too many are being read. */
-export async function readMessage(home: Home, reader: MessageReader, hook: Hook, message: Message): Promise<Normalised> {
+export async function readMessage(
+  home: Home,
+  reader: MessageReader,
+  hook: Hook,
+  message: Message,
+): Promise<Normalised> {
   try {
     return await reader.read(hook.row.source, message);
   } catch (error) {
@@ -50,9 +55,21 @@ export async function readMessage(home: Home, reader: MessageReader, hook: Hook,
 }
 
 /** For a message that can't be read. Throws MessageRefused, after the message is on the ledger. */
-export async function refuseMessage({ services }: Home, { row, signature }: Hook, peer: string, { message, refusal }: Unreadable): Promise<never> {
+export async function refuseMessage(
+  { services }: Home,
+  { row, signature }: Hook,
+  peer: string,
+  { message, refusal }: Unreadable,
+): Promise<never> {
   // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
-  if (row.signed !== 1 || signature !== null) await receiveUnreadable(takenOnce(services.reaction, signature), row.source, [message], ingressLabels(peer), webhookAnnotation(row));
+  if (row.signed !== 1 || signature !== null)
+    await receiveUnreadable(
+      takenOnce(services.reaction, signature),
+      row.source,
+      [message],
+      ingressLabels(peer),
+      webhookAnnotation(row),
+    );
   throw new MessageRefused(message, refusal);
 }
 
@@ -64,11 +81,19 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // A sender's own labels of these names go: only the socket says from where something came.
-    const stamp = (event: NormalEvent): NormalEvent => ({ ...event, labels: { ...event.labels, ...own }, annotations: { ...event.annotations, ...webhookAnnotation(row) } });
+    const stamp = (event: NormalEvent): NormalEvent => ({
+      ...event,
+      labels: { ...event.labels, ...own },
+      annotations: { ...event.annotations, ...webhookAnnotation(row) },
+    });
     const stamped = await reaction.turns.each(events, stamp);
     const received = await receive(reaction, stamped, sender);
-    const unread = problems.length === 0 ? [] : await receiveUnreadable(reaction, row.source, problems, own, webhookAnnotation(row));
-    const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({ event_id: id, outcome }));
+    const unread =
+      problems.length === 0 ? [] : await receiveUnreadable(reaction, row.source, problems, own, webhookAnnotation(row));
+    const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({
+      event_id: id,
+      outcome,
+    }));
     // Only what was taken counts as heard: no repeat, and nothing that the store refused.
     noteHeard(row.hash);
     return { events: accepted };

@@ -26,8 +26,7 @@ const METADATA_MAX = 32;
 const METADATA_KEY = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 const STATUS_MAX = 100;
 
-const text = (max: number) =>
-  z.string().max(max, { error: `expected at most ${max} characters` });
+const text = (max: number) => z.string().max(max, { error: `expected at most ${max} characters` });
 
 const metadataValue = z.union([text(EVENT_LIMITS.valueCharacters), z.number(), z.boolean()], {
   error: `expected text of at most ${EVENT_LIMITS.valueCharacters} characters, a number, true or false`,
@@ -45,14 +44,20 @@ const request = writeOperation({
   mcp: { none: 'A host asks with its own token over HTTP; an agent is no host.' },
   input: z.strictObject({
     request: text(EVENT_LIMITS.nameCharacters)
-      .regex(/^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u, { error: 'expected a name without control characters and without blanks at its ends' })
+      .regex(/^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u, {
+        error: 'expected a name without control characters and without blanks at its ends',
+      })
       .describe('What is asked for: the name of the event'),
     reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Why, for people'),
     status: text(STATUS_MAX).optional().describe('firing, resolved, or a word of its own'),
     metadata: z
       .record(z.string(), metadataValue)
-      .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), { error: 'expected names of 1 to 64 of A-Z a-z 0-9 _ . -' })
-      .refine((metadata) => Object.keys(metadata).length <= METADATA_MAX, { error: `expected at most ${METADATA_MAX} entries` })
+      .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), {
+        error: 'expected names of 1 to 64 of A-Z a-z 0-9 _ . -',
+      })
+      .refine((metadata) => Object.keys(metadata).length <= METADATA_MAX, {
+        error: `expected at most ${METADATA_MAX} entries`,
+      })
       .default({})
       .describe('Labels of the event, each behind metadata.'),
     wait: z.boolean({ error: 'expected true or false' }).default(false).describe('Answer when the job has ended'),
@@ -67,14 +72,26 @@ const request = writeOperation({
   async prepare({ services, caller }, { request, reason, status, metadata }) {
     const texts = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]));
     const event = hostEvent(caller.name, { request, reason: reason || null, status: status || null, metadata: texts });
-    const sender = { principal: caller.name, owners: [caller.owner], via: caller.via, trigger: 'host', depth: 0 } as const;
+    const sender = {
+      principal: caller.name,
+      owners: [caller.owner],
+      via: caller.via,
+      trigger: 'host',
+      depth: 0,
+    } as const;
     const [considered] = await consider(services.reaction, [event], sender);
     if (considered === undefined) throw new Error('an event was considered and did not come back');
     return considered;
   },
   async run({ tx, services }, _input, considered) {
     const { event, jobId, approvalId } = await settle(services.reaction, tx, considered);
-    return told({ event_id: event.id, outcome: event.outcome, reason: event.reason, job_id: jobId, approval_id: approvalId });
+    return told({
+      event_id: event.id,
+      outcome: event.outcome,
+      reason: event.reason,
+      job_id: jobId,
+      approval_id: approvalId,
+    });
   },
   async around(context, { wait, timeout }, write) {
     const waitMs = requireDuration('timeout', timeout, WAIT_MIN_MS, WAIT_MAX_MS);
@@ -99,7 +116,10 @@ const request = writeOperation({
 function place({ id }: Caller): () => void {
   const release = waiting.take(id);
   if (release !== null) return release;
-  throw new Failure('unavailable', `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was asked for: retry, or ask without wait.`);
+  throw new Failure(
+    'unavailable',
+    `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was asked for: retry, or ask without wait.`,
+  );
 }
 
 /** The first answer with how the job ended; null where there is none to wait for. */
@@ -110,7 +130,8 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
   const until = deadline(services.clock, waitMs, patience.signal);
   try {
     const end = await awaitJob(store.db, services, jobId, until.signal);
-    if (end !== null) return told({ ...first, job_state: end.state, ...(end.exitCode === null ? {} : { exit_code: end.exitCode }) });
+    if (end !== null)
+      return told({ ...first, job_state: end.state, ...(end.exitCode === null ? {} : { exit_code: end.exitCode }) });
   } finally {
     until.clear();
   }
@@ -122,7 +143,9 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
 /** Nobody reads that answer: the ledger says what became of the wait. */
 function noteDisconnected({ store, caller }: WaitContext, jobId: string): Promise<void> {
   const { name: principal, owner, via } = caller;
-  return store.write(async (tx) => tx.record({ principal, owner, via, operation: 'host.disconnected', target: jobId, detail: {} }));
+  return store.write(async (tx) =>
+    tx.record({ principal, owner, via, operation: 'host.disconnected', target: jobId, detail: {} }),
+  );
 }
 
 /** 202 while a job of it is queued, waits for approval or runs. */

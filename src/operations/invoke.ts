@@ -5,7 +5,15 @@ import type { Tx } from '../store/gate.ts';
 import type { Db } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import { encode, encodePages, encodeRaw } from './envelope.ts';
-import { isNone, type Operation, pathFields, type Patience, takesKey, type WriteOperation, type Written } from './operation.ts';
+import {
+  isNone,
+  type Operation,
+  pathFields,
+  type Patience,
+  takesKey,
+  type WriteOperation,
+  type Written,
+} from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -15,9 +23,19 @@ import type { z } from 'zod';
 /** What a face sends on, unchanged. */
 export type Answer =
   /** `data` is undefined where the operation answered JSON. */
-  | { readonly shape: 'body'; readonly status: number; readonly kind: ViewName; readonly body: string | Buffer; readonly data: unknown }
+  | {
+      readonly shape: 'body';
+      readonly status: number;
+      readonly kind: ViewName;
+      readonly body: string | Buffer;
+      readonly data: unknown;
+    }
   | { readonly shape: 'pages'; readonly status: number; readonly kind: ViewName; readonly body: AsyncIterable<string> }
-  | { readonly shape: 'stream'; readonly status: number; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
+  | {
+      readonly shape: 'stream';
+      readonly status: number;
+      readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent>;
+    }
   | { readonly shape: 'text'; readonly status: number; readonly contentType: string; readonly body: string }
   | { readonly shape: 'none'; readonly status: 204 };
 
@@ -41,7 +59,8 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** Throws invalid_argument. */
 export function checkIdempotencyKey(key: string): void {
-  if (!KEY.test(key)) throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
+  if (!KEY.test(key))
+    throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
 }
 
 /** The one way to call an operation: scope, input, idempotency key, run, project. Throws Failure. */
@@ -55,7 +74,10 @@ export async function invoke(home: Home, operation: Operation, invocation: Invoc
 /** Scope before anything else: a refused call has read nothing. */
 export function authorize(operation: Operation, caller: Caller): void {
   if (!operation.scopes.some((scope) => caller.scopes.includes(scope))) {
-    throw new Failure('forbidden', `${operation.id} needs the scope ${operation.scopes.join(' or ')}; this credential has ${caller.scope}.`);
+    throw new Failure(
+      'forbidden',
+      `${operation.id} needs the scope ${operation.scopes.join(' or ')}; this credential has ${caller.scope}.`,
+    );
   }
   if (operation.bearerOnly === true && caller.credential === 'session') {
     throw new Failure('forbidden', `${operation.id} needs a bearer token: a browser session is not enough.`);
@@ -79,11 +101,19 @@ async function runWrite(home: Home, operation: WriteOperation, invocation: Invoc
   return first;
 }
 
-async function writeOnce(home: Home, operation: WriteOperation, { caller, idempotencyKey: key }: Invocation, input: Input): Promise<Answer> {
+async function writeOnce(
+  home: Home,
+  operation: WriteOperation,
+  { caller, idempotencyKey: key }: Invocation,
+  input: Input,
+): Promise<Answer> {
   if (key === undefined) return commit(home, operation, caller, input, null);
   checkIdempotencyKey(key);
   if (!takesKey(operation)) {
-    throw new Failure('invalid_argument', `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`);
+    throw new Failure(
+      'invalid_argument',
+      `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`,
+    );
   }
   const asked = heldKey(operation, caller, key, input);
   const first = await kept(home.store.db, asked);
@@ -107,23 +137,40 @@ interface HeldKey {
   readonly joblessHolder: string | null;
 }
 
-function heldKey(operation: WriteOperation, caller: Caller, key: string, input: Readonly<Record<string, unknown>>): HeldKey {
+function heldKey(
+  operation: WriteOperation,
+  caller: Caller,
+  key: string,
+  input: Readonly<Record<string, unknown>>,
+): HeldKey {
   // A decision about one thing is no repeat of one about another, whatever key it carries.
-  const target = isNone(operation.http) ? '' : pathFields(operation.http).map((name) => `:${String(input[name])}`).join('');
+  const target = isNone(operation.http)
+    ? ''
+    : pathFields(operation.http)
+        .map((name) => `:${String(input[name])}`)
+        .join('');
   const own = `write:${caller.id}:${operation.id}${target}`;
   if (operation.effect !== 'enqueue') return { key, holder: own, joblessHolder: null };
   return { key, holder: `job:${caller.owner}`, joblessHolder: operation.mayMakeNone === true ? own : null };
 }
 
 async function kept(db: Db, { key, holder, joblessHolder }: HeldKey): Promise<Answer | null> {
-  const row = (await findAnswer(db, holder, key)) ?? (joblessHolder === null ? undefined : await findAnswer(db, joblessHolder, key));
+  const row =
+    (await findAnswer(db, holder, key)) ??
+    (joblessHolder === null ? undefined : await findAnswer(db, joblessHolder, key));
   if (row === undefined) return null;
   if (row.kind === '') return { shape: 'none', status: 204 };
   const data: unknown = JSON.parse(row.data);
   return { shape: 'body', status: row.status, kind: row.kind as ViewName, body: encode(row.kind, data), data };
 }
 
-async function commit(home: Home, operation: WriteOperation, caller: Caller, input: Input, key: HeldKey | null): Promise<Answer> {
+async function commit(
+  home: Home,
+  operation: WriteOperation,
+  caller: Caller,
+  input: Input,
+  key: HeldKey | null,
+): Promise<Answer> {
   const prepared = await operation.prepare?.({ ...home, caller }, input);
   return home.store.write(async (tx) => {
     if (key !== null && key.joblessHolder !== null) {
@@ -147,7 +194,8 @@ async function commit(home: Home, operation: WriteOperation, caller: Caller, inp
 }
 
 async function keep(tx: Tx, { key, holder, joblessHolder }: HeldKey, answer: Answer): Promise<void> {
-  const body = answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
+  const body =
+    answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
   const by = joblessHolder !== null && !madeJob(answer) ? joblessHolder : holder;
   await keepAnswer(tx, { key, holder: by, status: answer.status, ...body, created_at: tx.now });
 }
@@ -167,14 +215,25 @@ function present(operation: Operation, result: Reply): Answer {
     case 'text':
       return { shape: 'text', status, contentType: result.contentType, body: result.text };
     case 'pages':
-      return { shape: 'pages', status, kind: result.kind, body: encodePages(result.kind, projectPages(result.kind, result.pages)) };
+      return {
+        shape: 'pages',
+        status,
+        kind: result.kind,
+        body: encodePages(result.kind, projectPages(result.kind, result.pages)),
+      };
     case 'encoded':
       requireAnswer(operation, result.kind);
       return { shape: 'body', status, kind: result.kind, body: encodeRaw(result.kind, result.json), data: undefined };
     case 'one': {
       requireAnswer(operation, result.kind);
       const data = VIEWS[result.kind].parse(result.data);
-      return { shape: 'body', status: result.status ?? status, kind: result.kind, body: encode(result.kind, data), data };
+      return {
+        shape: 'body',
+        status: result.status ?? status,
+        kind: result.kind,
+        body: encode(result.kind, data),
+        data,
+      };
     }
   }
 }
@@ -183,7 +242,10 @@ function requireAnswer(operation: Operation, kind: ViewName): void {
   if (!operation.answers.includes(kind)) throw new Error(`${operation.id} does not answer ${kind}`);
 }
 
-async function* projectPages(kind: ViewName, pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
+async function* projectPages(
+  kind: ViewName,
+  pages: AsyncIterable<readonly unknown[]>,
+): AsyncGenerator<readonly unknown[]> {
   for await (const page of pages) yield VIEWS[kind].parse(page) as readonly unknown[];
 }
 

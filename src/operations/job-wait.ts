@@ -13,7 +13,12 @@ export interface JobEnd {
 }
 
 /** Waits until the job has ended; null when `signal` aborts first. Leaves no timer and no listener. Throws not_found. */
-export async function awaitJob(db: Db, services: Pick<Services, 'jobChanged' | 'clock'>, jobId: string, signal: AbortSignal): Promise<JobEnd | null> {
+export async function awaitJob(
+  db: Db,
+  services: Pick<Services, 'jobChanged' | 'clock'>,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<JobEnd | null> {
   while (!signal.aborted) {
     const looked = new AbortController();
     // Asked before the job is read: what changes in between is told.
@@ -31,7 +36,11 @@ export async function awaitJob(db: Db, services: Pick<Services, 'jobChanged' | '
 }
 
 /** A signal that aborts after `ms` milliseconds or with `signal`; `clear` takes its timer and listener away. */
-export function deadline(clock: Clock, ms: number, signal: AbortSignal): { readonly signal: AbortSignal; clear(): void } {
+export function deadline(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+): { readonly signal: AbortSignal; clear(): void } {
   const over = new AbortController();
   const end = (): void => over.abort();
   const cancel = clock.after(ms, end);

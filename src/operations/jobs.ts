@@ -7,7 +7,15 @@ import { rejectOfJob } from '../store/approvals.ts';
 import { appendState } from '../store/chunks.ts';
 import { cancelWaiting } from '../store/claims.ts';
 import type { Tx } from '../store/gate.ts';
-import { findRedrive, getJob, insertJob, listJobs, listRedrivable, requestCancel, type JobFilter } from '../store/jobs.ts';
+import {
+  findRedrive,
+  getJob,
+  insertJob,
+  listJobs,
+  listRedrivable,
+  requestCancel,
+  type JobFilter,
+} from '../store/jobs.ts';
 import { hasJobTag } from '../store/order-tags.ts';
 import type { Db, JobRow } from '../store/schema.ts';
 import { findWorkspace } from '../store/workspaces.ts';
@@ -33,7 +41,10 @@ const list = readOperation({
   cli: { verb: 'job list', examples: ['svc job list', 'svc job list --state failed --limit 10'] },
   mcp: { tool: 'job_list' },
   input: z.strictObject({
-    state: z.enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` }).optional().describe('Only jobs in this state'),
+    state: z
+      .enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` })
+      .optional()
+      .describe('Only jobs in this state'),
     runbook: z.string().max(1_000).optional().describe('Only jobs of exactly this runbook'),
     concurrency_key: z.string().max(1_000).optional().describe('Only jobs of this concurrency key'),
     limit: field.limit(50).describe('How many; 0 is all'),
@@ -42,7 +53,8 @@ const list = readOperation({
   failures: [],
   async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
     const filter = { state, runbook, concurrencyKey };
-    if (limit === 0 || limit > PAGE) return replyPages('job.list', jobPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
+    if (limit === 0 || limit > PAGE)
+      return replyPages('job.list', jobPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
     return reply('job.list', (await listJobs(store.db, filter, limit)).map(jobView));
   },
 });
@@ -80,7 +92,11 @@ const events = readOperation({
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/events' },
-  cli: { verb: 'job events', positionals: ['id'], examples: ['svc job events job_01m7yd4zyke00anp2z332d2j5p --since 40'] },
+  cli: {
+    verb: 'job events',
+    positionals: ['id'],
+    examples: ['svc job events job_01m7yd4zyke00anp2z332d2j5p --since 40'],
+  },
   mcp: { tool: 'job_events' },
   input: z.strictObject({ id: field.id('job'), since: since.describe('Only events after this sequence number') }),
   answers: ['job.events'],
@@ -184,7 +200,9 @@ async function isProtected(db: Db, { kind, workspace: name, created_at: askedAt 
   const workspace = await findWorkspace(db, name);
   // Another one of that name is not what was asked about.
   if (workspace === undefined || workspace.created_at > askedAt) return true;
-  return (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1);
+  return (
+    (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1)
+  );
 }
 
 async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
@@ -223,7 +241,8 @@ const interrupted = readOperation({
   input: field.NO_INPUT,
   answers: ['job.list'],
   failures: [],
-  run: async ({ store }) => replyPages('job.list', jobPages(store.db, { state: 'interrupted' }, Number.POSITIVE_INFINITY)),
+  run: async ({ store }) =>
+    replyPages('job.list', jobPages(store.db, { state: 'interrupted' }, Number.POSITIVE_INFINITY)),
 });
 
 export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];

@@ -23,7 +23,11 @@ export function holdStanding(tx: Tx, holder: LinkHolder, now: number): Promise<L
   return judge(tx, holder, (owner) => holdActiveToken(tx, owner, DECIDERS, now));
 }
 
-async function judge(at: At, { recipient, target }: LinkHolder, mayDecide: (owner: string) => Promise<boolean>): Promise<Lapse> {
+async function judge(
+  at: At,
+  { recipient, target }: LinkHolder,
+  mayDecide: (owner: string) => Promise<boolean>,
+): Promise<Lapse> {
   if (target !== null) return (await isTargetLive(at, target)) ? null : 'target';
   // Of an earlier build, and no daemon has a target of its number.
   if (isNumberedTarget(recipient)) return 'target';

@@ -44,7 +44,9 @@ const list = readOperation({
   http: { method: 'GET', path: '/mutes' },
   cli: { verb: 'mute list', examples: ['svc mute list', 'svc mute list --all'] },
   mcp: NO_AGENT,
-  input: z.strictObject({ all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed') }),
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+  }),
   answers: ['mute.list'],
   failures: [],
   async run({ store, services }, { all }) {
@@ -75,7 +77,10 @@ const add = writeOperation({
   cli: {
     verb: 'mute add',
     positionals: ['scope_kind', 'scope_value'],
-    examples: ['svc mute add alert DiskFull --for 2h --reason "new disks on Monday"', 'svc mute add host db1.example.org --for 30m'],
+    examples: [
+      'svc mute add alert DiskFull --for 2h --reason "new disks on Monday"',
+      'svc mute add host db1.example.org --for 30m',
+    ],
   },
   mcp: NO_AGENT,
   input: z.strictObject({
@@ -85,13 +90,23 @@ const add = writeOperation({
       .max(SCOPE_VALUE_MAX, { error: `expected at most ${SCOPE_VALUE_MAX} characters` })
       .optional()
       .describe('The name of the alert, or the host'),
-    reason: z.string().max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` }).optional().describe('Why; shown with the mute'),
+    reason: z
+      .string()
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .optional()
+      .describe('Why; shown with the mute'),
     for: z.string().optional().describe('For how long, such as 2h; give exactly one: this, or the time of its end'),
-    expires_at: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }).optional().describe('Until when, in RFC 3339: 2026-11-21T12:00:00Z; give exactly one: this, or for how long'),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
+      .optional()
+      .describe('Until when, in RFC 3339: 2026-11-21T12:00:00Z; give exactly one: this, or for how long'),
   }),
   answers: ['mute.get'],
   failures: [],
-  audit: ({ scope_kind: kind, scope_value: value }, told) => ({ target: toldId(told), detail: { scope_kind: kind, scope_value: value ?? null } }),
+  audit: ({ scope_kind: kind, scope_value: value }, told) => ({
+    target: toldId(told),
+    detail: { scope_kind: kind, scope_value: value ?? null },
+  }),
   async run({ tx, caller }, input) {
     const now = await tx.dialect.clock(tx.db, tx.now);
     const row: MuteRow = {
@@ -129,14 +144,17 @@ function valueOf({ scope_kind: kind, scope_value: value = '' }: MuteInput): stri
 
 /** When the mute ends, in milliseconds. Throws invalid_argument where that is not one time that is still to come. */
 function expiryOf({ for: span, expires_at: at }: MuteInput, now: number): number {
-  if ((span === undefined) === (at === undefined)) throw new Failure('invalid_argument', 'for, expires_at: expected exactly one of them.');
+  if ((span === undefined) === (at === undefined))
+    throw new Failure('invalid_argument', 'for, expires_at: expected exactly one of them.');
   if (span !== undefined) {
     const ms = parseDuration(span);
-    if (ms === null || ms <= 0) throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d.');
+    if (ms === null || ms <= 0)
+      throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d.');
     return upTo('for', now + ms);
   }
   const ms = Date.parse(at ?? '');
-  if (!(ms > now)) throw new Failure('invalid_argument', `expires_at: expected a time in the future; it is ${rfc3339(now)} now.`);
+  if (!(ms > now))
+    throw new Failure('invalid_argument', `expires_at: expected a time in the future; it is ${rfc3339(now)} now.`);
   return upTo('expires_at', ms);
 }
 

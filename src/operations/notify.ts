@@ -40,7 +40,8 @@ const list = readOperation({
   input: field.NO_INPUT,
   answers: ['notify.endpoint.list'],
   failures: [],
-  run: async ({ store, caller }) => reply('notify.endpoint.list', (await listEndpoints(store.db, caller.id)).map(endpointView)),
+  run: async ({ store, caller }) =>
+    reply('notify.endpoint.list', (await listEndpoints(store.db, caller.id)).map(endpointView)),
 });
 
 const keyText = z.string().max(200, { error: 'expected base64url' });
@@ -61,9 +62,21 @@ const add = writeOperation({
   },
   mcp: OWN_DEVICE,
   input: z.strictObject({
-    endpoint: z.string().max(ENDPOINT_CHARS_MAX, { error: `expected at most ${ENDPOINT_CHARS_MAX} characters` }).describe('The URL that pages are posted to'),
-    label: z.string().min(1, { error: 'expected text' }).max(100, { error: 'expected at most 100 characters' }).refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' }).optional().describe('What you call the device'),
-    keys: z.strictObject({ p256dh: keyText, auth: keyText }).optional().describe('The keys of a Web Push subscription: pages are then encrypted'),
+    endpoint: z
+      .string()
+      .max(ENDPOINT_CHARS_MAX, { error: `expected at most ${ENDPOINT_CHARS_MAX} characters` })
+      .describe('The URL that pages are posted to'),
+    label: z
+      .string()
+      .min(1, { error: 'expected text' })
+      .max(100, { error: 'expected at most 100 characters' })
+      .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' })
+      .optional()
+      .describe('What you call the device'),
+    keys: z
+      .strictObject({ p256dh: keyText, auth: keyText })
+      .optional()
+      .describe('The keys of a Web Push subscription: pages are then encrypted'),
   }),
   answers: ['notify.endpoint'],
   failures: ['conflict', 'invalid_argument'],
@@ -112,7 +125,11 @@ const remove = writeOperation({
   bearerOnly: true,
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/notify/endpoints/{id}' },
-  cli: { verb: 'notify endpoint remove', positionals: ['id'], examples: ['svc notify endpoint remove ep_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'notify endpoint remove',
+    positionals: ['id'],
+    examples: ['svc notify endpoint remove ep_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: OWN_DEVICE,
   input: z.strictObject({ id: field.id('ep') }),
   answers: [],
@@ -135,7 +152,10 @@ const test = writeOperation({
   input: field.NO_INPUT,
   answers: ['notify.test'],
   failures: [],
-  audit: (_input, told) => ({ target: told.shape === 'one' ? (told.data as { page_id: string }).page_id : null, detail: {} }),
+  audit: (_input, told) => ({
+    target: told.shape === 'one' ? (told.data as { page_id: string }).page_id : null,
+    detail: {},
+  }),
   async run({ tx, caller, services }) {
     const page = newId('page', tx.now);
     await requestPage(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
@@ -160,7 +180,8 @@ const arm = writeOperation({
   audit: ({ id }) => ({ target: id, detail: {} }),
   async run({ tx, caller, services }, { id }) {
     const job = await getJob(tx.db, id);
-    if (isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state} already: there is nothing more to tell.`);
+    if (isTerminal(job.state))
+      throw new Failure('conflict', `Job ${id} is ${job.state} already: there is nothing more to tell.`);
     await armJob(tx, { job_id: id, armed_by: caller.name, owner: caller.owner });
     const armed = await findArmed(tx.db, id);
     tx.afterCommit(() => services.wake());

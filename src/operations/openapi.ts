@@ -13,7 +13,14 @@ interface Node {
 }
 
 /** What every operation may answer beside its own failures. */
-const ALWAYS: readonly FailureCode[] = ['unauthenticated', 'forbidden', 'kdf_busy', 'unavailable', 'invalid_argument', 'internal'];
+const ALWAYS: readonly FailureCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'kdf_busy',
+  'unavailable',
+  'invalid_argument',
+  'internal',
+];
 
 /** Describes the table it stands in, which is therefore handed in. */
 export function openapiOperation(table: () => readonly Operation[]): Operation {
@@ -28,7 +35,12 @@ export function openapiOperation(table: () => readonly Operation[]): Operation {
     input: NO_INPUT,
     answers: [],
     failures: [],
-    run: ({ services }) => Promise.resolve({ shape: 'text', contentType: 'application/json', text: openapiText(table(), services.server.version) }),
+    run: ({ services }) =>
+      Promise.resolve({
+        shape: 'text',
+        contentType: 'application/json',
+        text: openapiText(table(), services.server.version),
+      }),
   });
 }
 
@@ -50,7 +62,8 @@ function describe(table: readonly Operation[], version: string): Node {
     info: {
       title: 'Gatehouse',
       version,
-      description: 'Queues and runs jobs, and holds risky ones until another person says yes. Every answer is an envelope.',
+      description:
+        'Queues and runs jobs, and holds risky ones until another person says yes. Every answer is an envelope.',
     },
     // Relative to where this document is, so that it holds under any base path and behind any proxy.
     servers: [{ url: '../v1' }],
@@ -86,7 +99,11 @@ function viewSchemas(): Node {
       kind,
       {
         type: 'object',
-        properties: { schema_version: { const: SCHEMA_VERSION }, kind: { const: kind }, data: jsonSchema(view, 'output') },
+        properties: {
+          schema_version: { const: SCHEMA_VERSION },
+          kind: { const: kind },
+          data: jsonSchema(view, 'output'),
+        },
         required: ['schema_version', 'kind', 'data'],
       },
     ]),
@@ -127,10 +144,18 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  schema: { type: 'string', minLength: 1, maxLength: 255, description: 'A repeat with the same key is answered as the first was.' },
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: 'A repeat with the same key is answered as the first was.',
+  },
 };
 
-function inputSchema(operation: Operation): { properties: Readonly<Record<string, Node>>; required: readonly string[] } {
+function inputSchema(operation: Operation): {
+  properties: Readonly<Record<string, Node>>;
+  required: readonly string[];
+} {
   const { properties = {}, required = [] } = jsonSchema(operation.input, 'input') as {
     properties?: Record<string, Node>;
     required?: string[];
@@ -138,7 +163,11 @@ function inputSchema(operation: Operation): { properties: Readonly<Record<string
   return { properties, required };
 }
 
-function bodyNode(fields: readonly string[], properties: Readonly<Record<string, Node>>, required: readonly string[]): Node {
+function bodyNode(
+  fields: readonly string[],
+  properties: Readonly<Record<string, Node>>,
+  required: readonly string[],
+): Node {
   const needed = fields.filter((field) => required.includes(field));
   const schema = {
     type: 'object',
@@ -163,12 +192,15 @@ function responses(operation: Operation): Node {
       { description: list.map((code) => `${code}: ${failureRow(code).hint}`).join(' '), content: json('error') },
     ]);
   const others = 'otherStatuses' in operation.http ? (operation.http.otherStatuses ?? []) : [];
-  const successes = [statusOf(operation), ...others].toSorted((a, b) => a - b).map((status) => [String(status), success(operation)]);
+  const successes = [statusOf(operation), ...others]
+    .toSorted((a, b) => a - b)
+    .map((status) => [String(status), success(operation)]);
   return { ...Object.fromEntries(successes), ...Object.fromEntries(failures) };
 }
 
 function success(operation: Operation): Node {
-  if (operation.effect === 'stream') return { description: 'Server-sent events.', content: { 'text/event-stream': { schema: { type: 'string' } } } };
+  if (operation.effect === 'stream')
+    return { description: 'Server-sent events.', content: { 'text/event-stream': { schema: { type: 'string' } } } };
   if (operation.answers.length === 0) return { description: operation.summary };
   return { description: operation.answers.join(' or '), content: json(...operation.answers) };
 }

@@ -19,8 +19,14 @@ function refusal(id: string, raw: unknown): string {
 
 test('a field that is missing is called required, and one of the wrong type is told what was expected', () => {
   assert.equal(refusal('command.run', { inventory: 'localhost' }), 'command: this field is required.');
-  assert.equal(refusal('command.run', { inventory: 'localhost', command: 'true' }), 'command: expected a list of words.');
-  assert.match(refusal('command.run', { inventory: 'localhost', command: ['true'], timeout: 30 }), /^timeout: expected string/);
+  assert.equal(
+    refusal('command.run', { inventory: 'localhost', command: 'true' }),
+    'command: expected a list of words.',
+  );
+  assert.match(
+    refusal('command.run', { inventory: 'localhost', command: ['true'], timeout: 30 }),
+    /^timeout: expected string/,
+  );
   assert.equal(refusal('job.list', { limit: 'abc' }), 'limit: expected a whole number, 0 for all.');
   assert.equal(refusal('job.list', { limit: 1.5 }), 'limit: expected a whole number, 0 for all.');
 });

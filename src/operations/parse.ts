@@ -19,7 +19,8 @@ export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.ou
 function refuseUnstorable(value: unknown, path: readonly string[]): void {
   if (typeof value === 'string') {
     const fault = value.includes('\0') ? 'a NUL character' : value.isWellFormed() ? null : 'half a surrogate pair';
-    if (fault !== null) throw new Failure('invalid_argument', `${path.join('.') || 'The input'}: ${fault} is not allowed.`);
+    if (fault !== null)
+      throw new Failure('invalid_argument', `${path.join('.') || 'The input'}: ${fault} is not allowed.`);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, each] of Object.entries(value)) {
       refuseUnstorable(key, path);
@@ -34,14 +35,18 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string {
     const keys = issue.keys.slice(0, FIELDS_NAMED).map((key) => JSON.stringify(key.slice(0, 80)));
     return `${keys.join(', ')}: no such field here.`;
   }
-  if (issue.code === 'invalid_type' && path !== '' && valueAt(raw, issue.path) === undefined) return `${path}: this field is required.`;
+  if (issue.code === 'invalid_type' && path !== '' && valueAt(raw, issue.path) === undefined)
+    return `${path}: this field is required.`;
   const text = issue.message.replace(/^Invalid input: /, '').replace(/[.]$/, '');
   return path === '' ? `The body: ${text}.` : `${path}: ${text}.`;
 }
 
 /** What stands at the path of an issue: a field that is missing is told apart from one of the wrong type. */
 function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined), raw);
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    raw,
+  );
 }
 
 /** The input schema's type of one field, as far as text has to be turned into it. */

@@ -17,8 +17,15 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /** What `sealed_view` holds of the JSON text of a view. */
-export async function sealPlanView(ring: Keyring, artifact: Pick<ArtifactRow, 'id' | 'workspace'>, text: string): Promise<Uint8Array> {
-  return ring.seal(planViewLabel(artifact), await compress(text, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }));
+export async function sealPlanView(
+  ring: Keyring,
+  artifact: Pick<ArtifactRow, 'id' | 'workspace'>,
+  text: string,
+): Promise<Uint8Array> {
+  return ring.seal(
+    planViewLabel(artifact),
+    await compress(text, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }),
+  );
 }
 
 /**
@@ -30,6 +37,12 @@ export async function planViewJson({ store, services }: Home, artifactId: string
   if (kept === undefined) return null;
   const ring = await services.keyring();
   const label = planViewLabel({ id: artifactId, workspace: kept.workspace });
-  const packed = openSealed(ring, label, kept.sealed_view, `the plan ${artifactId} can not be shown`, 'Do not approve it; run svc doctor.');
+  const packed = openSealed(
+    ring,
+    label,
+    kept.sealed_view,
+    `the plan ${artifactId} can not be shown`,
+    'Do not approve it; run svc doctor.',
+  );
   return decompress(packed, { maxOutputLength: BYTES_MAX });
 }

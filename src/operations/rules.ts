@@ -10,7 +10,17 @@ import { rfc3339 } from '../lib/clock.ts';
 import { dryRun } from '../reaction/dry-run.ts';
 import { explainTrial } from '../reaction/explain.ts';
 import { getEvent } from '../store/events.ts';
-import { deleteRule, getRule, holdRule, insertRule, listRules, type NewRule, replaceRule, ruleOf, switchRule } from '../store/rules.ts';
+import {
+  deleteRule,
+  getRule,
+  holdRule,
+  insertRule,
+  listRules,
+  type NewRule,
+  replaceRule,
+  ruleOf,
+  switchRule,
+} from '../store/rules.ts';
 import type { RuleRow, SilenceRow } from '../store/schema.ts';
 import { cutSilencesOf, silencedRules } from '../store/silences.ts';
 import { isWrittenOut, requireTargets } from './action-targets.ts';
@@ -19,7 +29,9 @@ import { type Context, type Operation, readOperation, writeOperation, type Write
 import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
+const LOCAL_ONLY = {
+  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+};
 
 function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule.list'> {
   return {
@@ -69,7 +81,10 @@ const list = readOperation({
   failures: [],
   async run(context) {
     const silenced = await silencedNow(context);
-    return reply('rule.list', (await listRules(context.store.db)).map((row) => ruleView(row, silenced.get(row.name))));
+    return reply(
+      'rule.list',
+      (await listRules(context.store.db)).map((row) => ruleView(row, silenced.get(row.name))),
+    );
   },
 });
 
@@ -103,21 +118,33 @@ const add = writeOperation({
     positionals: ['name'],
     // The command line reads the file and sends its text.
     omit: ['text'],
-    examples: ['svc rule add disk-full --file disk-full.yaml --disabled', 'svc rule add disk-full --file disk-full.yaml --replace'],
+    examples: [
+      'svc rule add disk-full --file disk-full.yaml --disabled',
+      'svc rule add disk-full --file disk-full.yaml --replace',
+    ],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name.optional(),
     text: z
       .string({ error: 'expected the text of a rule file' })
-      .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, { error: `expected at most ${YAML_BYTES_MAX} bytes` }),
-    replace: z.boolean().default(false).describe('Put it in the place of a rule of this name, which stays enabled or disabled; a new one is added'),
+      .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, {
+        error: `expected at most ${YAML_BYTES_MAX} bytes`,
+      }),
+    replace: z
+      .boolean()
+      .default(false)
+      .describe('Put it in the place of a rule of this name, which stays enabled or disabled; a new one is added'),
     disabled: z.boolean().default(false).describe('Disabled, until svc rule enable: svc rule test can try it first'),
   }),
   answers: ['rule.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
   audit: ({ replace }, told) => {
-    const { name = null, action = null, enabled = null } = told.shape === 'one' ? (told.data as { name?: string; action?: Action; enabled?: boolean }) : {};
+    const {
+      name = null,
+      action = null,
+      enabled = null,
+    } = told.shape === 'one' ? (told.data as { name?: string; action?: Action; enabled?: boolean }) : {};
     return { target: name, detail: { action: action?.kind ?? null, replace, enabled } };
   },
   async prepare(_context, { name, text }) {
@@ -160,7 +187,8 @@ const remove = writeOperation({
   answers: ['rule.get'],
   failures: ['not_found'],
   audit: ({ name }, told) => {
-    const { ended_silences: ended = [] } = told.shape === 'one' ? (told.data as { ended_silences?: readonly string[] }) : {};
+    const { ended_silences: ended = [] } =
+      told.shape === 'one' ? (told.data as { ended_silences?: readonly string[] }) : {};
     return { target: name, detail: ended.length === 0 ? {} : { ended_silences: ended } };
   },
   async run(context, { name }) {
@@ -187,7 +215,11 @@ const enable = writeOperation({
   audit: ({ name }) => ({ target: name, detail: {} }),
   async prepare({ store }, { name }) {
     const fault = await ruleFault(ruleOf(await getRule(store.db, name)));
-    if (fault !== null) throw new Failure('invalid_argument', `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} --replace --file FILE`);
+    if (fault !== null)
+      throw new Failure(
+        'invalid_argument',
+        `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} --replace --file FILE`,
+      );
   },
   async run(context, { name }) {
     forgetAfter(context);
@@ -220,9 +252,16 @@ const test = readOperation({
   effect: 'read',
   scopes: READERS,
   http: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
-  cli: { verb: 'rule test', positionals: ['name'], examples: ['svc rule test disk-full --event evt_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'rule test',
+    positionals: ['name'],
+    examples: ['svc rule test disk-full --event evt_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
-  input: z.strictObject({ name: field.name, event: field.id('evt').describe('The event to try it on; svc event list shows them') }),
+  input: z.strictObject({
+    name: field.name,
+    event: field.id('evt').describe('The event to try it on; svc event list shows them'),
+  }),
   answers: ['rule.test'],
   failures: ['not_found'],
   async run({ store, services }, { name, event }) {

@@ -17,7 +17,9 @@ export function isSecretRef(text: string): boolean {
 
 /** The input field `run_secrets`: variable to `<project>/<secret>`. A refusal names the variable. */
 export const runSecretsField = z
-  .record(z.string(), z.string({ error: 'expected project/secret' }), { error: 'expected an object of variable to project/secret' })
+  .record(z.string(), z.string({ error: 'expected project/secret' }), {
+    error: 'expected an object of variable to project/secret',
+  })
   .superRefine((refs, context) => {
     const refuse = (path: string[], message: string): void => context.addIssue({ code: 'custom', path, message });
     const entries = Object.entries(refs);
@@ -26,7 +28,8 @@ export const runSecretsField = z
       // Of a name that is no name a part is enough to find it again.
       const path = [variable.slice(0, 80)];
       if (!VARIABLE.test(variable)) refuse(path, 'expected a name of letters, digits and _, 128 at most');
-      else if (isRefusedRunSecretName(variable)) refuse(path, 'a secret may not have this name: it would steer the tool or what loads it');
+      else if (isRefusedRunSecretName(variable))
+        refuse(path, 'a secret may not have this name: it would steer the tool or what loads it');
       else if (!isSecretRef(ref)) refuse(path, 'expected project/secret');
     }
   })

@@ -5,17 +5,33 @@ import { formatDuration, requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_MAX_MS } from '../domain/job.ts';
 import { RULE_APPROVALS } from '../domain/rule.ts';
-import { countsFrom, runbookOf, SCHEDULED_RUNS, type ScheduledAction, TIMEZONE_DEFAULT, timetableReader } from '../domain/schedule.ts';
+import {
+  countsFrom,
+  runbookOf,
+  SCHEDULED_RUNS,
+  type ScheduledAction,
+  TIMEZONE_DEFAULT,
+  timetableReader,
+} from '../domain/schedule.ts';
 import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { deleteSchedule, holdSchedule, insertSchedule, listSchedules, switchSchedule, type NewSchedule } from '../store/schedules.ts';
+import {
+  deleteSchedule,
+  holdSchedule,
+  insertSchedule,
+  listSchedules,
+  switchSchedule,
+  type NewSchedule,
+} from '../store/schedules.ts';
 import { requireTargets } from './action-targets.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation, type Operation } from './operation.ts';
 import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.' };
+const LOCAL_ONLY = {
+  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+};
 
 function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
   return {
@@ -35,7 +51,12 @@ function replyGet(row: NewSchedule): Reply {
   const ttlMs = row.approval_ttl_ms;
   // The view has no place for the words of a command.
   const action = JSON.parse(row.action) as ScheduledAction;
-  return reply('schedule.get', { ...scheduleView(row), approval: row.approval, approval_ttl: ttlMs === null ? null : formatDuration(ttlMs), action });
+  return reply('schedule.get', {
+    ...scheduleView(row),
+    approval: row.approval,
+    approval_ttl: ttlMs === null ? null : formatDuration(ttlMs),
+    action,
+  });
 }
 
 const list = readOperation({
@@ -68,7 +89,10 @@ const addInput = z.strictObject({
   inventory: field.name.optional().describe('Where the command runs; localhost is this machine'),
   limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
   timeout: z.string().optional().describe('How long each run may take, such as 10m'),
-  approval: z.enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` }).default('none').describe('Whether each run waits for a yes'),
+  approval: z
+    .enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` })
+    .default('none')
+    .describe('Whether each run waits for a yes'),
   approval_ttl: z.string().optional().describe('How long it waits for it, such as 30m'),
 });
 
@@ -79,8 +103,15 @@ function actionOf(input: AddInput): ScheduledAction {
   const command = [...(input.command ?? []), ...(input.words ?? [])];
   const runs = SCHEDULED_RUNS.flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
   if (runs.length + (command.length > 0 ? 1 : 0) !== 1) {
-    if (runs.length === 0 && input.inventory !== undefined) throw new Failure('invalid_argument', 'command: with an inventory goes a command; its words come last, after --.');
-    throw new Failure('invalid_argument', `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, after --.`);
+    if (runs.length === 0 && input.inventory !== undefined)
+      throw new Failure(
+        'invalid_argument',
+        'command: with an inventory goes a command; its words come last, after --.',
+      );
+    throw new Failure(
+      'invalid_argument',
+      `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, after --.`,
+    );
   }
   const { timeout = null, inventory, limit = null } = input;
   if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
@@ -90,7 +121,8 @@ function actionOf(input: AddInput): ScheduledAction {
     if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
     return { kind: 'command', command, inventory, limit, timeout };
   }
-  if (inventory !== undefined || limit !== null) throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
+  if (inventory !== undefined || limit !== null)
+    throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
   return { ...run, timeout };
 }
 
@@ -98,7 +130,10 @@ function actionOf(input: AddInput): ScheduledAction {
 function requireCommand(command: readonly string[]): void {
   if (command[0] === '') throw new Failure('invalid_argument', 'command: the first word must name a program.');
   if (command.length > COMMAND_WORDS_MAX || commandBytes(command) > COMMAND_BYTES_MAX) {
-    throw new Failure('invalid_argument', `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`);
+    throw new Failure(
+      'invalid_argument',
+      `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`,
+    );
   }
 }
 
@@ -127,12 +162,17 @@ const add = writeOperation({
   answers: ['schedule.get'],
   failures: ['duplicate', 'not_found'],
   audit: ({ name }, told) => {
-    const { runbook = null, approval = null } = told.shape === 'one' ? (told.data as { runbook?: string; approval?: string }) : {};
+    const { runbook = null, approval = null } =
+      told.shape === 'one' ? (told.data as { runbook?: string; approval?: string }) : {};
     return { target: name, detail: { runbook, approval } };
   },
   async prepare(_context, input) {
     const read = await timetableReader();
-    return { timetable: read(input.cron, input.timezone), action: actionOf(input), approvalTtlMs: approvalTtlOf(input) };
+    return {
+      timetable: read(input.cron, input.timezone),
+      action: actionOf(input),
+      approvalTtlMs: approvalTtlOf(input),
+    };
   },
   async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
     await requireTargets(tx, action);

@@ -3,7 +3,15 @@ import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { type Keyring, SEAL_ALGORITHM } from '../lib/seal.ts';
 import type { Db } from '../store/schema.ts';
-import { assertSameKey, countSealed, holdsSealed, noteUsed, resealAll, type ResealBy, takeOver } from '../store/seal.ts';
+import {
+  assertSameKey,
+  countSealed,
+  holdsSealed,
+  noteUsed,
+  resealAll,
+  type ResealBy,
+  takeOver,
+} from '../store/seal.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import * as field from './fields.ts';
 import { type Context, readOperation, writeOperation } from './operation.ts';
@@ -133,7 +141,10 @@ function told(rotated: Rotated, broken: readonly string[]): Rotated {
   if (broken.length === 0) return rotated;
   const more = broken.length > NAMED_MAX ? ` and ${broken.length - NAMED_MAX} more` : '';
   const done = rotated.added ? `Key ${rotated.ring.activeId} seals from now on` : 'The rotation was finished';
-  throw new Failure('conflict', `${done}, but these were altered and stay as they are: ${broken.slice(0, NAMED_MAX).join(', ')}${more}.`);
+  throw new Failure(
+    'conflict',
+    `${done}, but these were altered and stay as they are: ${broken.slice(0, NAMED_MAX).join(', ')}${more}.`,
+  );
 }
 
 export const SEAL_OPERATIONS = [status, init, rotate];

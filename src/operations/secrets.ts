@@ -11,7 +11,9 @@ import { reply } from './reply.ts';
 import { isSecretRef } from './run-secrets.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'Secrets are set and removed on the machine itself: no token, and so no stolen one, can put a value of its own in place of one.' };
+const LOCAL_ONLY = {
+  none: 'Secrets are set and removed on the machine itself: no token, and so no stolen one, can put a value of its own in place of one.',
+};
 
 function secretView(row: SecretFacts): ViewItem<'secret.list'> {
   return {
@@ -23,9 +25,11 @@ function secretView(row: SecretFacts): ViewItem<'secret.list'> {
   };
 }
 
-const secretField = z.string().refine(isSecretRef, {
-  error: 'expected PROJECT/NAME, each 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit',
-});
+const secretField = z
+  .string()
+  .refine(isSecretRef, {
+    error: 'expected PROJECT/NAME, each 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit',
+  });
 
 function nameOf(secret: string): SecretName {
   const [project = '', name = ''] = secret.split('/');
@@ -66,11 +70,16 @@ const set = writeOperation({
     value: z
       .string({ error: 'expected text' })
       .min(1, { error: 'expected a value, and there is none' })
-      .refine((text) => Buffer.byteLength(text) <= SECRET_BYTES_MAX, { error: `expected at most ${SECRET_BYTES_MAX} bytes` }),
+      .refine((text) => Buffer.byteLength(text) <= SECRET_BYTES_MAX, {
+        error: `expected at most ${SECRET_BYTES_MAX} bytes`,
+      }),
   }),
   answers: ['secret.get'],
   failures: ['invalid_argument'],
-  audit: ({ secret }, told) => ({ target: secret, detail: { version: told.shape === 'one' ? (told.data as SecretFacts).version : null } }),
+  audit: ({ secret }, told) => ({
+    target: secret,
+    detail: { version: told.shape === 'one' ? (told.data as SecretFacts).version : null },
+  }),
   async prepare({ store, services }): Promise<{ ring: Keyring }> {
     const ring = await services.keyring();
     await assertSameKey(store, ring);

@@ -42,7 +42,11 @@ const doctor = readOperation({
   cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
   mcp: { tool: 'health' },
   input: z.strictObject({
-    ledger_head: z.string().max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` }).optional().describe('Compare with what svc audit head printed'),
+    ledger_head: z
+      .string()
+      .max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` })
+      .optional()
+      .describe('Compare with what svc audit head printed'),
   }),
   answers: ['doctor'],
   failures: [],

@@ -40,13 +40,27 @@ export class SessionKeeper {
 
   async open(token: string): Promise<SignedIn> {
     const caller = await this.#tokens.caller(token, 'web');
-    if (caller.scope === 'host') throw new Failure('forbidden', "A host's token has no pages to see: sign in with another one.");
+    if (caller.scope === 'host')
+      throw new Failure('forbidden', "A host's token has no pages to see: sign in with another one.");
     const cookie = randomBytes(VALUE_BYTES).toString('base64url');
     const csrf = randomBytes(VALUE_BYTES).toString('base64url');
     return this.#store.write(async (tx) => {
       const expiresAt = Math.min(tx.now + SESSION_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
-      await insertSession(tx, { id: idOf(cookie), token_id: caller.id, csrf, created_at: tx.now, expires_at: expiresAt });
-      tx.record({ principal: caller.name, owner: caller.owner, via: 'web', operation: 'session.open', target: caller.id, detail: {} });
+      await insertSession(tx, {
+        id: idOf(cookie),
+        token_id: caller.id,
+        csrf,
+        created_at: tx.now,
+        expires_at: expiresAt,
+      });
+      tx.record({
+        principal: caller.name,
+        owner: caller.owner,
+        via: 'web',
+        operation: 'session.open',
+        target: caller.id,
+        detail: {},
+      });
       return { cookie, csrf, expiresAt };
     });
   }

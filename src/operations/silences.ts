@@ -41,7 +41,9 @@ const list = readOperation({
   http: { method: 'GET', path: '/silences' },
   cli: { verb: 'silence list', examples: ['svc silence list', 'svc silence list --all'] },
   mcp: { none: 'event_list and rule_list show what rules do, and what was suppressed.' },
-  input: z.strictObject({ all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed') }),
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+  }),
   answers: ['silence.list'],
   failures: [],
   async run({ store, services }, { all }) {
@@ -78,22 +80,42 @@ const add = writeOperation({
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     rule: field.name.optional().describe('The rule to stop; without it, all of them'),
-    when: z.string().min(1, { error: 'expected an expression' }).optional().describe('CEL; only for events for which it is true'),
+    when: z
+      .string()
+      .min(1, { error: 'expected an expression' })
+      .optional()
+      .describe('CEL; only for events for which it is true'),
     for: z.string().describe('For how long, such as 2h'),
-    reason: z.string().trim().min(1, { error: 'expected a reason' }).max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` }).describe('Why; shown with each event that it stops'),
+    reason: z
+      .string()
+      .trim()
+      .min(1, { error: 'expected a reason' })
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .describe('Why; shown with each event that it stops'),
   }),
   answers: ['silence.get'],
   failures: ['not_found'],
-  audit: ({ rule }, told) => ({ target: told.shape === 'one' ? (told.data as { id: string }).id : null, detail: { rule: rule ?? null } }),
+  audit: ({ rule }, told) => ({
+    target: told.shape === 'one' ? (told.data as { id: string }).id : null,
+    detail: { rule: rule ?? null },
+  }),
   async prepare(_context, { rule, when, for: span }) {
-    if (rule === undefined && when === undefined) throw new Failure('invalid_argument', 'rule, when: expected one of them, or both.');
+    if (rule === undefined && when === undefined)
+      throw new Failure('invalid_argument', 'rule, when: expected one of them, or both.');
     if (when !== undefined) await lint(when);
     return spanOf(span);
   },
   async run({ tx, caller, services }, { rule, when, reason }, spanMs) {
     if (rule !== undefined) await holdRule(tx, rule);
     const now = await tx.dialect.clock(tx.db, tx.now);
-    const row = await insertSilence(tx, { rule: rule ?? null, when_text: when ?? null, reason, created_by: caller.owner, created_at: now, expires_at: now + spanMs });
+    const row = await insertSilence(tx, {
+      rule: rule ?? null,
+      when_text: when ?? null,
+      reason,
+      created_by: caller.owner,
+      created_at: now,
+      expires_at: now + spanMs,
+    });
     tx.afterCommit(() => services.reaction.rules.forget());
     return reply('silence.get', silenceView(row));
   },
@@ -110,7 +132,8 @@ async function lint(when: string): Promise<void> {
 
 function spanOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null || ms <= 0 || ms > FOR_MAX_MS) throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d, of at most 366d.');
+  if (ms === null || ms <= 0 || ms > FOR_MAX_MS)
+    throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d, of at most 366d.');
   return ms;
 }
 

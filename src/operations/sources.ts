@@ -5,13 +5,23 @@ import { OPERATORS, READERS } from '../domain/scope.ts';
 import type { FetchedTree } from '../domain/source.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import type { SourceRow } from '../store/schema.ts';
-import { deleteSource, findSource, getSource, insertSource, listSources, moveSource, sourceExists } from '../store/sources.ts';
+import {
+  deleteSource,
+  findSource,
+  getSource,
+  insertSource,
+  listSources,
+  moveSource,
+  sourceExists,
+} from '../store/sources.ts';
 import * as field from './fields.ts';
 import { readOperation, writeOperation } from './operation.ts';
 import { reply, replyNone } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'Where configuration comes from is decided on the machine: whoever names a source decides what runs.' };
+const LOCAL_ONLY = {
+  none: 'Where configuration comes from is decided on the machine: whoever names a source decides what runs.',
+};
 /** What file systems take as one path. */
 const PATH_CHARACTERS_MAX = 4_095;
 
@@ -56,7 +66,10 @@ const add = writeOperation({
   cli: {
     verb: 'source add',
     positionals: ['name'],
-    examples: ['svc source add ops --git git@git.example.org:ops/infra.git --ref main', 'svc source add net --dir ./net'],
+    examples: [
+      'svc source add ops --git git@git.example.org:ops/infra.git --ref main',
+      'svc source add net --dir ./net',
+    ],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
@@ -68,7 +81,10 @@ const add = writeOperation({
       .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
       .optional()
       .describe('A directory of this machine, used where it is'),
-    git: z.string().optional().describe('The URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
+    git: z
+      .string()
+      .optional()
+      .describe('The URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
     ref: z.string().optional().describe('A branch, a tag or a commit of it; the default branch without'),
   }),
   answers: ['source.get'],
@@ -87,8 +103,13 @@ const add = writeOperation({
   },
 });
 
-function placeOf(dir: string | undefined, git: string | undefined, ref: string | undefined): Pick<SourceRow, 'kind' | 'location' | 'ref'> {
-  if ((dir === undefined) === (git === undefined)) throw new Failure('invalid_argument', 'dir, git: expected one of the two.');
+function placeOf(
+  dir: string | undefined,
+  git: string | undefined,
+  ref: string | undefined,
+): Pick<SourceRow, 'kind' | 'location' | 'ref'> {
+  if ((dir === undefined) === (git === undefined))
+    throw new Failure('invalid_argument', 'dir, git: expected one of the two.');
   if (git !== undefined) return { kind: 'git', location: git, ref: ref ?? null };
   if (ref !== undefined) throw new Failure('invalid_argument', 'ref: a directory has none; it goes with git.');
   // Only the command line takes it, and that runs where its user is.
@@ -106,12 +127,16 @@ const sync = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: ['source.get'],
   failures: ['not_found', 'conflict', 'unavailable'],
-  audit: ({ name }, told) => ({ target: name, detail: { commit: told.shape === 'one' ? (told.data as { commit: string | null }).commit : null } }),
+  audit: ({ name }, told) => ({
+    target: name,
+    detail: { commit: told.shape === 'one' ? (told.data as { commit: string | null }).commit : null },
+  }),
   async prepare({ store, services }, { name }) {
     const source = await getSource(store.db, name);
     return { source, fetched: await services.sources.fetch(source) };
   },
-  run: async ({ tx }, _input, { source, fetched }) => reply('source.get', sourceView(await moveSource(tx, source, fetched.commit))),
+  run: async ({ tx }, _input, { source, fetched }) =>
+    reply('source.get', sourceView(await moveSource(tx, source, fetched.commit))),
 });
 
 const remove = writeOperation({
@@ -148,9 +173,17 @@ const hooks = readOperation({
   async run({ store, services: { sources } }, { source }) {
     const row = await getSource(store.db, source);
     const tree = await sources.treeOf(row);
-    if (tree === null) throw new Failure('unavailable', `The files of source ${source} are not on this machine: svc source sync ${source}`);
+    if (tree === null)
+      throw new Failure(
+        'unavailable',
+        `The files of source ${source} are not on this machine: svc source sync ${source}`,
+      );
     const file = await sources.hooksFile(tree);
-    return reply('hooks.show', { source, file, hooks: file === null ? [] : [...(await sources.hookNames(tree, file))] });
+    return reply('hooks.show', {
+      source,
+      file,
+      hooks: file === null ? [] : [...(await sources.hookNames(tree, file))],
+    });
   },
 });
 

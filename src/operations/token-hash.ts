@@ -32,7 +32,8 @@ export function createTokenHasher(sealKey: Buffer): TokenHasher {
       return Buffer.concat([tagOf(secret, salt), await slowHash(secret, salt, pepper)]);
     },
     plausible: (secret, salt, stored) => sameBytes(tagOf(secret, salt), stored.subarray(0, TAG_BYTES)),
-    matches: async (secret, salt, stored) => sameBytes(await slowHash(secret, salt, pepper), stored.subarray(TAG_BYTES)),
+    matches: async (secret, salt, stored) =>
+      sameBytes(await slowHash(secret, salt, pepper), stored.subarray(TAG_BYTES)),
   };
 }
 

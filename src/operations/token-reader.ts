@@ -53,7 +53,10 @@ class SharedReads {
 
   async #query(batch: readonly [string, PromiseWithResolvers<TokenRow | undefined>][]): Promise<void> {
     try {
-      const found = await findTokens(this.#db, batch.map(([id]) => id));
+      const found = await findTokens(
+        this.#db,
+        batch.map(([id]) => id),
+      );
       const rows = new Map(found.map((row) => [row.id, row]));
       for (const [id, waiter] of batch) waiter.resolve(rows.get(id));
     } catch (error) {

@@ -57,7 +57,12 @@ export class TokenVerifier {
   }
 
   get load(): VerifierLoad {
-    return { kdfRuns: this.#runs, kdfRunning: this.#gate.running, kdfWaiting: this.#gate.waiting, verified: this.#cache.size };
+    return {
+      kdfRuns: this.#runs,
+      kdfRunning: this.#gate.running,
+      kdfWaiting: this.#gate.waiting,
+      verified: this.#cache.size,
+    };
   }
 
   /** Throws unauthenticated, or kdf_busy when the gate is full. */
@@ -138,7 +143,8 @@ export class TokenVerifier {
         return this.#hasher.matches(secret, row.salt, row.hash);
       });
     } catch (error) {
-      if (error instanceof LimiterFull) throw new Failure('kdf_busy', 'As many tokens as may be verified at a time are being verified.');
+      if (error instanceof LimiterFull)
+        throw new Failure('kdf_busy', 'As many tokens as may be verified at a time are being verified.');
       throw error;
     }
   }

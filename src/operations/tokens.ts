@@ -13,13 +13,17 @@ import { readOperation, writeOperation } from './operation.ts';
 import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own revocation.' };
+const LOCAL_ONLY = {
+  none: 'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own revocation.',
+};
 const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;
 const SALT_BYTES = 16;
 
 /** Nobody is called like the service: its entries in the audit ledger would be theirs. */
-const unreserved = field.name.refine((name) => !isReservedName(name), { error: 'this name is reserved for the service; expected another one' });
+const unreserved = field.name.refine((name) => !isReservedName(name), {
+  error: 'this name is reserved for the service; expected another one',
+});
 
 function tokenView(row: TokenRow): ViewItem<'token.list'> {
   return {
@@ -61,7 +65,10 @@ const create = writeOperation({
   http: LOCAL_ONLY,
   cli: {
     verb: 'token create',
-    examples: ['svc token create --name ci --scope operator --expires 90d', 'svc token create --name phone --scope approve --owner ana'],
+    examples: [
+      'svc token create --name ci --scope operator --expires 90d',
+      'svc token create --name phone --scope approve --owner ana',
+    ],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
@@ -72,17 +79,15 @@ const create = writeOperation({
   }),
   answers: ['token.created'],
   failures: ['duplicate'],
-  audit: ({ name, scope, owner }, told) => ({
-    target: toldId(told),
-    detail: { name, scope, owner: owner ?? name },
-  }),
+  audit: ({ name, scope, owner }, told) => ({ target: toldId(told), detail: { name, scope, owner: owner ?? name } }),
   async prepare({ services }) {
     const secret = newSecret();
     const salt = randomBytes(SALT_BYTES);
     return { secret, salt, hash: await services.hashToken(secret, salt) };
   },
   async run({ tx }, input, { secret, salt, hash }) {
-    const expiresMs = input.expires === undefined ? null : requireDuration('expires', input.expires, EXPIRY_MIN_MS, EXPIRY_MAX_MS);
+    const expiresMs =
+      input.expires === undefined ? null : requireDuration('expires', input.expires, EXPIRY_MIN_MS, EXPIRY_MAX_MS);
     const id = newId('tok', tx.now);
     const row: TokenRow = {
       id,

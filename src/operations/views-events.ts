@@ -27,7 +27,9 @@ export const traceStep = z.object({
   result: z.enum(['passed', 'stopped', 'not reached', 'error']),
   why: z.string(),
   /** What each term of a rule yields by itself, where the rule did not match. */
-  terms: z.array(z.object({ term: z.string(), result: z.enum(['true', 'false', 'error']), why: z.string().nullable() })).optional(),
+  terms: z
+    .array(z.object({ term: z.string(), result: z.enum(['true', 'false', 'error']), why: z.string().nullable() }))
+    .optional(),
 });
 
 export const EVENT_VIEWS = {

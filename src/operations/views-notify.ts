@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { count, time } from './views-shared.ts';
 
-const endpoint = z.object({
-  id: z.string(),
-  endpoint: z.string(),
-  label: z.string().optional(),
-  created_at: time,
-});
+const endpoint = z.object({ id: z.string(), endpoint: z.string(), label: z.string().optional(), created_at: time });
 
 const deadman = z.object({
   name: z.string(),

@@ -6,7 +6,12 @@ import { time } from './views-shared.ts';
 
 /** What is done and whom it names. The words of a command and the text of a message are nobody's to read. */
 const action = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('command'), inventory: z.string(), limit: z.string().nullable(), timeout: z.string().nullable() }),
+  z.object({
+    kind: z.literal('command'),
+    inventory: z.string(),
+    limit: z.string().nullable(),
+    timeout: z.string().nullable(),
+  }),
   z.object({ kind: z.enum(['plan', 'apply', 'destroy']), workspace: z.string(), timeout: z.string().nullable() }),
   z.object({ kind: z.literal('notify') }),
 ]);

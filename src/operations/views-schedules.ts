@@ -17,9 +17,20 @@ const schedule = {
 };
 
 /** Its kind and whom it names; the words of a command are nobody's to read. */
-const action = z.object({ kind: z.enum(['command', ...SCHEDULED_RUNS]), workspace: z.string().optional(), inventory: z.string().optional(), limit: z.string().nullable().optional(), timeout: z.string().nullable() });
+const action = z.object({
+  kind: z.enum(['command', ...SCHEDULED_RUNS]),
+  workspace: z.string().optional(),
+  inventory: z.string().optional(),
+  limit: z.string().nullable().optional(),
+  timeout: z.string().nullable(),
+});
 
 export const SCHEDULE_VIEWS = {
   'schedule.list': z.array(z.object(schedule)),
-  'schedule.get': z.object({ ...schedule, approval: z.enum(RULE_APPROVALS), approval_ttl: z.string().nullable(), action }),
+  'schedule.get': z.object({
+    ...schedule,
+    approval: z.enum(RULE_APPROVALS),
+    approval_ttl: z.string().nullable(),
+    action,
+  }),
 } as const satisfies Record<string, z.ZodType>;

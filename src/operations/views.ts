@@ -41,7 +41,13 @@ const jobTail = {
 const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds: count });
 
 const event = z.discriminatedUnion('type', [
-  z.object({ seq: count, at: time, type: z.literal('state'), state: z.enum(JOB_STATES), exit_code: z.int().nullable() }),
+  z.object({
+    seq: count,
+    at: time,
+    type: z.literal('state'),
+    state: z.enum(JOB_STATES),
+    exit_code: z.int().nullable(),
+  }),
   z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(CHUNK_STREAMS), text: z.string() }),
   z.object({ seq: count, at: time, type: z.literal('progress'), play: z.string(), task: z.string() }),
 ]);
@@ -126,13 +132,7 @@ const planEntry = z.object({
   attributes: z.array(z.object({ name: z.string(), before: z.string(), after: z.string() })),
 });
 
-const secret = z.object({
-  project: z.string(),
-  name: z.string(),
-  version: count,
-  created_at: time,
-  updated_at: time,
-});
+const secret = z.object({ project: z.string(), name: z.string(), version: count, created_at: time, updated_at: time });
 
 /**
  * What each kind of answer may hold: an allow-list that also fixes the order of the keys, and so the bytes. To
@@ -145,11 +145,7 @@ export const VIEWS = {
     scope: z.enum(SCOPES),
     via: z.string(),
     expires_at: time.nullable(),
-    server: z.object({
-      version: z.string().optional(),
-      hostname: z.string().optional(),
-      started_at: time.optional(),
-    }),
+    server: z.object({ version: z.string().optional(), hostname: z.string().optional(), started_at: time.optional() }),
   }),
   'job.list': z.array(z.object({ ...job, ...jobTail })),
   'job.get': z.object({ ...job, progress: progress.optional(), ...jobTail }),
@@ -212,7 +208,13 @@ export const VIEWS = {
     reason: z.string().nullable(),
   }),
   /** The two links of one recipient, shown once: whoever has one can use it. */
-  'approval.link': z.object({ approval_id: z.string(), recipient: z.string(), approve: z.string(), reject: z.string(), expires_at: time }),
+  'approval.link': z.object({
+    approval_id: z.string(),
+    recipient: z.string(),
+    approve: z.string(),
+    reject: z.string(),
+    expires_at: time,
+  }),
   'secret.list': z.array(secret),
   'secret.get': secret,
   'seal.status': z.object({
@@ -222,7 +224,9 @@ export const VIEWS = {
     sealed_items: count,
     state: z.enum(['ok', 'rotating', 'missing', 'foreign']),
   }),
-  doctor: z.array(z.object({ name: z.string(), status: z.enum(['ok', 'warn', 'fail', 'unknown']), detail: z.string() })),
+  doctor: z.array(
+    z.object({ name: z.string(), status: z.enum(['ok', 'warn', 'fail', 'unknown']), detail: z.string() }),
+  ),
   'maintenance.readiness': z.object({ cordoned: z.boolean(), in_flight: count, safe_to_reboot: z.boolean() }),
   'token.created': z.object({
     id: z.string(),

@@ -14,7 +14,9 @@ import { type Operation, readOperation, writeOperation } from './operation.ts';
 import { reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-const LOCAL_ONLY = { none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.' };
+const LOCAL_ONLY = {
+  none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.',
+};
 
 function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
   return {
@@ -55,19 +57,40 @@ const add = writeOperation({
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
-    source: z.enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` }).describe('Who sends to it: how its payloads are read'),
-    signed: z.boolean().default(false).describe('Take signed messages only, and show the secret to sign them with, this once'),
+    source: z
+      .enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` })
+      .describe('Who sends to it: how its payloads are read'),
+    signed: z
+      .boolean()
+      .default(false)
+      .describe('Take signed messages only, and show the secret to sign them with, this once'),
   }),
   answers: ['webhook.created'],
   failures: ['duplicate'],
   audit: ({ name, source, signed }) => ({ target: name, detail: { source, signed } }),
-  prepare: async ({ services }, { signed }) => ({ ring: signed ? await services.keyring() : null, origin: await services.linkOrigin() }),
+  prepare: async ({ services }, { signed }) => ({
+    ring: signed ? await services.keyring() : null,
+    origin: await services.linkOrigin(),
+  }),
   async run({ tx }, { name, source, signed }, { ring, origin }) {
     const token = newSecret();
-    await insertWebhook(tx, { name, source, hash: webhookHash(token), created_at: tx.now, last_heard_at: null, signed: signed ? 1 : 0 });
+    await insertWebhook(tx, {
+      name,
+      source,
+      hash: webhookHash(token),
+      created_at: tx.now,
+      last_heard_at: null,
+      signed: signed ? 1 : 0,
+    });
     const signingSecret = ring === null ? null : newSecret();
     if (ring !== null && signingSecret !== null) await setSigningSecret(tx, ring, name, signingSecret);
-    return reply('webhook.created', { name, source, signed, url: hookUrl(origin, token), signing_secret: signingSecret });
+    return reply('webhook.created', {
+      name,
+      source,
+      signed,
+      url: hookUrl(origin, token),
+      signing_secret: signingSecret,
+    });
   },
 });
 
@@ -85,7 +108,11 @@ const remove = writeOperation({
   audit: ({ name }) => ({ target: name, detail: {} }),
   async run({ tx }, { name }) {
     const [watch] = await watchesOf(tx, name);
-    if (watch !== undefined) throw new Failure('conflict', `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`);
+    if (watch !== undefined)
+      throw new Failure(
+        'conflict',
+        `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`,
+      );
     return reply('webhook.get', webhookView(await deleteWebhook(tx, name)));
   },
 });

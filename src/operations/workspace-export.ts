@@ -21,29 +21,53 @@ const exportState = writeOperation({
   effect: 'write',
   scopes: OPERATORS,
   http: { none: 'A state holds secrets in clear: it is written at the machine, for who works there.' },
-  cli: { verb: 'workspace export', positionals: ['name'], examples: ['svc workspace export net --to net.tfstate', 'svc workspace export net --version -1 --to left.tfstate'] },
+  cli: {
+    verb: 'workspace export',
+    positionals: ['name'],
+    examples: ['svc workspace export net --to net.tfstate', 'svc workspace export net --version -1 --to left.tfstate'],
+  },
   mcp: { none: 'A state holds secrets in clear.' },
   input: z.strictObject({
     name: field.name,
-    version: z.int({ error: 'expected a version as svc workspace state lists them' }).optional().describe('Which one, as svc workspace state lists them; default the newest'),
-    to: z.string().min(1, { error: 'expected a file name' }).max(4_096).describe('A file that there is not yet; it gets mode 0600'),
+    version: z
+      .int({ error: 'expected a version as svc workspace state lists them' })
+      .optional()
+      .describe('Which one, as svc workspace state lists them; default the newest'),
+    to: z
+      .string()
+      .min(1, { error: 'expected a file name' })
+      .max(4_096)
+      .describe('A file that there is not yet; it gets mode 0600'),
   }),
   answers: ['workspace.exported'],
   failures: ['not_found', 'conflict', 'duplicate'],
   audit: ({ name, version }) => ({ target: name, detail: { version: version ?? null } }),
   async prepare(context, { name, version, to }): Promise<StateRow> {
     await getWorkspace(context.store.db, name);
-    const row = await (version === undefined ? newestState(context.store.db, name) : findState(context.store.db, name, version));
-    if (row === undefined) throw field.notFound(version === undefined ? `state of ${name} yet` : `version ${version} of the state of ${name}`);
+    const row = await (version === undefined
+      ? newestState(context.store.db, name)
+      : findState(context.store.db, name, version));
+    if (row === undefined)
+      throw field.notFound(
+        version === undefined ? `state of ${name} yet` : `version ${version} of the state of ${name}`,
+      );
     const bytes = await opened(context, row);
     // On the ledger before it lies anywhere in clear.
     const { name: principal, owner, via } = context.caller;
-    const entry = { principal, owner, via, operation: 'workspace.export', target: name, detail: { version: row.version, begins: true } };
+    const entry = {
+      principal,
+      owner,
+      via,
+      operation: 'workspace.export',
+      target: name,
+      detail: { version: row.version, begins: true },
+    };
     await context.store.write((tx) => Promise.resolve(tx.record(entry)));
     await writeNew(resolve(to), bytes);
     return row;
   },
-  run: (_context, { name, to }, { version, serial }) => Promise.resolve(reply('workspace.exported', { name, version, serial, file: resolve(to) })),
+  run: (_context, { name, to }, { version, serial }) =>
+    Promise.resolve(reply('workspace.exported', { name, version, serial, file: resolve(to) })),
 });
 
 async function opened({ services }: Context, row: StateRow): Promise<Uint8Array> {

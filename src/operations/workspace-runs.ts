@@ -44,23 +44,42 @@ async function refuseHooks({ store, services }: Context, { name }: RunInput): Pr
   const tree = source === undefined ? null : await services.sources.treeOf(source);
   const file = tree === null ? null : await services.sources.hooksFile(tree);
   if (file === null) return;
-  throw new Failure('not_implemented', `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run from it.`);
+  throw new Failure(
+    'not_implemented',
+    `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run from it.`,
+  );
 }
 
 /** Queues a run in the name of the caller, or asks about it; `plan` is the saved plan that an apply carries out. */
-async function queue({ tx, caller, services }: WriteContext, kind: WorkspaceKind, input: RunInput, plan: string | null): Promise<Reply> {
+async function queue(
+  { tx, caller, services }: WriteContext,
+  kind: WorkspaceKind,
+  input: RunInput,
+  plan: string | null,
+): Promise<Reply> {
   const workspace = await enterWorkspace(tx, input.name);
   await requireSecrets(tx.db, input.run_secrets);
-  const queued = await queueWorkspaceRun(tx, services, { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] }, {
-    kind,
-    workspace: workspace.name,
-    plan,
-    runSecrets: input.run_secrets,
-    detailedExitcode: input.detailed_exitcode === true,
-    timeoutMs: field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS),
-  }, null);
+  const queued = await queueWorkspaceRun(
+    tx,
+    services,
+    { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] },
+    {
+      kind,
+      workspace: workspace.name,
+      plan,
+      runSecrets: input.run_secrets,
+      detailedExitcode: input.detailed_exitcode === true,
+      timeoutMs: field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS),
+    },
+    null,
+  );
   // `ungated` is for the audit row; the view does not show it.
-  if (queued.state === 'queued') return reply('job.enqueued', { job_id: queued.jobId, state: 'queued', ...(queued.ungated ? { ungated: true } : {}) });
+  if (queued.state === 'queued')
+    return reply('job.enqueued', {
+      job_id: queued.jobId,
+      state: 'queued',
+      ...(queued.ungated ? { ungated: true } : {}),
+    });
   const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
   return reply('approval.pending', {
     approval_id: id,
@@ -79,7 +98,11 @@ const plan = writeOperation({
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/workspaces/{name}/plan' },
-  cli: { verb: 'workspace plan', positionals: ['name'], examples: ['svc workspace plan net', 'svc workspace plan net --timeout 10m'] },
+  cli: {
+    verb: 'workspace plan',
+    positionals: ['name'],
+    examples: ['svc workspace plan net', 'svc workspace plan net --timeout 10m'],
+  },
   mcp: { tool: 'workspace_plan' },
   input: z.strictObject({
     ...RUN,
@@ -104,7 +127,10 @@ const apply = writeOperation({
     examples: ['svc workspace apply net --plan art_01m7yd4zyke00anp2z332d2j5p', 'svc workspace apply net'],
   },
   mcp: { tool: 'workspace_apply' },
-  input: z.strictObject({ ...RUN, plan: field.id('art').optional().describe('The saved plan to carry out; without it a new plan is made and applied') }),
+  input: z.strictObject({
+    ...RUN,
+    plan: field.id('art').optional().describe('The saved plan to carry out; without it a new plan is made and applied'),
+  }),
   answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
   audit,

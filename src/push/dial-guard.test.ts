@@ -21,7 +21,12 @@ before(async () => {
     socket.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  listener = { port: (server.address() as { port: number }).port, bytes: 0, connections: 0, close: () => server.close() };
+  listener = {
+    port: (server.address() as { port: number }).port,
+    bytes: 0,
+    connections: 0,
+    close: () => server.close(),
+  };
 });
 after(() => listener.close());
 
@@ -39,14 +44,25 @@ test('T36: each of more than 250 ways to name something inside is refused as inv
 });
 
 test('An https URL of a name or a public address is accepted, with a port of its own too', () => {
-  const good = ['https://push.example.com/abc', 'HTTPS://Push.Example.com/abc?x=1', 'https://push.example.com:8443/', 'https://push.example.com', `https://${PUBLIC}/a`, 'https://[2606:4700:4700::1111]:443/a', 'https://bücher.example/a'];
+  const good = [
+    'https://push.example.com/abc',
+    'HTTPS://Push.Example.com/abc?x=1',
+    'https://push.example.com:8443/',
+    'https://push.example.com',
+    `https://${PUBLIC}/a`,
+    'https://[2606:4700:4700::1111]:443/a',
+    'https://bücher.example/a',
+  ];
   for (const text of good) assert.equal(readEndpointUrl(text).protocol, 'https:', text);
 });
 
 test('One address that is not public refuses a name, whatever stands beside it', async () => {
   for (const inner of ['127.0.0.1', '10.0.0.1', '169.254.169.254', 'fd00::1', '::ffff:127.0.0.1', 'fe80::1']) {
     const answers: Resolve = () => Promise.resolve([PUBLIC, inner]);
-    await assert.rejects(publicAddresses(URL_OF_PUSH, answers, new AbortController().signal), (error: unknown) => error instanceof SendFailed && !error.message.includes(inner));
+    await assert.rejects(
+      publicAddresses(URL_OF_PUSH, answers, new AbortController().signal),
+      (error: unknown) => error instanceof SendFailed && !error.message.includes(inner),
+    );
   }
 });
 
@@ -60,26 +76,37 @@ test('T37: in 1,000 rounds of a name that changes its answers, not a byte reache
   });
   const reasons = new Map<string, number>();
   for (; round < 1_000; round += 1) {
-    await assert.rejects(post({ clock: systemClock, dial }, { url: URL_OF_PUSH, headers: {}, body: 'x' }), (error: unknown) => {
-      const { message } = error as SendFailed;
-      reasons.set(message, (reasons.get(message) ?? 0) + 1);
-      return error instanceof SendFailed;
-    });
+    await assert.rejects(
+      post({ clock: systemClock, dial }, { url: URL_OF_PUSH, headers: {}, body: 'x' }),
+      (error: unknown) => {
+        const { message } = error as SendFailed;
+        reasons.set(message, (reasons.get(message) ?? 0) + 1);
+        return error instanceof SendFailed;
+      },
+    );
   }
   assert.equal(listener.bytes, 0);
   assert.equal(reasons.get('the connection reached a loopback address; only public ones are dialled'), 143);
-  assert.deepEqual([...reasons.keys()].filter((reason) => !/public|no address/.test(reason)), []);
+  assert.deepEqual(
+    [...reasons.keys()].filter((reason) => !/public|no address/.test(reason)),
+    [],
+  );
 });
 
 test('T38: a redirect is a failure, and nothing but the first connection is opened', async () => {
   for (const status of [301, 302, 303, 307, 308]) {
     let connections = 0;
-    const server = createHttpServer((_request, response) => response.writeHead(status, { location: `http://127.0.0.1:${listener.port}/latest/meta-data` }).end());
+    const server = createHttpServer((_request, response) =>
+      response.writeHead(status, { location: `http://127.0.0.1:${listener.port}/latest/meta-data` }).end(),
+    );
     server.on('connection', () => (connections += 1));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const before = listener.connections;
     const url = new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}/`);
-    await assert.rejects(post({ clock: systemClock, dial: openDial() }, { url, headers: {}, body: 'x' }), new SendFailed(`answered ${status}: redirects are not followed`));
+    await assert.rejects(
+      post({ clock: systemClock, dial: openDial() }, { url, headers: {}, body: 'x' }),
+      new SendFailed(`answered ${status}: redirects are not followed`),
+    );
     assert.deepEqual({ connections, atTarget: listener.connections - before }, { connections: 1, atTarget: 0 });
     server.close();
   }

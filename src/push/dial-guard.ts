@@ -54,7 +54,10 @@ export async function publicAddresses(url: URL, resolve: Resolve, signal: AbortS
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await resolved(host, resolve, signal) : [host];
   for (const address of addresses) {
-    if (!allowsAddress('push', address)) throw new SendFailed(`the host resolves to ${addressWords(classifyAddress(address))}; only public ones are dialled`);
+    if (!allowsAddress('push', address))
+      throw new SendFailed(
+        `the host resolves to ${addressWords(classifyAddress(address))}; only public ones are dialled`,
+      );
   }
   return addresses;
 }
@@ -85,7 +88,11 @@ export interface GuardOptions {
  * Dials registered endpoints: resolves, refuses unless all addresses are public, dials one of these literals, and
  * looks at the address that was really reached before a byte is sent. TLS is always verified, by the name in the URL.
  */
-export function guardedDial({ resolve, tls = {}, open = (host, port) => connectTcp({ host, port, autoSelectFamily: false }) }: GuardOptions): Dial {
+export function guardedDial({
+  resolve,
+  tls = {},
+  open = (host, port) => connectTcp({ host, port, autoSelectFamily: false }),
+}: GuardOptions): Dial {
   return async (url, signal) => {
     const [address] = await publicAddresses(url, resolve, signal);
     if (address === undefined) throw new SendFailed('the host has no address');
@@ -95,7 +102,9 @@ export function guardedDial({ resolve, tls = {}, open = (host, port) => connectT
     const reached = socket.remoteAddress ?? '';
     if (!allowsAddress('push', reached)) {
       socket.destroy();
-      throw new SendFailed(`the connection reached ${addressWords(classifyAddress(reached))}; only public ones are dialled`);
+      throw new SendFailed(
+        `the connection reached ${addressWords(classifyAddress(reached))}; only public ones are dialled`,
+      );
     }
     return secured(url, socket, tls, signal);
   };
@@ -110,11 +119,18 @@ export function openDial(tls: SecureContextOptions = {}): Dial {
     // Asked for a name only, and for all of its addresses, which are tried one after the other.
     const lookup: LookupFunction = (name, _options, answer) => {
       void resolved(name, resolveNamed, signal).then(
-        (addresses) => answer(null, addresses.map((address) => ({ address, family: isIP(address) }))),
+        (addresses) =>
+          answer(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          ),
         (error: NodeJS.ErrnoException) => answer(error, []),
       );
     };
-    const socket = endedBy(signal, connectTcp({ host: hostOf(url), port: portOf(url), autoSelectFamily: true, lookup }));
+    const socket = endedBy(
+      signal,
+      connectTcp({ host: hostOf(url), port: portOf(url), autoSelectFamily: true, lookup }),
+    );
     await event(socket, 'connect');
     return url.protocol === 'https:' ? secured(url, socket, tls, signal) : socket;
   };
@@ -123,7 +139,10 @@ export function openDial(tls: SecureContextOptions = {}): Dial {
 async function secured(url: URL, socket: Socket, tls: SecureContextOptions, signal: AbortSignal): Promise<Socket> {
   const host = hostOf(url);
   const name = isIP(host) === 0 ? { servername: host } : { host };
-  const secure = endedBy(signal, connectTls({ ...tls, ...name, socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }));
+  const secure = endedBy(
+    signal,
+    connectTls({ ...tls, ...name, socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }),
+  );
   await event(secure, 'secureConnect');
   return secure;
 }

@@ -29,8 +29,10 @@ test('Two messages of one text have nothing in common, and the receiver reads bo
 });
 
 test('Keys that are none are refused by name', () => {
-  for (const p256dh of ['', 'AAAA', 'B'.repeat(87), 'a b', `${RFC.p256dh}AAAA`]) assert.throws(() => readPushKeys({ ...RFC, p256dh }), /^Failure: keys\.p256dh: expected /);
-  for (const auth of ['', 'AAAA', `${RFC.auth}AAAA`]) assert.throws(() => readPushKeys({ ...RFC, auth }), /^Failure: keys\.auth: expected 16 bytes/);
+  for (const p256dh of ['', 'AAAA', 'B'.repeat(87), 'a b', `${RFC.p256dh}AAAA`])
+    assert.throws(() => readPushKeys({ ...RFC, p256dh }), /^Failure: keys\.p256dh: expected /);
+  for (const auth of ['', 'AAAA', `${RFC.auth}AAAA`])
+    assert.throws(() => readPushKeys({ ...RFC, auth }), /^Failure: keys\.auth: expected 16 bytes/);
 });
 
 function decrypted(message: Buffer): string {
@@ -38,8 +40,11 @@ function decrypted(message: Buffer): string {
   receiver.setPrivateKey(Buffer.from(RFC.receiverPrivate, 'base64url'));
   const [salt, sender, record] = [message.subarray(0, 16), message.subarray(21, 86), message.subarray(86)];
   const info = Buffer.concat([Buffer.from('WebPush: info\0'), receiver.getPublicKey(), sender]);
-  const ikm = Buffer.from(hkdfSync('sha256', receiver.computeSecret(sender), Buffer.from(RFC.auth, 'base64url'), info, 32));
-  const derive = (name: string, length: number): Buffer => Buffer.from(hkdfSync('sha256', ikm, salt, `Content-Encoding: ${name}\0`, length));
+  const ikm = Buffer.from(
+    hkdfSync('sha256', receiver.computeSecret(sender), Buffer.from(RFC.auth, 'base64url'), info, 32),
+  );
+  const derive = (name: string, length: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', ikm, salt, `Content-Encoding: ${name}\0`, length));
   const cipher = createDecipheriv('aes-128-gcm', derive('aes128gcm', 16), derive('nonce', 12));
   cipher.setAuthTag(record.subarray(-16));
   const plain = Buffer.concat([cipher.update(record.subarray(0, -16)), cipher.final()]);

@@ -32,7 +32,8 @@ export function readPushKeys(keys: PushKeys): KeyBytes {
 
 function bytesOf(field: string, text: string, length: number): Buffer {
   const bytes = /^[A-Za-z0-9_-]+=*$/.test(text) ? Buffer.from(text, 'base64url') : Buffer.alloc(0);
-  if (bytes.length !== length) throw new Failure('invalid_argument', `${field}: expected ${length} bytes in base64url.`);
+  if (bytes.length !== length)
+    throw new Failure('invalid_argument', `${field}: expected ${length} bytes in base64url.`);
   return bytes;
 }
 
@@ -57,7 +58,12 @@ export function encryptPush(keys: PushKeys, text: string, { salt, sender }: Chan
   const key = Buffer.from(hkdfSync('sha256', ikm, salt, 'Content-Encoding: aes128gcm\0', 16));
   const nonce = Buffer.from(hkdfSync('sha256', ikm, salt, 'Content-Encoding: nonce\0', 12));
   const cipher = createCipheriv('aes-128-gcm', key, nonce);
-  const record = Buffer.concat([cipher.update(text, 'utf8'), cipher.update(Buffer.from([LAST])), cipher.final(), cipher.getAuthTag()]);
+  const record = Buffer.concat([
+    cipher.update(text, 'utf8'),
+    cipher.update(Buffer.from([LAST])),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
   const head = Buffer.alloc(21);
   salt.copy(head);
   head.writeUInt32BE(RECORD_SIZE, 16);

@@ -18,13 +18,21 @@ export interface EndpointTarget {
 }
 
 /** Posts to a registered endpoint: ntfy's JSON, and encrypted where the subscription has keys. */
-export async function sendToEndpoint(deps: PostDeps, { endpoint, keys }: EndpointTarget, message: PageMessage): Promise<void> {
+export async function sendToEndpoint(
+  deps: PostDeps,
+  { endpoint, keys }: EndpointTarget,
+  message: PageMessage,
+): Promise<void> {
   // The rules of today decide also about what was registered under older ones.
   const url = readEndpointUrl(endpoint);
   // A repeat has the same topic, so that a phone that was off gets one of them.
   const headers = { ttl: String(TTL_SECONDS), topic: message.id, urgency: message.priority >= 4 ? 'high' : 'normal' };
   if (keys === null) {
-    return post(deps, { url, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(ntfyBody(message)) });
+    return post(deps, {
+      url,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(ntfyBody(message)),
+    });
   }
   const encoding = { 'content-type': 'application/octet-stream', 'content-encoding': 'aes128gcm' };
   return post(deps, { url, headers: { ...headers, ...encoding }, body: encryptPush(keys, fitting(message)) });
@@ -34,5 +42,12 @@ export async function sendToEndpoint(deps: PostDeps, { endpoint, keys }: Endpoin
 function fitting(message: PageMessage): string {
   const whole = JSON.stringify(ntfyBody(message));
   if (Buffer.byteLength(whole) <= PLAIN_BYTES_MAX) return whole;
-  return JSON.stringify(ntfyBody({ ...message, title: oneLine(message.title.slice(0, SHORT_CHARACTERS)), message: oneLine(message.message.slice(0, SHORT_CHARACTERS)), actions: [] }));
+  return JSON.stringify(
+    ntfyBody({
+      ...message,
+      title: oneLine(message.title.slice(0, SHORT_CHARACTERS)),
+      message: oneLine(message.message.slice(0, SHORT_CHARACTERS)),
+      actions: [],
+    }),
+  );
 }

@@ -9,7 +9,15 @@ import { CONNECT_MS, TOTAL_MS } from './limit.ts';
 import { post } from './post.ts';
 import { sendMail } from './smtp.ts';
 
-const PAGE = { id: 'page_1', title: oneLine('a page'), message: oneLine('text'), priority: 3, tags: [], click: 'http://svc.test/', actions: [] };
+const PAGE = {
+  id: 'page_1',
+  title: oneLine('a page'),
+  message: oneLine('text'),
+  priority: 3,
+  tags: [],
+  click: 'http://svc.test/',
+  actions: [],
+};
 
 /** Stands still until it is told. */
 class HandClock implements Clock {
@@ -60,7 +68,10 @@ test('F19: a mail server that goes on saying a little is left after the time of 
   const { port } = server.address() as { port: number };
   const clock = new HandClock();
   const reached = once(server, 'connection') as Promise<[Socket]>;
-  const sent = sendMail({ host: '127.0.0.1', port, secure: false, auth: null, from: 'a@example.com', to: 'b@example.com' }, { clock })(PAGE);
+  const sent = sendMail(
+    { host: '127.0.0.1', port, secure: false, auth: null, from: 'a@example.com', to: 'b@example.com' },
+    { clock },
+  )(PAGE);
   const refused = assert.rejects(sent, new SendFailed('not done within 10 s'));
   const [socket] = await reached;
   socket.on('error', () => undefined);

@@ -54,7 +54,13 @@ function exchange(socket: Socket, { url, headers, body }: Posting, signal: Abort
       createConnection: () => socket,
       method: 'POST',
       path: `${url.pathname}${url.search}`,
-      headers: { host: url.host, 'user-agent': 'gatehouse', ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
+      headers: {
+        host: url.host,
+        'user-agent': 'gatehouse',
+        ...headers,
+        'content-length': Buffer.byteLength(body),
+        connection: 'close',
+      },
       maxHeaderSize: HEAD_BYTES_MAX,
       signal,
     });
@@ -72,7 +78,8 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number
   if (status >= 200 && status < 300) return;
   const what = `answered ${status}`;
   if (status === 404 || status === 410) throw new SendFailed(what, 'gone');
-  if (status === 429 || status === 503) throw new SendFailed(what, 'transient', retryAfter(headers['retry-after'], now));
+  if (status === 429 || status === 503)
+    throw new SendFailed(what, 'transient', retryAfter(headers['retry-after'], now));
   // A redirect could lead anywhere, so it is followed nowhere.
   if (status >= 300 && status < 400) throw new SendFailed(`${what}: redirects are not followed`);
   if ([400, 401, 403, 413].includes(status)) throw new SendFailed(what, 'refused');

@@ -12,7 +12,11 @@ const HOSTS = `127.0.0.1 localhost
 `;
 
 test('A name of the file of hosts has the addresses that stand there, in any case, and nobody is asked', async () => {
-  const resolve = namedResolver({ ask: () => assert.fail(), lookUp: () => assert.fail(), readHosts: async () => HOSTS });
+  const resolve = namedResolver({
+    ask: () => assert.fail(),
+    lookUp: () => assert.fail(),
+    readHosts: async () => HOSTS,
+  });
   assert.deepEqual(await resolve('Ntfy.lan', signal), ['10.0.0.5', '10.0.0.7']);
   assert.deepEqual(await resolve('ntfy', signal), ['10.0.0.5']);
 });
@@ -24,12 +28,17 @@ test('localhost and what ends with it is this machine, also where no file says s
 
 test('What the name servers do not know is asked of the rest of the machine', async () => {
   for (const code of ['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ECONNREFUSED']) {
-    const resolve = namedResolver({ ask: () => failing(code), lookUp: async (name) => [`address of ${name}`], readHosts: async () => HOSTS });
+    const resolve = namedResolver({
+      ask: () => failing(code),
+      lookUp: async (name) => [`address of ${name}`],
+      readHosts: async () => HOSTS,
+    });
     assert.deepEqual(await resolve('old.lan', signal), ['address of old.lan']);
   }
 });
 
-const asking = (code: string) => namedResolver({ ask: () => failing(code), lookUp: () => assert.fail('asked'), readHosts: async () => '' });
+const asking = (code: string) =>
+  namedResolver({ ask: () => failing(code), lookUp: () => assert.fail('asked'), readHosts: async () => '' });
 
 test('F11: Name servers that are silent are not waited for a second time, in a thread that nothing ends', async () => {
   await assert.rejects(asking('ETIMEOUT')('ntfy.lan', signal), { code: 'ETIMEOUT' });

@@ -15,7 +15,8 @@ export interface NamedSources {
 }
 
 const readHostsFile = (): Promise<string> => readFile(HOSTS_FILE, 'utf8').catch(() => '');
-const lookUpAll = async (name: string): Promise<readonly string[]> => (await lookup(name, { all: true })).map(({ address }) => address);
+const lookUpAll = async (name: string): Promise<readonly string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
 
 /**
  * Resolves names as the machine does: its file of hosts, the name servers, and for what these do not know the rest, such

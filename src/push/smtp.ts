@@ -51,7 +51,17 @@ export function sendMail(mail: Mail, { clock }: { readonly clock: Clock }): (mes
     const limit = new Limit(clock);
     const { signal } = limit;
     try {
-      await limit.during(transport.sendMail({ from, to, subject: message.title, text: textOf(message), messageId: `<${message.id}@gatehouse>`, signal, ...headers }));
+      await limit.during(
+        transport.sendMail({
+          from,
+          to,
+          subject: message.title,
+          text: textOf(message),
+          messageId: `<${message.id}@gatehouse>`,
+          signal,
+          ...headers,
+        }),
+      );
     } catch (error) {
       throw limit.reached ?? explained(error);
     } finally {
@@ -69,7 +79,11 @@ function textOf({ message, click, actions }: PageMessage): string {
 
 /** A server that refuses for good says so with a code of 500 and more. */
 function explained(error: unknown): SendFailed {
-  const response = error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : null;
-  if (response !== null) return new SendFailed(`the mail server answered ${response}`, response >= 500 ? 'refused' : 'transient');
+  const response =
+    error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
+      ? error.responseCode
+      : null;
+  if (response !== null)
+    return new SendFailed(`the mail server answered ${response}`, response >= 500 ? 'refused' : 'transient');
   return new SendFailed(`the mail could not be sent (${errorCode(error) ?? 'unknown error'})`);
 }

@@ -29,7 +29,11 @@ export function readTargets(texts: readonly string[]): NamedTarget[] {
     counts.set(target.kind, count);
     const name = given ?? `${DEFAULT_NAMES[target.kind]}-${count}`;
     const other = positions.get(name);
-    if (other !== undefined) throw new Failure('invalid_argument', `--notify: targets ${other} and ${position} are both called ${name}; expected different names.`);
+    if (other !== undefined)
+      throw new Failure(
+        'invalid_argument',
+        `--notify: targets ${other} and ${position} are both called ${name}; expected different names.`,
+      );
     positions.set(name, position);
     return { ...target, name };
   });
@@ -40,7 +44,10 @@ function splitName(text: string, position: number): { readonly name: string | nu
   const [, name, url = ''] = NAMED.exec(text) ?? [];
   if (name === undefined) return { name: null, url: text };
   if (NAME.test(name)) return { name, url };
-  throw new Failure('invalid_argument', `--notify: target ${position} has an invalid name before the =; expected 1 to 63 of a-z 0-9 . _ -, the first one a letter or digit.`);
+  throw new Failure(
+    'invalid_argument',
+    `--notify: target ${position} has an invalid name before the =; expected 1 to 63 of a-z 0-9 . _ -, the first one a letter or digit.`,
+  );
 }
 
 /**
@@ -49,5 +56,7 @@ function splitName(text: string, position: number): { readonly name: string | nu
  */
 export function targetKey({ name, kind, url }: NamedTarget, sealKey: Uint8Array): string {
   const { protocol, host, pathname, search } = url;
-  return createHmac('sha256', sealKey).update(JSON.stringify(['notify-target', name, kind, protocol, host, pathname, search])).digest('hex');
+  return createHmac('sha256', sealKey)
+    .update(JSON.stringify(['notify-target', name, kind, protocol, host, pathname, search]))
+    .digest('hex');
 }

@@ -49,7 +49,10 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['smtp://s3cret@mail.example.com?to=ops@example.com', /a user and a password, or neither/],
   ['smtp://:s3cret@mail.example.com?to=ops@example.com', /a user and a password, or neither/],
   ['smtp://me:s3cret%@mail.example.com?to=ops@example.com', /%25/],
-  ['smtp://me:s3#cret@mail.example.com?to=ops@example.com', /fragment, which is never sent; a # of a password is written %23/],
+  [
+    'smtp://me:s3#cret@mail.example.com?to=ops@example.com',
+    /fragment, which is never sent; a # of a password is written %23/,
+  ],
   ['smtp://me:s3\\cret@mail.example.com?to=ops@example.com', /backslash/],
   ['ntfy+https://ntfy.example.com', /does not end with an ntfy topic/],
   ['ntfy+https://ntfy.example.com/', /does not end with an ntfy topic/],
@@ -82,7 +85,11 @@ test('A target that can not work is refused with what is wrong with it, which op
 test('A target that can work is taken, with what is written for a kind, a port and several recipients', () => {
   const good: readonly (readonly [string, string, string])[] = [
     ['ntfy+https://ntfy.example.com/ops', 'ntfy', 'https://ntfy.example.com/ops'],
-    ['NTFY+HTTP://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b', 'ntfy', 'http://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b'],
+    [
+      'NTFY+HTTP://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b',
+      'ntfy',
+      'http://:tk_secret@[fd00::1]:8080/behind/a/proxy/ops_2-b',
+    ],
     ['ntfy+https://me:s%23crit@ntfy.example.com/ops', 'ntfy', 'https://me:s%23crit@ntfy.example.com/ops'],
     ['https://hooks.example.com/a?key=b%23', 'webhook', 'https://hooks.example.com/a?key=b%23'],
     ['https://bücher.example/', 'webhook', 'https://xn--bcher-kva.example/'],
@@ -93,7 +100,25 @@ test('A target that can work is taken, with what is written for a kind, a port a
     const told = readTargetUrl(text, 1);
     assert.deepEqual([told.kind, told.url.href], [kind, href]);
   }
-  assert.deepEqual(mail('smtp://mail.example.com?to=ops@example.com,dev%2Bsvc@example.com'), { host: 'mail.example.com', port: 25, secure: false, auth: null, from: 'gatehouse@mail.example.com', to: 'ops@example.com,dev+svc@example.com' });
-  assert.deepEqual(mail('smtp://me:a%40b@mail.example.com?to=ops@example.com&from=svc@example.com'), { host: 'mail.example.com', port: 587, secure: false, auth: { user: 'me', pass: 'a@b' }, from: 'svc@example.com', to: 'ops@example.com' });
-  assert.partialDeepStrictEqual(mail('smtps://[fd00::1]:80/?to=ops@example.com'), { host: 'fd00::1', port: 80, secure: true });
+  assert.deepEqual(mail('smtp://mail.example.com?to=ops@example.com,dev%2Bsvc@example.com'), {
+    host: 'mail.example.com',
+    port: 25,
+    secure: false,
+    auth: null,
+    from: 'gatehouse@mail.example.com',
+    to: 'ops@example.com,dev+svc@example.com',
+  });
+  assert.deepEqual(mail('smtp://me:a%40b@mail.example.com?to=ops@example.com&from=svc@example.com'), {
+    host: 'mail.example.com',
+    port: 587,
+    secure: false,
+    auth: { user: 'me', pass: 'a@b' },
+    from: 'svc@example.com',
+    to: 'ops@example.com',
+  });
+  assert.partialDeepStrictEqual(mail('smtps://[fd00::1]:80/?to=ops@example.com'), {
+    host: 'fd00::1',
+    port: 80,
+    secure: true,
+  });
 });

@@ -1,7 +1,14 @@
 import { Failure } from '../domain/failure.ts';
 
 /** The kinds of target that `--notify` takes, and which schemes stand for each. */
-export const TARGET_SCHEMES = { 'ntfy+https': 'ntfy', 'ntfy+http': 'ntfy', smtp: 'mail', smtps: 'mail', https: 'webhook', http: 'webhook' } as const;
+export const TARGET_SCHEMES = {
+  'ntfy+https': 'ntfy',
+  'ntfy+http': 'ntfy',
+  smtp: 'mail',
+  smtps: 'mail',
+  https: 'webhook',
+  http: 'webhook',
+} as const;
 export type TargetScheme = keyof typeof TARGET_SCHEMES;
 export type TargetKind = (typeof TARGET_SCHEMES)[TargetScheme];
 
@@ -51,7 +58,8 @@ function kindOf(scheme: string): TargetKind | null {
 function requireAuthority(authority: string, refuse: Refuse): void {
   const [, host = '', port] = /^(\[[^\]]*\]|\[.*|[^:]*)(?::(.*))?$/.exec(authority) ?? [];
   if (host === '') refuse('names no host');
-  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= PORT_MAX)) refuse(`has a port that is none: expected a number from 1 to ${PORT_MAX}`);
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= PORT_MAX))
+    refuse(`has a port that is none: expected a number from 1 to ${PORT_MAX}`);
   if (!HOST.test(host)) refuse('has a host that is neither a name nor an address');
 }
 
@@ -61,24 +69,28 @@ function requireCredentials(url: URL, kind: TargetKind, refuse: Refuse): void {
   } catch {
     refuse('has a user or password with a % that begins no escape: it is written %25');
   }
-  if (kind !== 'ntfy' && (url.username === '' || url.password === '')) refuse('needs a user and a password, or neither');
+  if (kind !== 'ntfy' && (url.username === '' || url.password === ''))
+    refuse('needs a user and a password, or neither');
 }
 
 /** What else each kind of target asks of its URL. */
 const REQUIRE = {
   ntfy(url, refuse) {
     if (url.search !== '') refuse('has a query, which an ntfy target does not take');
-    if (!TOPIC.test(url.pathname.slice(url.pathname.lastIndexOf('/') + 1))) refuse('does not end with an ntfy topic: 1 to 64 letters, digits, - and _');
+    if (!TOPIC.test(url.pathname.slice(url.pathname.lastIndexOf('/') + 1)))
+      refuse('does not end with an ntfy topic: 1 to 64 letters, digits, - and _');
   },
   mail(url, refuse) {
     if (url.pathname !== '' && url.pathname !== '/') refuse('has a path, which a mail target does not take');
     const keys = [...url.searchParams.keys()];
     if (keys.some((key) => key !== 'to' && key !== 'from')) refuse('has a query with something else than to and from');
-    if (new Set(keys).size < keys.length) refuse('says to or from twice: several addresses of to are separated by commas');
+    if (new Set(keys).size < keys.length)
+      refuse('says to or from twice: several addresses of to are separated by commas');
     const to = url.searchParams.get('to') ?? '';
     if (to === '') refuse('names no recipient: expected smtp://host?to=ADDRESS');
     const all = [...to.split(','), url.searchParams.get('from') ?? 'none@none'];
-    if (!all.every((address) => ADDRESS.test(address))) refuse('has a to or from that is no mail address; a + in it is written %2B');
+    if (!all.every((address) => ADDRESS.test(address)))
+      refuse('has a to or from that is no mail address; a + in it is written %2B');
   },
   webhook: () => undefined,
 } satisfies Record<TargetKind, (url: URL, refuse: Refuse) => void>;

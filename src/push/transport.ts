@@ -41,6 +41,12 @@ export function readTransports(texts: readonly string[], { clock, sealKey }: Tra
   return readTargets(texts).map((target) => {
     const { name, kind, url } = target;
     const key = targetKey(target, sealKey);
-    return { name, key, id: deliveryTargetOf({ name, key }), label: `${kind} at ${url.hostname}`, send: TRANSPORTS[kind](url, { clock, dial: openDial() }) };
+    return {
+      name,
+      key,
+      id: deliveryTargetOf({ name, key }),
+      label: `${kind} at ${url.hostname}`,
+      send: TRANSPORTS[kind](url, { clock, dial: openDial() }),
+    };
   });
 }

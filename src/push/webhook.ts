@@ -5,5 +5,6 @@ import { post, type PostDeps } from './post.ts';
 /** Posts the page as JSON with its id, by which the receiver knows a repeat. */
 export function sendWebhook(url: URL, deps: PostDeps): (message: PageMessage) => Promise<void> {
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
-  return (message) => post(deps, { url, headers: { ...headers, 'idempotency-key': message.id }, body: JSON.stringify(message) });
+  return (message) =>
+    post(deps, { url, headers: { ...headers, 'idempotency-key': message.id }, body: JSON.stringify(message) });
 }

@@ -6,7 +6,11 @@ import type { Attempt, Considered, ReactionDeps, Sender } from './parts.ts';
 import type { BookRule, BookSilence } from './rule-book.ts';
 
 /** Tries the rules on the events: everything that takes time, before a transaction is open. */
-export async function consider(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Considered[]> {
+export async function consider(
+  deps: ReactionDeps,
+  events: readonly NormalEvent[],
+  sender: Sender,
+): Promise<Considered[]> {
   const book = await deps.rules.current();
   return considerBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
 }
@@ -23,7 +27,13 @@ export function considerBy(
   return turns.each(events, (event) => considerOne(clock.now(), clean(event), sender, rulesOf(event), silences));
 }
 
-function considerOne(now: number, event: NormalEvent, sender: Sender, rules: readonly BookRule[], silences: readonly BookSilence[]): Considered {
+function considerOne(
+  now: number,
+  event: NormalEvent,
+  sender: Sender,
+  rules: readonly BookRule[],
+  silences: readonly BookSilence[],
+): Considered {
   const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
   const attempts: Attempt[] = [];
   for (const rule of rules) {
@@ -31,7 +41,14 @@ function considerOne(now: number, event: NormalEvent, sender: Sender, rules: rea
     attempts.push(attempt);
     if (attempt.tried.result === 'matched' && !attempt.tried.notifies) break;
   }
-  return { id: newId('evt', now), event, facts, sender, attempts, notTried: rules.slice(attempts.length).map(({ name }) => name) };
+  return {
+    id: newId('evt', now),
+    event,
+    facts,
+    sender,
+    attempts,
+    notTried: rules.slice(attempts.length).map(({ name }) => name),
+  };
 }
 
 /** A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the event. */
@@ -46,18 +63,30 @@ function tryRule(rule: BookRule, facts: EventFacts, silences: readonly BookSilen
 }
 
 function unmatched(rule: BookRule, result: TriedRule['result'], error: string | null): Attempt {
-  return { rule, action: null, tried: { ...common(rule), result, error, unfit: null, silence: null, failedSilences: [] } };
+  return {
+    rule,
+    action: null,
+    tried: { ...common(rule), result, error, unfit: null, silence: null, failedSilences: [] },
+  };
 }
 
 function matched(rule: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Attempt {
   const { silence, failedSilences } = silencing(rule, facts, silences);
   const filled: { readonly action: Action } | { readonly error: string } = rule.fill(facts);
   const unfit = 'error' in filled ? filled.error : null;
-  return { rule, action: 'error' in filled ? null : filled.action, tried: { ...common(rule), result: 'matched', error: null, unfit, silence, failedSilences } };
+  return {
+    rule,
+    action: 'error' in filled ? null : filled.action,
+    tried: { ...common(rule), result: 'matched', error: null, unfit, silence, failedSilences },
+  };
 }
 
 /** The first silence that stops the rule, and those before it that could not say whether they do. */
-function silencing({ name }: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Pick<TriedRule, 'silence' | 'failedSilences'> {
+function silencing(
+  { name }: BookRule,
+  facts: EventFacts,
+  silences: readonly BookSilence[],
+): Pick<TriedRule, 'silence' | 'failedSilences'> {
   const failedSilences: { id: string; error: string }[] = [];
   for (const silence of silences) {
     if (silence.expiresAt <= facts.receivedAt) continue;
@@ -76,7 +105,12 @@ function common({ name, action, cooldownMs, approval }: BookRule) {
 function clean(event: NormalEvent): NormalEvent {
   const { name, severity, fingerprint } = event;
   if (!name.includes('\0') && severity?.includes('\0') !== true && !fingerprint.includes('\0')) return event;
-  return { ...event, name: withoutNul(name), severity: severity === null ? null : withoutNul(severity), fingerprint: withoutNul(fingerprint) };
+  return {
+    ...event,
+    name: withoutNul(name),
+    severity: severity === null ? null : withoutNul(severity),
+    fingerprint: withoutNul(fingerprint),
+  };
 }
 
 function withoutNul(text: string): string {

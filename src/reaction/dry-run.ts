@@ -39,12 +39,19 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  */
 export async function dryRun(deps: ReactionDeps, rule: BookRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
-  const [considered] = await considerBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [rule]);
+  const [considered] = await considerBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [
+    rule,
+  ]);
   if (considered === undefined) throw new Error('one event was to be considered');
   const { outcome, reason, trace } = rule.enabled ? await settled(deps, considered) : await judged(deps, considered);
   const would = WOULD[outcome];
   const told = would === undefined ? reason : `Rule ${rule.name} ${would}`;
-  return { outcome, fires: FIRES.has(outcome), reason: rule.enabled ? told : `${told} It is disabled: no event is tried on it.`, trace };
+  return {
+    outcome,
+    fires: FIRES.has(outcome),
+    reason: rule.enabled ? told : `${told} It is disabled: no event is tried on it.`,
+    trace,
+  };
 }
 
 type Judged = Pick<DryRun, 'outcome' | 'reason' | 'trace'>;

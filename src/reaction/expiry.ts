@@ -35,7 +35,11 @@ export interface Hold<R> {
  * Notes the ends that are due, each in a write of its own with its event. Several daemons may call it at once: one of
  * them notes an end. Stops early when `signal` aborts.
  */
-export async function noteEnds<R extends { readonly id: string }>(deps: ReactionDeps, hold: Hold<R>, signal?: AbortSignal): Promise<void> {
+export async function noteEnds<R extends { readonly id: string }>(
+  deps: ReactionDeps,
+  hold: Hold<R>,
+  signal?: AbortSignal,
+): Promise<void> {
   const { store, clock } = deps;
   const now = await store.dialect.clock(store.db, clock.now());
   for (const row of await hold.due(store.db, now, ENDINGS_MAX)) {
@@ -65,7 +69,11 @@ export async function considerEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R):
 }
 
 /** The newest event that `isAbout` is true for, of a thing whose newest event says firing; null where there is none. */
-async function firstFiring(db: Db, since: number, isAbout: (event: EventStatusRow) => boolean): Promise<EventStatusRow | null> {
+async function firstFiring(
+  db: Db,
+  since: number,
+  isAbout: (event: EventStatusRow) => boolean,
+): Promise<EventStatusRow | null> {
   const newest = new Map<string, string>();
   let before: string | null = null;
   for (let left = LOOK_BACK; left > 0; left -= PAGE) {

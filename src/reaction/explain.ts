@@ -17,12 +17,20 @@ export async function explainSteps(db: Db, row: EventRow): Promise<readonly Trac
 }
 
 /** The steps of a trial of one rule at `now`, in milliseconds since the epoch; in the same words. */
-export async function explainTrial(trace: readonly TraceStep[], { when }: Pick<Rule, 'when'>, row: EventRow, now: number): Promise<readonly TraceStep[]> {
+export async function explainTrial(
+  trace: readonly TraceStep[],
+  { when }: Pick<Rule, 'when'>,
+  row: EventRow,
+  now: number,
+): Promise<readonly TraceStep[]> {
   const facts = factsOf(row, now);
   return explained(trace, (step) => withTerms(step, when, facts));
 }
 
-async function explained(trace: readonly TraceStep[], explain: (step: TraceStep) => Promise<TraceStep>): Promise<readonly TraceStep[]> {
+async function explained(
+  trace: readonly TraceStep[],
+  explain: (step: TraceStep) => Promise<TraceStep>,
+): Promise<readonly TraceStep[]> {
   const steps: TraceStep[] = [];
   for (const step of trace) {
     const isOpen = step.step === 'rule' && (step.why === NOT_MATCHED || step.result === 'error');
@@ -46,5 +54,9 @@ async function explainThen(db: Db, step: TraceStep, facts: EventFacts): Promise<
 async function withTerms(step: TraceStep, when: string, facts: EventFacts): Promise<TraceStep> {
   const terms = await explainTerms(when, facts);
   const first = step.result === 'error' ? undefined : terms.find(({ result }) => result === 'false');
-  return { ...step, ...(first === undefined ? {} : { why: `It did not match: this is false: ${first.term}` }), ...(terms.length === 0 ? {} : { terms }) };
+  return {
+    ...step,
+    ...(first === undefined ? {} : { why: `It did not match: this is false: ${first.term}` }),
+    ...(terms.length === 0 ? {} : { terms }),
+  };
 }

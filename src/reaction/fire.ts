@@ -19,18 +19,38 @@ export interface Done {
 }
 
 /** Carries the decision out: makes the job, and asks for the pages of rules that tell people. Throws RuleChanged. */
-export async function carryOut(deps: ReactionDeps, tx: Tx, considered: Considered, decided: ReactionDecision, now: number): Promise<Done> {
+export async function carryOut(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  decided: ReactionDecision,
+  now: number,
+): Promise<Done> {
   const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, considered, decided, now);
   return makeJob(deps, tx, considered, told, now);
 }
 
 /** The pages of rules that tell people; a mute holds them, and the event says so. */
-async function tellPeople(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<ReactionDecision> {
+async function tellPeople(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  decision: ReactionDecision,
+  now: number,
+): Promise<ReactionDecision> {
   const { id: eventId, event, attempts } = considered;
-  const mute = await holdingMute(tx, () => Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]));
+  const mute = await holdingMute(tx, () =>
+    Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]),
+  );
   for (const { rule, action } of attempts) {
     if (!decision.notifies.includes(rule.name) || action?.kind !== 'notify') continue;
-    const facts = { kind: 'rule', rule: rule.name, eventId, event: event.name || event.source, message: action.message } as const;
+    const facts = {
+      kind: 'rule',
+      rule: rule.name,
+      eventId,
+      event: event.name || event.source,
+      message: action.message,
+    } as const;
     await insertPage(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, pageState(mute));
     await noteActed(tx, considered, rule, now, null);
   }
@@ -38,22 +58,52 @@ async function tellPeople(deps: ReactionDeps, tx: Tx, considered: Considered, de
     tx.afterCommit(() => deps.wake());
     return decision;
   }
-  const isHeld = ({ step, rule }: TraceStep): boolean => step === 'fire' && rule !== null && decision.notifies.includes(rule);
-  return { ...decision, trace: decision.trace.map((each) => (isHeld(each) ? { ...each, why: `It tells people, and ${mute} holds that.` } : each)) };
+  const isHeld = ({ step, rule }: TraceStep): boolean =>
+    step === 'fire' && rule !== null && decision.notifies.includes(rule);
+  return {
+    ...decision,
+    trace: decision.trace.map((each) =>
+      isHeld(each) ? { ...each, why: `It tells people, and ${mute} holds that.` } : each,
+    ),
+  };
 }
 
-async function makeJob(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, now: number): Promise<Done> {
+async function makeJob(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  decision: ReactionDecision,
+  now: number,
+): Promise<Done> {
   const deciding = considered.attempts.find(({ rule }) => rule.name === decision.rule);
-  if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined) return { decision, jobId: null, approvalId: null };
+  if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined)
+    return { decision, jobId: null, approvalId: null };
   return fire(deps, tx, considered, decision, deciding, now);
 }
 
-async function fire(deps: ReactionDeps, tx: Tx, considered: Considered, decision: ReactionDecision, { rule, action }: Attempt, now: number): Promise<Done> {
+async function fire(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  decision: ReactionDecision,
+  { rule, action }: Attempt,
+  now: number,
+): Promise<Done> {
   const { id, sender } = considered;
-  if (action === null || action.kind === 'notify') throw new Error('only an action that makes a job is decided to be carried out');
+  if (action === null || action.kind === 'notify')
+    throw new Error('only an action that makes a job is decided to be carried out');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
   const gate: Gate | null =
-    decision.outcome === 'gated' ? { origin: 'alert', ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs, alert: id, rule: rule.name, matchedAt: considered.facts.receivedAt, oneTap: rule.oneTap === true } : null;
+    decision.outcome === 'gated'
+      ? {
+          origin: 'alert',
+          ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs,
+          alert: id,
+          rule: rule.name,
+          matchedAt: considered.facts.receivedAt,
+          oneTap: rule.oneTap === true,
+        }
+      : null;
   const asker = { trigger: sender.trigger, requestedBy: sender.principal, owners, runbook: `rule:${rule.name}` };
   let queued: Queued;
   try {
@@ -84,7 +134,13 @@ async function fire(deps: ReactionDeps, tx: Tx, considered: Considered, decision
 }
 
 /** For cooldown and duplicates. A rule that was changed meanwhile must not act as what it was: somebody was told that it does not. */
-async function noteActed(tx: Tx, { event }: Considered, rule: Attempt['rule'], firedAt: number, jobId: string | null): Promise<void> {
+async function noteActed(
+  tx: Tx,
+  { event }: Considered,
+  rule: Attempt['rule'],
+  firedAt: number,
+  jobId: string | null,
+): Promise<void> {
   if (!(await noteFired(tx, rule))) throw new RuleChanged(rule.name);
   recordFire(tx, { rule: rule.name, fingerprint: event.fingerprint, status: event.status ?? '', firedAt, jobId });
 }

@@ -7,10 +7,19 @@ export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Annou
   const active = await activeMutes(tx.db, await tx.dialect.clock(tx.db, tx.now));
   if (active.length === 0) return null;
   const about = await subjects();
-  return active.find(({ scope_kind: kind, scope_value: value }) => about.some((subject) => mutes({ kind, value }, subject)))?.id ?? null;
+  return (
+    active.find(({ scope_kind: kind, scope_value: value }) => about.some((subject) => mutes({ kind, value }, subject)))
+      ?.id ?? null
+  );
 }
 
 /** How a page is kept that a mute may hold: it is never sent later. */
-export function pageState(mute: string | null): { readonly state: 'new' | 'held'; readonly reason: string | null; readonly followed: 0 } {
-  return mute === null ? { state: 'new', reason: null, followed: 0 } : { state: 'held', reason: `held by ${mute}`, followed: 0 };
+export function pageState(mute: string | null): {
+  readonly state: 'new' | 'held';
+  readonly reason: string | null;
+  readonly followed: 0;
+} {
+  return mute === null
+    ? { state: 'new', reason: null, followed: 0 }
+    : { state: 'held', reason: `held by ${mute}`, followed: 0 };
 }

@@ -19,13 +19,17 @@ export function hostEvent(host: string, { request, reason, status, metadata }: H
   const name = withoutCredentials(request);
   const labels: Record<string, string> = { host, request: name };
   if (status !== null) labels['status'] = withoutCredentials(status);
-  for (const [key, value] of Object.entries(metadata)) if (!isCredentialName(key)) labels[`metadata.${key}`] = withoutCredentials(value);
+  for (const [key, value] of Object.entries(metadata))
+    if (!isCredentialName(key)) labels[`metadata.${key}`] = withoutCredentials(value);
   return {
     source: 'host',
     name,
     status: eventStatus(status),
     severity: null,
-    fingerprint: createHash('sha256').update(JSON.stringify([host, request])).digest('hex').slice(0, 32),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([host, request]))
+      .digest('hex')
+      .slice(0, 32),
     labels,
     annotations: reason === null ? {} : { reason: withoutCredentials(reason) },
   };

@@ -20,7 +20,13 @@ export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, j
   if (armed !== undefined) await disarm(tx, job.id);
   if (armed === undefined && !TOLD.includes(job.state)) return null;
   const mute = await holdingMute(tx, () => subjectsOf(tx, job));
-  const facts = { kind: 'job', jobId: job.id, runbook: job.runbook, state: job.state, exitCode: job.exit_code } as const;
+  const facts = {
+    kind: 'job',
+    jobId: job.id,
+    runbook: job.runbook,
+    state: job.state,
+    exitCode: job.exit_code,
+  } as const;
   const made = await insertPage(tx, { topic: `job:${job.id}`, facts, alone: armed !== undefined }, pageState(mute));
   if (made !== null && mute === null) tx.afterCommit(wake);
   return mute;
@@ -31,5 +37,8 @@ async function subjectsOf(tx: Tx, job: JobRow): Promise<readonly Announced[]> {
   const made = await findEventOfJob(tx.db, job.id);
   const event = made === undefined ? undefined : await findEvent(tx.db, made.id);
   const host = event === undefined ? null : hostOf(JSON.parse(event.labels) as Record<string, string>);
-  return [{ eventName: event?.name ?? null, host }, { eventName: job.runbook, host }];
+  return [
+    { eventName: event?.name ?? null, host },
+    { eventName: job.runbook, host },
+  ];
 }

@@ -10,7 +10,8 @@ const MUTE: Hold<MuteRow> = {
   noteEnd: endMute,
   // What began to fire before it was made is held too.
   since: () => 0,
-  isAbout: ({ scope_kind: kind, scope_value: value }, event) => mutes({ kind, value }, { eventName: event.name, host: kind === 'host' ? hostOfEvent(event) : null }),
+  isAbout: ({ scope_kind: kind, scope_value: value }, event) =>
+    mutes({ kind, value }, { eventName: event.name, host: kind === 'host' ? hostOfEvent(event) : null }),
   endingEvent: ({ id, scope_kind: kind, scope_value: value, reason }) => ({
     source: 'mute',
     name: value ?? kind,
@@ -20,7 +21,13 @@ const MUTE: Hold<MuteRow> = {
     labels: { id },
     annotations: { scope: kind, ...(reason === null ? {} : { reason }) },
   }),
-  senderOf: ({ created_by: owner, created_via: via }) => ({ principal: owner, owners: [owner], via, trigger: 'rule', depth: 0 }),
+  senderOf: ({ created_by: owner, created_via: via }) => ({
+    principal: owner,
+    owners: [owner],
+    via,
+    trigger: 'rule',
+    depth: 0,
+  }),
 };
 
 function hostOfEvent({ labels }: EventStatusRow): string | null {

@@ -30,9 +30,20 @@ function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'w
 }
 
 /** What a drift run found, where that is something to tell. */
-function driftEvent({ workspace, drift_status: status }: Pick<JobRow, 'workspace' | 'drift_status'>): NormalEvent | null {
+function driftEvent({
+  workspace,
+  drift_status: status,
+}: Pick<JobRow, 'workspace' | 'drift_status'>): NormalEvent | null {
   if (workspace === null || status === null) return null;
-  return { source: 'drift', name: workspace, status, severity: null, fingerprint: `drift:${workspace}`, labels: { workspace }, annotations: {} };
+  return {
+    source: 'drift',
+    name: workspace,
+    status,
+    severity: null,
+    fingerprint: `drift:${workspace}`,
+    labels: { workspace },
+    annotations: {},
+  };
 }
 
 /** Who asked for the job stands behind what its end leads to; each job of a chain is one deeper. */
@@ -67,7 +78,8 @@ async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonl
   const [first] = considered;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
   const mute = await pageJobEnd(deps, tx, job);
-  const held: TraceStep[] = mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
+  const held: TraceStep[] =
+    mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
   for (const each of considered) await settle(deps, tx, each, each === first ? held : []);
 }
 
@@ -75,7 +87,10 @@ async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonl
 export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, job: JobRow): Promise<void> {
   await deps.store.write(async (tx) => {
     const { labels, name } = outcomeEvent(job);
-    const row = { ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels), name };
+    const row = {
+      ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels),
+      name,
+    };
     if (!(await markTold(tx, job.id, row.id))) return;
     insertEvent(tx, row);
     await pageJobEnd(deps, tx, job);

@@ -63,7 +63,10 @@ export interface Outcome {
  */
 export class RuleChanged extends Failure {
   constructor(rule: string) {
-    super('unavailable', `The rule ${rule} was changed while an event was tried on it. Nothing was done: send it again.`);
+    super(
+      'unavailable',
+      `The rule ${rule} was changed while an event was tried on it. Nothing was done: send it again.`,
+    );
   }
 }
 
@@ -72,7 +75,10 @@ const ATTEMPTS = 6;
 const PAUSE_MS = 250;
 
 /** Makes the attempt anew where it met a RuleChanged, with the rules as they are then; the last one is thrown. An attempt writes all or nothing. */
-export async function untilRulesRest<T>({ rules, clock }: Pick<ReactionDeps, 'rules' | 'clock'>, attempt: () => Promise<T>): Promise<T> {
+export async function untilRulesRest<T>(
+  { rules, clock }: Pick<ReactionDeps, 'rules' | 'clock'>,
+  attempt: () => Promise<T>,
+): Promise<T> {
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();

@@ -52,7 +52,11 @@ export interface Gate {
 }
 
 export type Queued =
-  | { readonly state: 'queued'; readonly jobId: string; /** Nobody and no policy looked at it: the audit row says so. */ readonly ungated: boolean }
+  | {
+      readonly state: 'queued';
+      readonly jobId: string;
+      /** Nobody and no policy looked at it: the audit row says so. */ readonly ungated: boolean;
+    }
   | { readonly state: 'awaiting_approval'; readonly jobId: string; readonly approval: ApprovalRow };
 
 /** What is run of it, and how. */
@@ -62,7 +66,13 @@ export interface CommandRequest extends CommandSpec {
 }
 
 /** Throws not_found for an inventory and invalid_argument for a limit that name nothing. */
-export async function queueCommand(tx: Tx, deps: QueueDeps, asker: Asker, request: CommandRequest, gate: Gate | null): Promise<Queued> {
+export async function queueCommand(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  request: CommandRequest,
+  gate: Gate | null,
+): Promise<Queued> {
   const { inventory, limit, command, egressPorts, privileged, timeoutMs } = request;
   requireInventory(inventory);
   requireLimit(inventory, limit);
@@ -96,7 +106,13 @@ export interface WorkspaceRequest {
  * workspace say, and `gate` is asked beside them. Throws what is refused: not_found, conflict, stale_plan with
  * `stale`, concurrency_held.
  */
-export async function queueWorkspaceRun(tx: Tx, deps: QueueDeps, asker: Asker, request: WorkspaceRequest, gate: Gate | null): Promise<Queued> {
+export async function queueWorkspaceRun(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  request: WorkspaceRequest,
+  gate: Gate | null,
+): Promise<Queued> {
   const { kind } = request;
   const workspace = await enterWorkspace(tx, request.workspace);
   if (!isChanging(kind)) {
@@ -112,7 +128,8 @@ export async function queueWorkspaceRun(tx: Tx, deps: QueueDeps, asker: Asker, r
     protectDestroy: workspace.protect_destroy === 1,
     holder: (await activeApply(tx.db, workspace.name))?.id ?? null,
   });
-  if (decision.move === 'refuse') throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
+  if (decision.move === 'refuse')
+    throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
   const job = newRun(tx, asker, workspace, request);
   if (gate !== null) return ask(tx, deps, job, gate, artifact);
   if (decision.move === 'queue') return queue(tx, deps, job, decision.ungated);
@@ -120,11 +137,26 @@ export async function queueWorkspaceRun(tx: Tx, deps: QueueDeps, asker: Asker, r
 }
 
 /** What a rule or a schedule does, as a job. Throws as the functions above, and invalid_argument for a time-out. */
-export function queueAction(tx: Tx, deps: QueueDeps, asker: Asker, action: Exclude<Action, { kind: 'notify' }>, gate: Gate | null): Promise<Queued> {
-  const timeoutMs = action.timeout === null ? JOB_TIMEOUT_DEFAULT_MS : requireDuration('timeout', action.timeout, 1_000, JOB_TIMEOUT_MAX_MS);
+export function queueAction(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  action: Exclude<Action, { kind: 'notify' }>,
+  gate: Gate | null,
+): Promise<Queued> {
+  const timeoutMs =
+    action.timeout === null
+      ? JOB_TIMEOUT_DEFAULT_MS
+      : requireDuration('timeout', action.timeout, 1_000, JOB_TIMEOUT_MAX_MS);
   if (action.kind === 'command') {
     const { inventory, limit, command } = action;
-    return queueCommand(tx, deps, asker, { inventory, limit, command, egressPorts: [], privileged: false, timeoutMs }, gate);
+    return queueCommand(
+      tx,
+      deps,
+      asker,
+      { inventory, limit, command, egressPorts: [], privileged: false, timeoutMs },
+      gate,
+    );
   }
   const { kind, workspace } = action;
   return queueWorkspaceRun(tx, deps, asker, { kind, workspace, plan: null, runSecrets: {}, timeoutMs }, gate);
@@ -149,7 +181,12 @@ function newJob(tx: Tx, asker: Asker, runbook: string) {
   } as const;
 }
 
-function newRun(tx: Tx, asker: Asker, workspace: WorkspaceRow, { kind, plan, runSecrets, detailedExitcode, timeoutMs }: WorkspaceRequest): NewJob {
+function newRun(
+  tx: Tx,
+  asker: Asker,
+  workspace: WorkspaceRow,
+  { kind, plan, runSecrets, detailedExitcode, timeoutMs }: WorkspaceRequest,
+): NewJob {
   const detailed = detailedExitcode === true ? { detailedExitcode } : {};
   const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets, ...detailed };
   return {

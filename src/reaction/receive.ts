@@ -51,7 +51,13 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
   } catch (error) {
     if (error instanceof Failure) throw error;
   }
-  const [row] = await receiveUnreadable(deps, event.source, ['It could not be handled: a fault of the service.'], {}, cameBy(event, sender));
+  const [row] = await receiveUnreadable(
+    deps,
+    event.source,
+    ['It could not be handled: a fault of the service.'],
+    {},
+    cameBy(event, sender),
+  );
   if (row === undefined) throw new Error('one reason makes one row');
   return { event: row, jobId: null, approvalId: null };
 }
@@ -84,7 +90,12 @@ export function receiveUnreadable(
 }
 
 /** The row of an event that nothing is known of but this. */
-export function faultRow(now: number, source: EventSource, reason: string, labels: Readonly<Record<string, string>>): EventRow {
+export function faultRow(
+  now: number,
+  source: EventSource,
+  reason: string,
+  labels: Readonly<Record<string, string>>,
+): EventRow {
   return {
     id: newId('evt', now),
     source,

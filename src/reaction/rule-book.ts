@@ -86,7 +86,9 @@ export class RuleBook {
     const { db, dialect } = this.#store;
     const now = this.#clock.now();
     const aheadMs = (await dialect.clock(db, now)) - now;
-    return silences.filter(({ expiresAt }) => expiresAt > now + aheadMs).map((silence) => ({ ...silence, expiresAt: silence.expiresAt - aheadMs }));
+    return silences
+      .filter(({ expiresAt }) => expiresAt > now + aheadMs)
+      .map((silence) => ({ ...silence, expiresAt: silence.expiresAt - aheadMs }));
   }
 
   /** One rule, also a disabled one. */
@@ -156,7 +158,10 @@ export class RuleBook {
 
   async #bookRule(row: RuleRow): Promise<Pages['rules'][number]> {
     const rule = ruleOf(row);
-    const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row.action, rule.action)]);
+    const [condition, action] = await Promise.all([
+      this.#condition(row.when_text),
+      this.#action(row.action, rule.action),
+    ]);
     return {
       ...rule,
       version: row.version,
@@ -169,7 +174,12 @@ export class RuleBook {
 
   async #bookSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<BookSilence> {
     const condition = when_text === null ? null : await this.#condition(when_text);
-    return { id, reason, expiresAt: expires_at, stops: (name, facts) => (rule !== null && rule !== name ? { value: false } : (condition?.evaluate(facts) ?? ALL)) };
+    return {
+      id,
+      reason,
+      expiresAt: expires_at,
+      stops: (name, facts) => (rule !== null && rule !== name ? { value: false } : (condition?.evaluate(facts) ?? ALL)),
+    };
   }
 
   #condition(text: string): Promise<StoredCondition> {

@@ -13,7 +13,12 @@ import { encodeTrace } from './trace.ts';
  * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps, in
  * one transaction. Throws RuleChanged.
  */
-export async function settle(deps: ReactionDeps, tx: Tx, considered: Considered, more: readonly TraceStep[] = []): Promise<Outcome> {
+export async function settle(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  more: readonly TraceStep[] = [],
+): Promise<Outcome> {
   const matched = considered.attempts.filter(({ tried }) => tried.result === 'matched');
   // Two daemons may hear of one thing at the same time: the second one sees what the first one did.
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
@@ -29,10 +34,15 @@ export async function settle(deps: ReactionDeps, tx: Tx, considered: Considered,
  * What would become of the event, by what the store says: reads and writes nothing. `now` in milliseconds by the
  * store's clock.
  */
-export async function judge(db: Db, { event, attempts, notTried, sender }: Considered, now: number): Promise<ReactionDecision> {
+export async function judge(
+  db: Db,
+  { event, attempts, notTried, sender }: Considered,
+  now: number,
+): Promise<ReactionDecision> {
   const tried = attempts.map((attempt) => attempt.tried);
   const standings = new Map<string, Standing>();
-  for (const { name, result } of tried) if (result === 'matched') standings.set(name, await standingOf(db, name, event.fingerprint, event.status ?? ''));
+  for (const { name, result } of tried)
+    if (result === 'matched') standings.set(name, await standingOf(db, name, event.fingerprint, event.status ?? ''));
   const cordoned = decidingRule(tried) !== undefined && (await isCordoned(db));
   return decideReaction({ now, tried, notTried, standings, cordoned, depth: sender.depth });
 }
@@ -41,11 +51,17 @@ async function standingOf(db: Db, rule: string, fingerprint: string, status: str
   const fires = await listFires(db, { rule, fingerprint });
   const lastFiredAt = fires.length === 0 ? null : Math.max(...fires.map((fire) => fire.fired_at));
   const same = fires.find((fire) => fire.status === status);
-  if (same === undefined || same.job_id === null || same.job_state === null || isTerminal(same.job_state)) return { lastFiredAt, openJob: null };
+  if (same === undefined || same.job_id === null || same.job_state === null || isTerminal(same.job_state))
+    return { lastFiredAt, openJob: null };
   return { lastFiredAt, openJob: { id: same.job_id, state: same.job_state } };
 }
 
-function rowOf({ id, event, facts, sender }: Considered, decision: ReactionDecision, jobId: string | null, approvalId: string | null): EventRow {
+function rowOf(
+  { id, event, facts, sender }: Considered,
+  decision: ReactionDecision,
+  jobId: string | null,
+  approvalId: string | null,
+): EventRow {
   return {
     id,
     source: event.source,

@@ -41,10 +41,20 @@ export async function staleBlock(db: Db, asked: AskedPlan): Promise<StaleBlock |
 }
 
 /** As `staleBlock`, of what was read. Who moved it is left out when that was somebody outside of the service. */
-export function staleFrom(plan: { readonly serial: number; readonly lineage: string | null }, workspace: WorkspaceRow): StaleBlock | null {
+export function staleFrom(
+  plan: { readonly serial: number; readonly lineage: string | null },
+  workspace: WorkspaceRow,
+): StaleBlock | null {
   if (workspace.serial === null || !hasMoved(plan, workspace)) return null;
   const { moved_by_job: byJob, moved_via: via, moved_at: at } = workspace;
-  const mover = byJob === null ? {} : { moved_by_job: byJob, ...(via === null ? {} : { moved_via: via }), ...(at === null ? {} : { moved_at: rfc3339(at) }) };
+  const mover =
+    byJob === null
+      ? {}
+      : {
+          moved_by_job: byJob,
+          ...(via === null ? {} : { moved_via: via }),
+          ...(at === null ? {} : { moved_at: rfc3339(at) }),
+        };
   return { plan_serial: plan.serial, current_serial: workspace.serial, ...mover };
 }
 
@@ -52,7 +62,11 @@ function artifactOf(db: Db, { plan_artifact_id: id }: AskedPlan): Promise<Artifa
   return id === null ? Promise.resolve(undefined) : findArtifact(db, id);
 }
 
-async function blockOf(db: Db, { workspace: name, plan_serial: serial }: AskedPlan, artifact: ArtifactFacts | undefined): Promise<StaleBlock | null> {
+async function blockOf(
+  db: Db,
+  { workspace: name, plan_serial: serial }: AskedPlan,
+  artifact: ArtifactFacts | undefined,
+): Promise<StaleBlock | null> {
   if (name === null || serial === null) return null;
   const workspace = await findWorkspace(db, name);
   return workspace === undefined ? null : staleFrom({ serial, lineage: artifact?.lineage ?? null }, workspace);

@@ -21,7 +21,18 @@ test('A rule that did not match costs its name and 3 bytes', () => {
 });
 
 test('Of a thousand rules that did not match a hundred are named, and the rest is counted', () => {
-  const steps = decodeTrace(encodeTrace([...Array.from({ length: 1_000 }, (_, n) => unmatched(`r${n}`)), { step: 'rule', rule: 'z', result: 'passed', why: 'It matched.' }]));
+  const steps = decodeTrace(
+    encodeTrace([
+      ...Array.from({ length: 1_000 }, (_, n) => unmatched(`r${n}`)),
+      { step: 'rule', rule: 'z', result: 'passed', why: 'It matched.' },
+    ]),
+  );
   assert.equal(steps.length, 102);
-  assert.deepEqual(steps.slice(-2).map(({ rule, why }) => [rule, why]), [['z', 'It matched.'], [null, '900 more rules did not match.']]);
+  assert.deepEqual(
+    steps.slice(-2).map(({ rule, why }) => [rule, why]),
+    [
+      ['z', 'It matched.'],
+      [null, '900 more rules did not match.'],
+    ],
+  );
 });

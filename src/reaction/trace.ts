@@ -5,7 +5,8 @@ import type { TraceStep } from '../domain/event.ts';
  * The steps of an evaluation as they are stored with each event: short, because nearly all of them say that a rule did
  * not match, and an event has as many of them as there are rules.
  */
-type StoredStep = readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string] | string;
+type StoredStep =
+  readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string] | string;
 
 /** Rules that did not match and are told one by one; the rest is told as a number. */
 const UNMATCHED_MAX = 100;
@@ -18,7 +19,8 @@ export function encodeTrace(steps: readonly TraceStep[]): string {
     if (!plain) stored.push([step, rule, result, why]);
     else if (++unmatched <= UNMATCHED_MAX) stored.push(rule);
   }
-  if (unmatched > UNMATCHED_MAX) stored.push(['rule', null, 'stopped', `${unmatched - UNMATCHED_MAX} more rules did not match.`]);
+  if (unmatched > UNMATCHED_MAX)
+    stored.push(['rule', null, 'stopped', `${unmatched - UNMATCHED_MAX} more rules did not match.`]);
   return JSON.stringify(stored);
 }
 

@@ -51,7 +51,13 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const folders = { run: join(kit.runsDir, job.id), data: [kit.runsDir, ...(kit.hiddenFolders ?? [])] };
-  const recorder = createRecorder({ secrets: [...job.secrets.values(), ...job.hidden], folders, clock: kit.clock, firstSeq: reports.firstSeq, write: (chunk) => reports.write(chunk) });
+  const recorder = createRecorder({
+    secrets: [...job.secrets.values(), ...job.hidden],
+    folders,
+    clock: kit.clock,
+    firstSeq: reports.firstSeq,
+    write: (chunk) => reports.write(chunk),
+  });
   const deadline = kit.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
@@ -110,13 +116,27 @@ async function execute(
     await kit.guard.ready();
     const launched = await kit.pool.launch({
       argv: [...order.argv],
-      env: childEnvironment({ jobId: job.id, runDir, cwd, path: kit.path, lang: kit.lang, extra: order.environment ?? {}, ...(account === null ? {} : { user: account.name }) }),
+      env: childEnvironment({
+        jobId: job.id,
+        runDir,
+        cwd,
+        path: kit.path,
+        lang: kit.lang,
+        extra: order.environment ?? {},
+        ...(account === null ? {} : { user: account.name }),
+      }),
       cwd,
       account,
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({ jobId: job.id, ...leader, ...stop, output: stop.leaderFirst ? leader.output : null, remove: [runDir, inputsDirOf(runDir)].map((folder) => ({ folder, name: PLAN_FILE })) });
+        kit.guard.watch({
+          jobId: job.id,
+          ...leader,
+          ...stop,
+          output: stop.leaderFirst ? leader.output : null,
+          remove: [runDir, inputsDirOf(runDir)].map((folder) => ({ folder, name: PLAN_FILE })),
+        });
         await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
     });
@@ -133,8 +153,13 @@ async function execute(
     });
     if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
     if (end.survivors.length === 0) kit.guard.unwatch(job.id);
-    if (captured?.isOver === true) recorder.system(`It printed more than ${order.captureBytes} bytes, which are not taken.`);
-    return { ...end, ...(captured?.isOver === true ? { reason: 'refused' as const } : {}), stdout: captured?.bytes() ?? NOTHING };
+    if (captured?.isOver === true)
+      recorder.system(`It printed more than ${order.captureBytes} bytes, which are not taken.`);
+    return {
+      ...end,
+      ...(captured?.isOver === true ? { reason: 'refused' as const } : {}),
+      stdout: captured?.bytes() ?? NOTHING,
+    };
   } catch (error) {
     // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
@@ -167,5 +192,10 @@ function accountOf({ account }: RunKit, job: RunJob): Account | null {
 
 function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
   const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
-  return { readable: [...(order.readable ?? []), inputsDirOf(runDir)], writable: [runDir], connectPorts, unixSockets: order.unixSockets ?? false };
+  return {
+    readable: [...(order.readable ?? []), inputsDirOf(runDir)],
+    writable: [runDir],
+    connectPorts,
+    unixSockets: order.unixSockets ?? false,
+  };
 }

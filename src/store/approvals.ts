@@ -8,7 +8,8 @@ import type { ApprovalRow, Db } from './schema.ts';
 
 /** What is asked; the rest of the row follows or comes with the decision. */
 export interface NewApproval
-  extends Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
+  extends
+    Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
     Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
@@ -98,7 +99,11 @@ export async function findApprovalOfJob(db: Db, jobId: string): Promise<Approval
 }
 
 const pendingByArtifact = prepared<{ artifactId: string }, { id: string }>((db, value) =>
-  db.selectFrom('approvals').select('id').where('plan_artifact_id', '=', value('artifactId')).where('state', '=', PENDING),
+  db
+    .selectFrom('approvals')
+    .select('id')
+    .where('plan_artifact_id', '=', value('artifactId'))
+    .where('state', '=', PENDING),
 );
 
 /** The id of the approval that waits for a decision about this plan, if one does. */
@@ -138,7 +143,13 @@ const settleRow = (compare: '>' | '<=') =>
   prepared<Settling, ApprovalRow>((db, value) =>
     db
       .updateTable('approvals')
-      .set({ state: value('to'), decided_at: value('now'), decided_by: value('by'), decided_via: value('via'), reason: value('reason') })
+      .set({
+        state: value('to'),
+        decided_at: value('now'),
+        decided_by: value('by'),
+        decided_via: value('via'),
+        reason: value('reason'),
+      })
       .where('id', '=', value('id'))
       .where('state', '=', PENDING)
       .where('expires_at', compare, value('now'))

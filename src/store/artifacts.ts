@@ -52,7 +52,11 @@ export async function holdArtifact(tx: Tx, id: string): Promise<ArtifactFacts | 
 
 /** With the sealed plan file, for the run that carries it out. Throws not_found. */
 export async function getArtifact(db: Db, id: string): Promise<Omit<ArtifactRow, 'sealed_view'>> {
-  const row = await db.selectFrom('artifacts').select([...FACTS, 'sealed']).where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('artifacts')
+    .select([...FACTS, 'sealed'])
+    .where('id', '=', id)
+    .executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `There is no saved plan ${id}.`);
   return row;
 }
@@ -64,7 +68,10 @@ export function findPlanView(db: Db, id: string): Promise<Pick<ArtifactRow, 'wor
 
 /** Keeps a saved plan, and drops what is beyond the newest of its workspace. */
 export async function insertArtifact(tx: Tx, artifact: Omit<ArtifactRow, 'created_at' | 'consumed_by'>): Promise<void> {
-  await tx.db.insertInto('artifacts').values({ ...artifact, created_at: tx.now, consumed_by: null }).execute();
+  await tx.db
+    .insertInto('artifacts')
+    .values({ ...artifact, created_at: tx.now, consumed_by: null })
+    .execute();
   await dropOld(tx, artifact.workspace);
 }
 
@@ -80,8 +87,15 @@ async function dropOld(tx: Tx, workspace: string): Promise<void> {
     .limit(ARTIFACTS_KEPT)
     .execute();
   if (old.length === 0) return;
-  const asked = tx.db.selectFrom('approvals').select('plan_artifact_id').where('state', '=', PENDING).where('workspace', '=', workspace);
-  const ofKey = tx.db.selectFrom('jobs').select('plan_artifact_id').where('concurrency_key', '=', workspaceKey(workspace));
+  const asked = tx.db
+    .selectFrom('approvals')
+    .select('plan_artifact_id')
+    .where('state', '=', PENDING)
+    .where('workspace', '=', workspace);
+  const ofKey = tx.db
+    .selectFrom('jobs')
+    .select('plan_artifact_id')
+    .where('concurrency_key', '=', workspaceKey(workspace));
   const named = asked.unionAll(ofKey.where('state', '=', RUNNING)).unionAll(ofKey.where('state', '=', QUEUED));
   const needed = new Set((await named.execute()).map((row) => row.plan_artifact_id));
   const dropped = old.map(({ id }) => id).filter((id) => !needed.has(id));
@@ -101,5 +115,10 @@ export async function consume(tx: Tx, id: string, jobId: string): Promise<boolea
 
 /** Gives a plan back that a run took and then never started: what stood in the way may be gone the next time. */
 export async function release(tx: Tx, id: string, jobId: string): Promise<void> {
-  await tx.db.updateTable('artifacts').set({ consumed_by: null }).where('id', '=', id).where('consumed_by', '=', jobId).execute();
+  await tx.db
+    .updateTable('artifacts')
+    .set({ consumed_by: null })
+    .where('id', '=', id)
+    .where('consumed_by', '=', jobId)
+    .execute();
 }

@@ -18,7 +18,11 @@ interface Bound {
 const BOUND = new WeakMap<Db, Bound>();
 
 /** Makes a query builder whose statements all go to `connection`. */
-export function bindDb(dialect: Dialect, connection: DatabaseConnection, parts: Omit<KyselyDialect, 'createDriver'>): Db {
+export function bindDb(
+  dialect: Dialect,
+  connection: DatabaseConnection,
+  parts: Omit<KyselyDialect, 'createDriver'>,
+): Db {
   const db = new Kysely<Schema>({ dialect: { ...parts, createDriver: () => new SingleConnectionDriver(connection) } });
   BOUND.set(db, { dialect, run: (query) => connection.executeQuery(query) });
   return db;

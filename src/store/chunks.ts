@@ -13,7 +13,12 @@ export type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
 export const FIRST_SEQ = 1;
 
 const newestChunk = prepared<{ jobId: string }, { last_seq: number }>((db, value) =>
-  db.selectFrom('job_chunks').select('last_seq').where('job_id', '=', value('jobId')).orderBy('first_seq', 'desc').limit(1),
+  db
+    .selectFrom('job_chunks')
+    .select('last_seq')
+    .where('job_id', '=', value('jobId'))
+    .orderBy('first_seq', 'desc')
+    .limit(1),
 );
 
 export async function lastSeq(db: Db, jobId: string): Promise<number> {
@@ -22,14 +27,16 @@ export async function lastSeq(db: Db, jobId: string): Promise<number> {
 }
 
 const insertRow = prepared<ChunkRow, unknown>((db, value) =>
-  db.insertInto('job_chunks').values({
-    job_id: value('job_id'),
-    first_seq: value('first_seq'),
-    last_seq: value('last_seq'),
-    at: value('at'),
-    raw_bytes: value('raw_bytes'),
-    data: value('data'),
-  }),
+  db
+    .insertInto('job_chunks')
+    .values({
+      job_id: value('job_id'),
+      first_seq: value('first_seq'),
+      last_seq: value('last_seq'),
+      at: value('at'),
+      raw_bytes: value('raw_bytes'),
+      data: value('data'),
+    }),
 );
 
 /** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
@@ -66,7 +73,13 @@ export async function isOwned(tx: Tx, fence: Fence): Promise<boolean> {
 /** Whether this very chunk of a job is stored. */
 async function isStored(db: Db, jobId: string, { first_seq, last_seq, raw_bytes }: NewChunk): Promise<boolean> {
   const found = db.selectFrom('job_chunks').select('job_id').where('job_id', '=', jobId);
-  return (await found.where('first_seq', '=', first_seq).where('last_seq', '=', last_seq).where('raw_bytes', '=', raw_bytes).executeTakeFirst()) !== undefined;
+  return (
+    (await found
+      .where('first_seq', '=', first_seq)
+      .where('last_seq', '=', last_seq)
+      .where('raw_bytes', '=', raw_bytes)
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 /**

@@ -46,8 +46,14 @@ export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promis
 }
 
 /** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
-export async function recordLeader(tx: Tx, fence: Fence, leader: { pid: number; startTicks: number }): Promise<boolean> {
-  const result = await owned(tx, fence).set({ leader_pid: leader.pid, leader_start: leader.startTicks }).executeTakeFirst();
+export async function recordLeader(
+  tx: Tx,
+  fence: Fence,
+  leader: { pid: number; startTicks: number },
+): Promise<boolean> {
+  const result = await owned(tx, fence)
+    .set({ leader_pid: leader.pid, leader_start: leader.startTicks })
+    .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
 }
 
@@ -96,7 +102,11 @@ export async function finishJob(
 }
 
 /** Ends a job that has not begun. False when it was not in state `from` any more. */
-export async function cancelWaiting(tx: Tx, id: string, from: Extract<JobState, 'queued' | 'awaiting_approval'>): Promise<boolean> {
+export async function cancelWaiting(
+  tx: Tx,
+  id: string,
+  from: Extract<JobState, 'queued' | 'awaiting_approval'>,
+): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
     .updateTable('jobs')
@@ -115,7 +125,11 @@ export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
     .updateTable('jobs')
-    .set((eb) => ({ state: 'queued', expires_at: null, blocked: eb.case().when('concurrency_key', 'is', null).then(0).else(1).end() as never }))
+    .set((eb) => ({
+      state: 'queued',
+      expires_at: null,
+      blocked: eb.case().when('concurrency_key', 'is', null).then(0).else(1).end() as never,
+    }))
     .where('id', '=', id)
     .where('state', '=', 'awaiting_approval')
     .returning(['concurrency_key'])

@@ -3,10 +3,14 @@ import { prepared } from './prepared.ts';
 import type { DaemonRow, Db, JobRow } from './schema.ts';
 
 /** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
-export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> & Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
+export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
+  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
-  await tx.db.insertInto('daemons').values({ ...row, ledger_key_id: tx.ring.activeId }).execute();
+  await tx.db
+    .insertInto('daemons')
+    .values({ ...row, ledger_key_id: tx.ring.activeId })
+    .execute();
 }
 
 /** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */
@@ -35,7 +39,12 @@ export async function mayClaim(tx: Tx, id: string): Promise<boolean> {
 
 /** Ends a daemon in the records: it stopped in order, or its lock was found free. */
 export async function markStopped(tx: Tx, id: string): Promise<void> {
-  await tx.db.updateTable('daemons').set({ stopped_at: tx.now }).where('id', '=', id).where('stopped_at', 'is', null).execute();
+  await tx.db
+    .updateTable('daemons')
+    .set({ stopped_at: tx.now })
+    .where('id', '=', id)
+    .where('stopped_at', 'is', null)
+    .execute();
 }
 
 /** Ends every daemon whose lease has run out; from then on it can't renew. */
@@ -52,7 +61,13 @@ export async function expireLeases(tx: Tx, self: string): Promise<void> {
 
 /** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
 export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
-  return db.selectFrom('daemons').selectAll().where('id', '!=', self).where('stopped_at', 'is', null).orderBy('id').execute();
+  return db
+    .selectFrom('daemons')
+    .selectAll()
+    .where('id', '!=', self)
+    .where('stopped_at', 'is', null)
+    .orderBy('id')
+    .execute();
 }
 
 /**
@@ -64,7 +79,12 @@ export async function listIngresses(
   { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
   machine: Pick<DaemonRow, 'host' | 'boot_id'>,
 ): Promise<{ id: string; url: string }[]> {
-  let query = db.selectFrom('daemons').select(['id', 'ingress_url']).where('stopped_at', 'is', null).orderBy('started_at', 'desc').orderBy('id', 'desc');
+  let query = db
+    .selectFrom('daemons')
+    .select(['id', 'ingress_url'])
+    .where('stopped_at', 'is', null)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc');
   if (dialect.liveness === 'lease') {
     const now = await dialect.leaseClock(db);
     query = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);

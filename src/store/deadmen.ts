@@ -25,7 +25,12 @@ function findWatch(db: Db, name: string): Promise<Watch | undefined> {
 /** The names of the watches that listen to a webhook: without it they would be blind. None begins to until the write ends. */
 export async function watchesOf(tx: Tx, webhook: string): Promise<string[]> {
   await tx.dialect.lockKey(tx.db, webhookKey(webhook));
-  const rows = await tx.db.selectFrom('deadmen').select('name').where('webhook', '=', webhook).orderBy('name').execute();
+  const rows = await tx.db
+    .selectFrom('deadmen')
+    .select('name')
+    .where('webhook', '=', webhook)
+    .orderBy('name')
+    .execute();
   return rows.map(({ name }) => name);
 }
 
@@ -34,9 +39,16 @@ function webhookKey(name: string): string {
 }
 
 /** Throws not_found for an unknown webhook and duplicate for a name that is taken. */
-export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhook' | 'every_ms' | 'added_by'>): Promise<Watch> {
+export async function insertWatch(
+  tx: Tx,
+  row: Pick<DeadmanRow, 'name' | 'webhook' | 'every_ms' | 'added_by'>,
+): Promise<Watch> {
   await tx.dialect.lockKey(tx.db, webhookKey(row.webhook));
-  const webhook = await tx.db.selectFrom('webhooks').select('last_heard_at').where('name', '=', row.webhook).executeTakeFirst();
+  const webhook = await tx.db
+    .selectFrom('webhooks')
+    .select('last_heard_at')
+    .where('name', '=', row.webhook)
+    .executeTakeFirst();
   if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
   const whole: DeadmanRow = { ...row, created_at: await tx.dialect.clock(tx.db, tx.now), tripped_at: null };
   const result = await tx.db
@@ -44,7 +56,8 @@ export async function insertWatch(tx: Tx, row: Pick<DeadmanRow, 'name' | 'webhoo
     .values(whole)
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirst();
-  if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
+  if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0)
+    throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
   return { ...whole, last_heard_at: webhook.last_heard_at };
 }
 
@@ -57,8 +70,16 @@ export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
 }
 
 /** Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read. */
-export async function tripWatch(tx: Tx, { name, webhook, last_heard_at: heardAt }: Watch, at: number): Promise<boolean> {
-  const heardSince = tx.db.selectFrom('webhooks').select('name').where('name', '=', webhook).where('last_heard_at', '>', heardAt ?? 0);
+export async function tripWatch(
+  tx: Tx,
+  { name, webhook, last_heard_at: heardAt }: Watch,
+  at: number,
+): Promise<boolean> {
+  const heardSince = tx.db
+    .selectFrom('webhooks')
+    .select('name')
+    .where('name', '=', webhook)
+    .where('last_heard_at', '>', heardAt ?? 0);
   const row = await tx.db
     .updateTable('deadmen')
     .set({ tripped_at: at })
@@ -72,6 +93,12 @@ export async function tripWatch(tx: Tx, { name, webhook, last_heard_at: heardAt 
 
 /** Notes that it is heard again after the silence that was told at `trippedAt`; false where another daemon did. */
 export async function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
-  const row = await tx.db.updateTable('deadmen').set({ tripped_at: null }).where('name', '=', name).where('tripped_at', '=', trippedAt).returning('name').executeTakeFirst();
+  const row = await tx.db
+    .updateTable('deadmen')
+    .set({ tripped_at: null })
+    .where('name', '=', name)
+    .where('tripped_at', '=', trippedAt)
+    .returning('name')
+    .executeTakeFirst();
   return row !== undefined;
 }

@@ -32,7 +32,10 @@ export interface NewLinks {
 const SERVICE = 'gatehouse';
 
 /** Makes the pair of links of a recipient. An earlier pair for the same approval and recipient works no more. */
-export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeBy, oneTap = [] }: NewLinks): Promise<LinkTokens> {
+export async function insertLinks(
+  tx: Tx,
+  { approvalId, recipient, target, madeBy, oneTap = [] }: NewLinks,
+): Promise<LinkTokens> {
   // Two that mint at a time would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
   const tokens = { approve: newSecret(), reject: newSecret() };
@@ -52,7 +55,10 @@ export async function insertLinks(tx: Tx, { approvalId, recipient, target, madeB
     .where('recipient', '=', recipient)
     .where('target', target === null ? 'is' : '=', target)
     .execute();
-  await tx.db.insertInto('decision_links').values([row('approve'), row('reject')]).execute();
+  await tx.db
+    .insertInto('decision_links')
+    .values([row('approve'), row('reject')])
+    .execute();
   await deleteOldLinks(tx);
   return tokens;
 }
@@ -62,7 +68,9 @@ async function deleteOldLinks(tx: Tx): Promise<void> {
   await tx.db
     .deleteFrom('decision_links')
     .where('created_at', '<', tx.now - KEPT_MS)
-    .where('hash', 'in', (eb) => eb.selectFrom('decision_links as old').select('old.hash').orderBy('old.approval_id').limit(REMOVED_MAX))
+    .where('hash', 'in', (eb) =>
+      eb.selectFrom('decision_links as old').select('old.hash').orderBy('old.approval_id').limit(REMOVED_MAX),
+    )
     .execute();
 }
 

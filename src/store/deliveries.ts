@@ -76,7 +76,10 @@ export async function hasLeft(db: Db, targets: readonly string[], now: number): 
   return row !== undefined;
 }
 
-export type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & { readonly state: 'sent' | 'dead' | 'gone'; readonly failure: string | null };
+export type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & {
+  readonly state: 'sent' | 'dead' | 'gone';
+  readonly failure: string | null;
+};
 
 /** Ends a delivery, and the page where it was the last one. */
 export async function settleDelivery(tx: Tx, { page_id: pageId, target, state, failure }: Settled): Promise<void> {
@@ -100,7 +103,8 @@ export async function dropDeliveries(tx: Tx, target: string): Promise<void> {
     .returning('page_id')
     .execute();
   const pageIds = dropped.map((row) => row.page_id).toSorted();
-  for (let at = 0; at < pageIds.length; at += FINISHED_AT_ONCE) await finishPages(tx, pageIds.slice(at, at + FINISHED_AT_ONCE));
+  for (let at = 0; at < pageIds.length; at += FINISHED_AT_ONCE)
+    await finishPages(tx, pageIds.slice(at, at + FINISHED_AT_ONCE));
 }
 
 /** Pages of one statement: each is a parameter, of which the databases take some 30,000. */
@@ -117,12 +121,21 @@ async function finishPages(tx: Tx, pageIds: readonly string[]): Promise<void> {
     .updateTable('pages')
     .set({ state: 'done' })
     .where('id', 'in', pageIds)
-    .where((eb) => eb.not(eb.exists(eb.selectFrom('deliveries').select('target').whereRef('page_id', '=', 'pages.id').where(WAITING))))
+    .where((eb) =>
+      eb.not(
+        eb.exists(eb.selectFrom('deliveries').select('target').whereRef('page_id', '=', 'pages.id').where(WAITING)),
+      ),
+    )
     .execute();
 }
 
 /** Puts a delivery off to `nextAt`, in milliseconds since the epoch. */
-export async function retryDelivery(tx: Tx, { page_id: pageId, target }: Pick<DeliveryRow, 'page_id' | 'target'>, failure: string, nextAt: number): Promise<void> {
+export async function retryDelivery(
+  tx: Tx,
+  { page_id: pageId, target }: Pick<DeliveryRow, 'page_id' | 'target'>,
+  failure: string,
+  nextAt: number,
+): Promise<void> {
   await tx.db
     .updateTable('deliveries')
     .set((eb) => ({ failure, next_at: nextAt, attempts: eb('attempts', '+', 1) }))
@@ -134,7 +147,13 @@ export async function retryDelivery(tx: Tx, { page_id: pageId, target }: Pick<De
 
 /** Keeps what else waits for a target from being tried before `until`: what is dead must not fill the places of others. */
 export async function putOff(tx: Tx, target: string, until: number): Promise<void> {
-  await tx.db.updateTable('deliveries').set({ next_at: until }).where(WAITING).where('target', '=', target).where('next_at', '<', until).execute();
+  await tx.db
+    .updateTable('deliveries')
+    .set({ next_at: until })
+    .where(WAITING)
+    .where('target', '=', target)
+    .where('next_at', '<', until)
+    .execute();
 }
 
 /** What the doctor tells. */
@@ -152,8 +171,15 @@ export interface DeliveryCounts {
 /** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were good at `since`. */
 export async function countDeliveries(db: Db, since: number, now = since): Promise<DeliveryCounts> {
   const endpoints = await listLiveEndpoints(db, now);
-  const waiting = await db.selectFrom('deliveries').select((eb) => eb.fn.countAll<number>().as('count')).where(WAITING).executeTakeFirstOrThrow();
-  const deadOnes = db.selectFrom('deliveries').where(sql<boolean>`state = 'dead'`).where('settled_at', '>', since);
+  const waiting = await db
+    .selectFrom('deliveries')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(WAITING)
+    .executeTakeFirstOrThrow();
+  const deadOnes = db
+    .selectFrom('deliveries')
+    .where(sql<boolean>`state = 'dead'`)
+    .where('settled_at', '>', since);
   const dead = await deadOnes.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   const last = await deadOnes.select('failure').orderBy('settled_at', 'desc').limit(1).executeTakeFirst();
   return {

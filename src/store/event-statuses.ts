@@ -1,7 +1,10 @@
 import type { Db, EventRow } from './schema.ts';
 
 /** As much of an event as tells whether a thing still fires, and what stopped its rules. */
-export type EventStatusRow = Pick<EventRow, 'id' | 'source' | 'name' | 'status' | 'fingerprint' | 'labels' | 'rule' | 'trace' | 'received_at'>;
+export type EventStatusRow = Pick<
+  EventRow,
+  'id' | 'source' | 'name' | 'status' | 'fingerprint' | 'labels' | 'rule' | 'trace' | 'received_at'
+>;
 
 /** Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers. */
 export function eventStatuses(db: Db, before: string | null, limit: number): Promise<EventStatusRow[]> {

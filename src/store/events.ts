@@ -8,26 +8,28 @@ import { prepared } from './prepared.ts';
 import type { Db, EventRow } from './schema.ts';
 
 const insertRow = prepared<EventRow, unknown>((db, value) =>
-  db.insertInto('events').values({
-    id: value('id'),
-    source: value('source'),
-    name: value('name'),
-    status: value('status'),
-    netgroup: value('netgroup'),
-    severity: value('severity'),
-    fingerprint: value('fingerprint'),
-    labels: value('labels'),
-    outcome: value('outcome'),
-    reason: value('reason'),
-    rule: value('rule'),
-    job_id: value('job_id'),
-    approval_id: value('approval_id'),
-    received_at: value('received_at'),
-    annotations: value('annotations'),
-    check_observations: value('check_observations'),
-    trace: value('trace'),
-    depth: value('depth'),
-  }),
+  db
+    .insertInto('events')
+    .values({
+      id: value('id'),
+      source: value('source'),
+      name: value('name'),
+      status: value('status'),
+      netgroup: value('netgroup'),
+      severity: value('severity'),
+      fingerprint: value('fingerprint'),
+      labels: value('labels'),
+      outcome: value('outcome'),
+      reason: value('reason'),
+      rule: value('rule'),
+      job_id: value('job_id'),
+      approval_id: value('approval_id'),
+      received_at: value('received_at'),
+      annotations: value('annotations'),
+      check_observations: value('check_observations'),
+      trace: value('trace'),
+      depth: value('depth'),
+    }),
 );
 
 /** Processes count into one of so many rows of an outcome: two that commit side by side seldom wait for each other. */
@@ -39,12 +41,17 @@ const addCount = prepared<{ outcome: EventOutcome; count: number }, unknown>((db
     .insertInto('event_counts')
     .values({ chain: CHAIN, outcome: value('outcome'), count: value('count') })
     .onConflict((conflict) =>
-      conflict.columns(['chain', 'outcome']).doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.ref('excluded.count')) })),
+      conflict
+        .columns(['chain', 'outcome'])
+        .doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.ref('excluded.count')) })),
     ),
 );
 
 const COUNTERS = Object.fromEntries(
-  EVENT_OUTCOMES.map((outcome): [EventOutcome, Counter] => [outcome, { name: outcome, add: (db, count) => addCount(db, { outcome, count }) }]),
+  EVENT_OUTCOMES.map((outcome): [EventOutcome, Counter] => [
+    outcome,
+    { name: outcome, add: (db, count) => addCount(db, { outcome, count }) },
+  ]),
 ) as Record<EventOutcome, Counter>;
 
 /** Appends a row to the ledger of events, and counts it. */
@@ -65,7 +72,9 @@ export async function countEvents(db: Db): Promise<Readonly<Record<EventOutcome,
   return counts;
 }
 
-const byId = prepared<{ id: string }, EventRow>((db, value) => db.selectFrom('events').selectAll().where('id', '=', value('id')));
+const byId = prepared<{ id: string }, EventRow>((db, value) =>
+  db.selectFrom('events').selectAll().where('id', '=', value('id')),
+);
 
 export async function findEvent(db: Db, id: string): Promise<EventRow | undefined> {
   return (await byId(db, { id })).rows[0];
@@ -117,7 +126,12 @@ export function listEvents(db: Db, filter: EventFilter, limit: number): Promise<
 
 const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((db, value) =>
   // Written out, so that the partial index of events with a job serves the query.
-  db.selectFrom('events').select(['id', 'depth']).where('job_id', '=', value('jobId')).where('job_id', 'is not', null).limit(1),
+  db
+    .selectFrom('events')
+    .select(['id', 'depth'])
+    .where('job_id', '=', value('jobId'))
+    .where('job_id', 'is not', null)
+    .limit(1),
 );
 
 /** The event that made a job, and how many jobs stood before it; undefined for a job that somebody asked for. */
@@ -144,7 +158,12 @@ const firesOf = prepared<Omit<FireKey, 'status'>, Fire>((db, value) =>
   db
     .selectFrom('rule_fires')
     .leftJoin('jobs', 'jobs.id', 'rule_fires.job_id')
-    .select(['rule_fires.status as status', 'rule_fires.fired_at as fired_at', 'rule_fires.job_id as job_id', 'jobs.state as job_state'])
+    .select([
+      'rule_fires.status as status',
+      'rule_fires.fired_at as fired_at',
+      'rule_fires.job_id as job_id',
+      'jobs.state as job_state',
+    ])
     .where('rule_fires.rule', '=', value('rule'))
     .where('rule_fires.fingerprint', '=', value('fingerprint')),
 );
@@ -159,9 +178,17 @@ type NewFire = FireKey & { readonly firedAt: number; readonly jobId: string | nu
 const upsertFire = prepared<NewFire, unknown>((db, value) =>
   db
     .insertInto('rule_fires')
-    .values({ rule: value('rule'), fingerprint: value('fingerprint'), status: value('status'), fired_at: value('firedAt'), job_id: value('jobId') })
+    .values({
+      rule: value('rule'),
+      fingerprint: value('fingerprint'),
+      status: value('status'),
+      fired_at: value('firedAt'),
+      job_id: value('jobId'),
+    })
     .onConflict((conflict) =>
-      conflict.columns(['rule', 'fingerprint', 'status']).doUpdateSet({ fired_at: sql.ref('excluded.fired_at'), job_id: sql.ref('excluded.job_id') }),
+      conflict
+        .columns(['rule', 'fingerprint', 'status'])
+        .doUpdateSet({ fired_at: sql.ref('excluded.fired_at'), job_id: sql.ref('excluded.job_id') }),
     ),
 );
 

@@ -12,14 +12,16 @@ export async function findAnswer(db: Db, holder: string, key: string): Promise<I
 }
 
 const insertRow = prepared<IdempotencyRow, unknown>((db, value) =>
-  db.insertInto('idempotency').values({
-    holder: value('holder'),
-    key: value('key'),
-    status: value('status'),
-    kind: value('kind'),
-    data: value('data'),
-    created_at: value('created_at'),
-  }),
+  db
+    .insertInto('idempotency')
+    .values({
+      holder: value('holder'),
+      key: value('key'),
+      status: value('status'),
+      kind: value('kind'),
+      data: value('data'),
+      created_at: value('created_at'),
+    }),
 );
 
 /** Keeps an answer, in the transaction that did the work. Two requests that race: the second's write fails as unique. */

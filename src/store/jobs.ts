@@ -57,30 +57,32 @@ type InsertValues = Pick<
 >;
 
 const insertRow = prepared<InsertValues, unknown>((db, value) =>
-  db.insertInto('jobs').values({
-    id: value('id'),
-    kind: value('kind'),
-    state: value('state'),
-    initial_state: value('initial_state'),
-    runbook: value('runbook'),
-    source: value('source'),
-    trigger: value('trigger'),
-    workspace: value('workspace'),
-    concurrency_key: value('concurrency_key'),
-    blocked: value('blocked'),
-    privileged: value('privileged'),
-    created_at: value('created_at'),
-    requested_by: value('requested_by'),
-    owners: value('owners'),
-    redrive_of: value('redrive_of'),
-    spec: value('spec'),
-    timeout_ms: value('timeout_ms'),
-    expires_at: value('expires_at'),
-    plan_artifact_id: value('plan_artifact_id'),
-    order_tag: value('order_tag'),
-    order_key_id: value('order_key_id'),
-    lease_generation: 0,
-  }),
+  db
+    .insertInto('jobs')
+    .values({
+      id: value('id'),
+      kind: value('kind'),
+      state: value('state'),
+      initial_state: value('initial_state'),
+      runbook: value('runbook'),
+      source: value('source'),
+      trigger: value('trigger'),
+      workspace: value('workspace'),
+      concurrency_key: value('concurrency_key'),
+      blocked: value('blocked'),
+      privileged: value('privileged'),
+      created_at: value('created_at'),
+      requested_by: value('requested_by'),
+      owners: value('owners'),
+      redrive_of: value('redrive_of'),
+      spec: value('spec'),
+      timeout_ms: value('timeout_ms'),
+      expires_at: value('expires_at'),
+      plan_artifact_id: value('plan_artifact_id'),
+      order_tag: value('order_tag'),
+      order_key_id: value('order_key_id'),
+      lease_generation: 0,
+    }),
 );
 
 /**

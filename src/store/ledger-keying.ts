@@ -22,8 +22,17 @@ export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolea
     const seams = mayAdopt ? await makeSeams(tx, store.chain, closes) : 0;
     const tagged = mayAdopt && held === undefined ? await tagWaitingJobs(tx) : 0;
     const row = { id: 1 as const, keyed_at: held?.keyed_at ?? tx.now, closed_at: closes ? tx.now : null };
-    await tx.db.insertInto('ledger_keying').values(row).onConflict((oc) => oc.column('id').doUpdateSet({ closed_at: row.closed_at })).execute();
-    tx.record({ ...SERVICE, operation: 'ledger.key', target: tx.ring.activeId, detail: { seams, tagged_jobs: tagged, adopted: mayAdopt } });
+    await tx.db
+      .insertInto('ledger_keying')
+      .values(row)
+      .onConflict((oc) => oc.column('id').doUpdateSet({ closed_at: row.closed_at }))
+      .execute();
+    tx.record({
+      ...SERVICE,
+      operation: 'ledger.key',
+      target: tx.ring.activeId,
+      detail: { seams, tagged_jobs: tagged, adopted: mayAdopt },
+    });
     return closes;
   });
 }
@@ -34,13 +43,20 @@ const SERVICE = { principal: 'gatehouse', owner: 'gatehouse', via: 'daemon' } as
 async function writesWithoutKey(tx: Tx): Promise<boolean> {
   if (tx.dialect.liveness === 'lock') return false;
   const now = await tx.dialect.leaseClock(tx.db);
-  const live = tx.db.selectFrom('daemons').select('id').where('stopped_at', 'is', null).where('lease_until', '>', now).where('ledger_key_id', 'is', null);
+  const live = tx.db
+    .selectFrom('daemons')
+    .select('id')
+    .where('stopped_at', 'is', null)
+    .where('lease_until', '>', now)
+    .where('ledger_key_id', 'is', null);
   return (await live.limit(1).execute()).length > 0;
 }
 
 /** Seams of all chains that have none; with `all` false, of this process's own chain only. Answers how many. */
 async function makeSeams(tx: Tx, own: string, all: boolean): Promise<number> {
-  const chains = await tx.dialect.holdRows(tx.db.selectFrom('chains').selectAll().where('key_id', 'is', null).where('length', '>', 0)).execute();
+  const chains = await tx.dialect
+    .holdRows(tx.db.selectFrom('chains').selectAll().where('key_id', 'is', null).where('length', '>', 0))
+    .execute();
   const chosen = chains.filter(({ id }) => all || id === own);
   for (const { id, length } of chosen) await makeSeam(tx, id, length);
   return chosen.length;
@@ -49,6 +65,10 @@ async function makeSeams(tx: Tx, own: string, all: boolean): Promise<number> {
 async function makeSeam(tx: Tx, chain: string, rows: number): Promise<void> {
   const sent: Promise<unknown>[] = [];
   const entry: LedgerEntry = { ...SERVICE, operation: SEAM, target: chain, detail: { rows } };
-  await appendLedger(tx.db, { chain, at: tx.now, ring: tx.ring, isKeyed: true, later: (statement) => void sent.push(statement) }, [entry]);
+  await appendLedger(
+    tx.db,
+    { chain, at: tx.now, ring: tx.ring, isKeyed: true, later: (statement) => void sent.push(statement) },
+    [entry],
+  );
   await Promise.all(sent);
 }

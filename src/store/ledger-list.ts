@@ -16,7 +16,7 @@ export interface LedgerFilter {
 /** The rows of all chains that fit, newest first, in batches that hold `limit` rows in all at most. */
 export async function* listLedger(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<LedgerRow[]> {
   let left = limit;
-  for (let last: LedgerRow | undefined; left > 0; ) {
+  for (let last: LedgerRow | undefined; left > 0;) {
     const rows = await readBefore(db, last, filter.since ?? 0);
     const fitting = rows.filter((row) => fits(row, filter)).slice(0, left);
     if (fitting.length > 0) yield fitting;
@@ -30,10 +30,15 @@ export async function* listLedger(db: Db, filter: LedgerFilter, limit: number): 
 
 function readBefore(db: Db, last: LedgerRow | undefined, since: number): Promise<LedgerRow[]> {
   let query = db.selectFrom('ledger').selectAll().where('at', '>=', since);
-  if (last !== undefined) query = query.where(sql<boolean>`(at, chain, seq) < (${last.at}, ${last.chain}, ${last.seq})`);
+  if (last !== undefined)
+    query = query.where(sql<boolean>`(at, chain, seq) < (${last.at}, ${last.chain}, ${last.seq})`);
   return query.orderBy('at', 'desc').orderBy('chain', 'desc').orderBy('seq', 'desc').limit(BATCH_ROWS).execute();
 }
 
 function fits(row: LedgerRow, { operation, principal, target }: LedgerFilter): boolean {
-  return (operation === undefined || row.operation === operation) && (principal === undefined || row.principal === principal) && (target === undefined || row.target === target);
+  return (
+    (operation === undefined || row.operation === operation) &&
+    (principal === undefined || row.principal === principal) &&
+    (target === undefined || row.target === target)
+  );
 }

@@ -27,7 +27,11 @@ export interface KeptHead {
  * Recomputes every chain from its first row: an altered, removed or reordered row is named. Without `ring` keyed rows
  * cannot be verified, which is a fault.
  */
-export async function verifyLedger(db: Db, ring: Keyring | null, kept: readonly KeptHead[] = []): Promise<LedgerVerdict> {
+export async function verifyLedger(
+  db: Db,
+  ring: Keyring | null,
+  kept: readonly KeptHead[] = [],
+): Promise<LedgerVerdict> {
   const chains = await db.selectFrom('chains').selectAll().orderBy('id').execute();
   const keying = await db.selectFrom('ledger_keying').selectAll().executeTakeFirst();
   const faults: string[] = [];
@@ -45,7 +49,12 @@ export async function verifyLedger(db: Db, ring: Keyring | null, kept: readonly 
 
 /** The heads to keep outside of the store, by chain. */
 export async function ledgerHeads(db: Db): Promise<KeptHead[]> {
-  const rows = await db.selectFrom('chains').select(['id', 'length', 'head']).where('length', '>', 0).orderBy('id').execute();
+  const rows = await db
+    .selectFrom('chains')
+    .select(['id', 'length', 'head'])
+    .where('length', '>', 0)
+    .orderBy('id')
+    .execute();
   return rows.map(({ id, length, head }) => ({ chain: id, seq: length, hash: head }));
 }
 
@@ -57,7 +66,12 @@ export async function compareHeads(db: Db, kept: readonly KeptHead[]): Promise<s
 }
 
 async function compareHead(db: Db, { chain, seq, hash: kept }: KeptHead): Promise<string[]> {
-  const row = await db.selectFrom('ledger').select('hash').where('chain', '=', chain).where('seq', '=', seq).executeTakeFirst();
+  const row = await db
+    .selectFrom('ledger')
+    .select('hash')
+    .where('chain', '=', chain)
+    .where('seq', '=', seq)
+    .executeTakeFirst();
   if (row === undefined) return [`chain ${chain}: row ${seq}, whose hash was kept, is missing`];
   return row.hash === kept ? [] : [`chain ${chain}: row ${seq} is not the one whose hash was kept`];
 }
@@ -69,8 +83,14 @@ interface ChainVerdict {
 }
 
 /** Once all chains of earlier builds have had their seam, a chain without a key was made past the service. */
-function seamFault({ id }: ChainRow, { rows, isKeyed }: ChainVerdict, keying: LedgerKeyingRow | undefined): string | null {
-  return rows === 0 || isKeyed || (keying?.closed_at ?? null) === null ? null : `chain ${id}: its rows have no key, and no daemon made its seam`;
+function seamFault(
+  { id }: ChainRow,
+  { rows, isKeyed }: ChainVerdict,
+  keying: LedgerKeyingRow | undefined,
+): string | null {
+  return rows === 0 || isKeyed || (keying?.closed_at ?? null) === null
+    ? null
+    : `chain ${id}: its rows have no key, and no daemon made its seam`;
 }
 
 async function verifyChain(db: Db, chain: ChainRow, ring: Keyring | null): Promise<ChainVerdict> {
@@ -88,23 +108,40 @@ async function verifyChain(db: Db, chain: ChainRow, ring: Keyring | null): Promi
     if (batch.length === 0) return { rows: seq, isKeyed, fault: `chain ${chain.id}: row ${seq + 1} is missing` };
     await nextTurn();
   }
-  return { rows: seq, isKeyed, fault: head === chain.head ? null : `chain ${chain.id}: its head does not match row ${seq}` };
+  return {
+    rows: seq,
+    isKeyed,
+    fault: head === chain.head ? null : `chain ${chain.id}: its head does not match row ${seq}`,
+  };
 }
 
 function readBatch(db: Db, { id, length }: ChainRow, after: number): Promise<LedgerRow[]> {
-  const rows = db.selectFrom('ledger').selectAll().where('chain', '=', id).where('seq', '>', after).where('seq', '<=', length);
+  const rows = db
+    .selectFrom('ledger')
+    .selectAll()
+    .where('chain', '=', id)
+    .where('seq', '>', after)
+    .where('seq', '<=', length);
   return rows.orderBy('seq').limit(VERIFY_BATCH).execute();
 }
 
-function rowFault(row: LedgerRow, expected: number, head: string, afterKeyed: boolean, ring: Keyring | null): string | null {
+function rowFault(
+  row: LedgerRow,
+  expected: number,
+  head: string,
+  afterKeyed: boolean,
+  ring: Keyring | null,
+): string | null {
   if (row.seq !== expected) return `row ${expected} is missing`;
   if (row.prev !== head) return `row ${row.seq} does not follow the row before it`;
   if (row.key_id === null) {
-    if (afterKeyed) return `row ${row.seq} has no key and follows one that has: a daemon of an earlier build wrote it, or somebody else`;
+    if (afterKeyed)
+      return `row ${row.seq} has no key and follows one that has: a daemon of an earlier build wrote it, or somebody else`;
     return hash('sha256', rowText(row)) === row.hash ? null : `row ${row.seq} was altered`;
   }
   // Otherwise rows that were written anew without a key would become sound by the next row of the service.
-  if (row.seq > 1 && !afterKeyed && row.operation !== SEAM) return `row ${row.seq} has a key and follows rows that have none, and is no seam`;
+  if (row.seq > 1 && !afterKeyed && row.operation !== SEAM)
+    return `row ${row.seq} has a key and follows rows that have none, and is no seam`;
   const expectedHash = ring?.macBy(row.key_id, 'ledger', rowText(row)) ?? null;
   if (expectedHash === null) return `row ${row.seq} cannot be verified: key ${row.key_id} is not in the seal key file`;
   return expectedHash === row.hash ? null : `row ${row.seq} was altered`;

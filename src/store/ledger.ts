@@ -41,7 +41,20 @@ const moveHead = prepared<Head & { id: string }, unknown>((db, value) =>
     .where('id', '=', value('id')),
 );
 
-const COLUMNS = ['chain', 'seq', 'at', 'principal', 'owner', 'via', 'operation', 'target', 'detail', 'prev', 'hash', 'key_id'] as const;
+const COLUMNS = [
+  'chain',
+  'seq',
+  'at',
+  'principal',
+  'owner',
+  'via',
+  'operation',
+  'target',
+  'detail',
+  'prev',
+  'hash',
+  'key_id',
+] as const;
 
 const INSERTS = INSERT_SIZES.map((size) => ({
   size,
@@ -66,14 +79,30 @@ export interface Append {
  * HMAC by the ledger key. A chain of an earlier build goes on without a key until `serve` makes its seam. Answers
  * whether the rows have a key.
  */
-export async function appendLedger(db: Db, { chain, at, ring, isKeyed, later }: Append, entries: readonly LedgerEntry[]): Promise<boolean> {
+export async function appendLedger(
+  db: Db,
+  { chain, at, ring, isKeyed, later }: Append,
+  entries: readonly LedgerEntry[],
+): Promise<boolean> {
   const found = await headOf(db, chain);
   const keyId = isKeyed || found.length === 0 || found.key_id !== null ? ring.activeId : null;
   let { length: seq, head } = found;
   const rows: LedgerRow[] = entries.map((entry) => {
     seq += 1;
     const { principal, owner, via, operation, target } = entry;
-    const row = { chain, seq, at, principal, owner, via, operation, target, detail: JSON.stringify(entry.detail), prev: head, key_id: keyId };
+    const row = {
+      chain,
+      seq,
+      at,
+      principal,
+      owner,
+      via,
+      operation,
+      target,
+      detail: JSON.stringify(entry.detail),
+      prev: head,
+      key_id: keyId,
+    };
     head = keyId === null ? hash('sha256', rowText(row)) : ring.mac('ledger', rowText(row));
     return { ...row, hash: head };
   });

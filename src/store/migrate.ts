@@ -39,7 +39,12 @@ export type SchemaAccess = 'create' | 'migrate';
  * leaves the old schema or the new one. Returns the migrations that this call applied. Throws SchemaMismatch when the
  * store was written by a newer build, or by an older one where `access` does not allow the change.
  */
-export async function migrate(engine: Engine, migrations: readonly Migration[], now: number, access: SchemaAccess = 'migrate'): Promise<readonly Migration[]> {
+export async function migrate(
+  engine: Engine,
+  migrations: readonly Migration[],
+  now: number,
+  access: SchemaAccess = 'migrate',
+): Promise<readonly Migration[]> {
   if ((await pending(engine.reader, migrations, access)).length === 0) return [];
   return engine.transaction(async (tx) => {
     // Several processes may open a new store at once: who comes second finds the work done.
@@ -74,9 +79,13 @@ async function pending(db: Db, migrations: readonly Migration[], access: SchemaA
       `The store has schema ${unknown.number} (${unknown.name}); this build knows schemas up to ${newest}. Use the newer build.`,
     );
   }
-  const altered = applied.find((row) => migrations.some((known) => known.number === row.number && known.sha256 !== row.sha256));
+  const altered = applied.find((row) =>
+    migrations.some((known) => known.number === row.number && known.sha256 !== row.sha256),
+  );
   if (altered !== undefined) {
-    throw new SchemaMismatch(`Migration ${altered.number} (${altered.name}) of the store is not the one of this build.`);
+    throw new SchemaMismatch(
+      `Migration ${altered.number} (${altered.name}) of the store is not the one of this build.`,
+    );
   }
   const missing = migrations.filter((known) => !applied.some((row) => row.number === known.number));
   const last = applied.at(-1);

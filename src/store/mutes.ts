@@ -39,11 +39,24 @@ export async function deleteMute(tx: Tx, id: string): Promise<MuteRow> {
 
 /** Those whose time has passed and whose end nobody has noted yet, the oldest end first. */
 export function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRow[]> {
-  return db.selectFrom('mutes').selectAll().where('ended_at', 'is', null).where('expires_at', '<=', now).orderBy('expires_at').limit(limit).execute();
+  return db
+    .selectFrom('mutes')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
 }
 
 /** Notes the end; false when somebody else did, or removed the mute. */
 export async function endMute(tx: Tx, id: string): Promise<boolean> {
-  const row = await tx.db.updateTable('mutes').set({ ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).returning('id').executeTakeFirst();
+  const row = await tx.db
+    .updateTable('mutes')
+    .set({ ended_at: tx.now })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
   return row !== undefined;
 }

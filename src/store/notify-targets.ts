@@ -17,13 +17,22 @@ export function targetsJson(targets: readonly NotifyTarget[]): string {
 
 /** By daemon id, of the daemons that run; those of builds that did not record their targets are left out. */
 export async function listLiveTargets({ db, dialect }: At): Promise<DaemonTargets[]> {
-  let query = db.selectFrom('daemons').select(['id', 'host', 'notify_targets']).where('stopped_at', 'is', null).where('notify_targets', 'is not', null).orderBy('id');
+  let query = db
+    .selectFrom('daemons')
+    .select(['id', 'host', 'notify_targets'])
+    .where('stopped_at', 'is', null)
+    .where('notify_targets', 'is not', null)
+    .orderBy('id');
   if (dialect.liveness === 'lease') {
     const now = await dialect.leaseClock(db);
     query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
   }
   const rows = await query.execute();
-  return rows.map(({ id, host, notify_targets: text }) => ({ daemonId: id, host, targets: JSON.parse(text ?? '[]') as NotifyTarget[] }));
+  return rows.map(({ id, host, notify_targets: text }) => ({
+    daemonId: id,
+    host,
+    targets: JSON.parse(text ?? '[]') as NotifyTarget[],
+  }));
 }
 
 /** Whether a running daemon has the target of this key. */
@@ -39,14 +48,22 @@ export async function adoptNumbered(tx: Tx, daemonId: string, targets: readonly 
   for (const [index, target] of targets.entries()) {
     const old = numberedTarget(index + 1);
     const id = deliveryTargetOf(target);
-    await tx.db.updateTable('decision_links').set({ recipient: recipientOf(target), target: target.key }).where('recipient', '=', old).execute();
+    await tx.db
+      .updateTable('decision_links')
+      .set({ recipient: recipientOf(target), target: target.key })
+      .where('recipient', '=', old)
+      .execute();
     await tx.db
       .updateTable('deliveries')
       .set({ target: id, daemon_id: daemonId })
       .where('state', '=', 'waiting')
       .where('target', '=', old)
-      .where('daemon_id', 'not in', (eb) => eb.selectFrom('daemons').select('daemons.id').where('stopped_at', 'is', null))
-      .where('page_id', 'not in', (eb) => eb.selectFrom('deliveries as own').select('own.page_id').where('own.target', '=', id))
+      .where('daemon_id', 'not in', (eb) =>
+        eb.selectFrom('daemons').select('daemons.id').where('stopped_at', 'is', null),
+      )
+      .where('page_id', 'not in', (eb) =>
+        eb.selectFrom('deliveries as own').select('own.page_id').where('own.target', '=', id),
+      )
       .execute();
   }
 }

@@ -23,13 +23,20 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('token_id', '=', row.token_id)
     .executeTakeFirstOrThrow();
-  if (count >= ENDPOINTS_PER_TOKEN) throw new Failure('conflict', `This token has ${ENDPOINTS_PER_TOKEN} endpoints, which is the most: remove one first.`);
+  if (count >= ENDPOINTS_PER_TOKEN)
+    throw new Failure(
+      'conflict',
+      `This token has ${ENDPOINTS_PER_TOKEN} endpoints, which is the most: remove one first.`,
+    );
   const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
   await tx.db.insertInto('endpoints').values(whole).execute();
   return whole;
 }
 
-function renewEndpoint(tx: Tx, { token_id, owner, endpoint, label, p256dh, auth }: NewEndpoint): Promise<EndpointRow | undefined> {
+function renewEndpoint(
+  tx: Tx,
+  { token_id, owner, endpoint, label, p256dh, auth }: NewEndpoint,
+): Promise<EndpointRow | undefined> {
   return tx.db
     .updateTable('endpoints')
     .set({ owner, p256dh, auth, failure: null, failures: 0, ...(label === null ? {} : { label }) })
@@ -46,7 +53,12 @@ export function listEndpoints(db: Db, tokenId: string): Promise<EndpointRow[]> {
 
 /** Throws not_found, also for one of another token. What was on its way there is given up. */
 export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promise<void> {
-  const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).where('token_id', '=', tokenId).returning('id').executeTakeFirst();
+  const row = await tx.db
+    .deleteFrom('endpoints')
+    .where('id', '=', id)
+    .where('token_id', '=', tokenId)
+    .returning('id')
+    .executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `There is no endpoint ${id}.`);
   await dropDeliveries(tx, id);
 }

@@ -18,10 +18,30 @@ export interface OrderTag {
 
 type JobOrder = Pick<
   JobRow,
-  'id' | 'kind' | 'initial_state' | 'runbook' | 'source' | 'trigger' | 'workspace' | 'concurrency_key' | 'privileged' | 'created_at' | 'requested_by' | 'owners' | 'redrive_of' | 'spec' | 'timeout_ms'
+  | 'id'
+  | 'kind'
+  | 'initial_state'
+  | 'runbook'
+  | 'source'
+  | 'trigger'
+  | 'workspace'
+  | 'concurrency_key'
+  | 'privileged'
+  | 'created_at'
+  | 'requested_by'
+  | 'owners'
+  | 'redrive_of'
+  | 'spec'
+  | 'timeout_ms'
 >;
-type RuleOrder = Pick<RuleRow, 'name' | 'when_text' | 'cooldown_ms' | 'approval' | 'approval_ttl_ms' | 'action' | 'added_by' | 'one_tap'>;
-type ScheduleOrder = Pick<ScheduleRow, 'name' | 'cron' | 'timezone' | 'action' | 'runbook' | 'approval' | 'approval_ttl_ms' | 'added_by' | 'created_at'>;
+type RuleOrder = Pick<
+  RuleRow,
+  'name' | 'when_text' | 'cooldown_ms' | 'approval' | 'approval_ttl_ms' | 'action' | 'added_by' | 'one_tap'
+>;
+type ScheduleOrder = Pick<
+  ScheduleRow,
+  'name' | 'cron' | 'timezone' | 'action' | 'runbook' | 'approval' | 'approval_ttl_ms' | 'added_by' | 'created_at'
+>;
 
 const UNTAGGED: OrderTag = { order_tag: null, order_key_id: null };
 
@@ -68,24 +88,83 @@ const MAY_RUN = ['awaiting_approval', 'queued', 'running', 'interrupted'] as con
 
 /** Tags the privileged jobs that an earlier build left without one. Answers how many. */
 export async function tagWaitingJobs(tx: Tx): Promise<number> {
-  const rows = await tx.db.selectFrom('jobs').selectAll().where('privileged', '=', 1).where('state', 'in', MAY_RUN).where('order_tag', 'is', null).execute();
+  const rows = await tx.db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('privileged', '=', 1)
+    .where('state', 'in', MAY_RUN)
+    .where('order_tag', 'is', null)
+    .execute();
   for (const row of rows) await tx.db.updateTable('jobs').set(jobTag(tx.ring, row)).where('id', '=', row.id).execute();
   return rows.length;
 }
 
 // JSON of a list: no two orders have the same text. What changes while an order lives (its state, who switched a rule on) is left out.
 function jobText(row: JobOrder): string {
-  const { id, kind, initial_state: initial, runbook, source, trigger, workspace, concurrency_key: key, privileged } = row;
-  const { created_at: createdAt, requested_by: requestedBy, owners, redrive_of: redriveOf, spec, timeout_ms: timeoutMs } = row;
-  return JSON.stringify(['job', id, kind, initial, runbook, source, trigger, workspace, key, privileged, createdAt, requestedBy, owners, redriveOf, spec, timeoutMs]);
+  const {
+    id,
+    kind,
+    initial_state: initial,
+    runbook,
+    source,
+    trigger,
+    workspace,
+    concurrency_key: key,
+    privileged,
+  } = row;
+  const {
+    created_at: createdAt,
+    requested_by: requestedBy,
+    owners,
+    redrive_of: redriveOf,
+    spec,
+    timeout_ms: timeoutMs,
+  } = row;
+  return JSON.stringify([
+    'job',
+    id,
+    kind,
+    initial,
+    runbook,
+    source,
+    trigger,
+    workspace,
+    key,
+    privileged,
+    createdAt,
+    requestedBy,
+    owners,
+    redriveOf,
+    spec,
+    timeoutMs,
+  ]);
 }
 
-function ruleText({ name, when_text: when, cooldown_ms: cooldownMs, approval, approval_ttl_ms: ttlMs, action, added_by: addedBy, one_tap: oneTap }: RuleOrder): string {
+function ruleText({
+  name,
+  when_text: when,
+  cooldown_ms: cooldownMs,
+  approval,
+  approval_ttl_ms: ttlMs,
+  action,
+  added_by: addedBy,
+  one_tap: oneTap,
+}: RuleOrder): string {
   return JSON.stringify(['rule', name, when, cooldownMs, approval, ttlMs, action, addedBy, oneTap]);
 }
 
 function scheduleText(row: ScheduleOrder): string {
-  const { name, cron, timezone, action, runbook, approval, approval_ttl_ms: ttlMs, added_by: addedBy, created_at: createdAt } = row;
+  const {
+    name,
+    cron,
+    timezone,
+    action,
+    runbook,
+    approval,
+    approval_ttl_ms: ttlMs,
+    added_by: addedBy,
+    created_at: createdAt,
+  } = row;
   return JSON.stringify(['schedule', name, cron, timezone, action, runbook, approval, ttlMs, addedBy, createdAt]);
 }
 
@@ -94,11 +173,13 @@ function tagOf(ring: Keyring, text: string): OrderTag {
 }
 
 function check(ring: Keyring, { order_tag: tag, order_key_id: keyId }: OrderTag, text: string, what: string): void {
-  if (tag === null || keyId === null) throw refused(what, 'has no tag, so that it was not ordered on this machine by this build');
+  if (tag === null || keyId === null)
+    throw refused(what, 'has no tag, so that it was not ordered on this machine by this build');
   const expected = ring.macBy(keyId, 'order', text);
   if (expected === null) throw refused(what, `is tagged with key ${keyId}, which is not in the seal key file`);
   const [given, right] = [Buffer.from(tag), Buffer.from(expected)];
-  if (given.length !== right.length || !timingSafeEqual(given, right)) throw refused(what, 'was changed after it was ordered');
+  if (given.length !== right.length || !timingSafeEqual(given, right))
+    throw refused(what, 'was changed after it was ordered');
 }
 
 function refused(what: string, why: string): Failure {

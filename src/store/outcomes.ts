@@ -12,7 +12,13 @@ const untold = prepared<{ daemonId: string; before: number; limit: number }, Job
     .selectFrom('jobs')
     .selectAll()
     .where(UNTOLD)
-    .where((eb) => eb.or([eb('daemon_id', '=', value('daemonId')), eb('daemon_id', 'is', null), eb('finished_at', '<', value('before'))]))
+    .where((eb) =>
+      eb.or([
+        eb('daemon_id', '=', value('daemonId')),
+        eb('daemon_id', 'is', null),
+        eb('finished_at', '<', value('before')),
+      ]),
+    )
     .orderBy('id')
     .limit(value('limit')),
 );
@@ -21,7 +27,10 @@ const untold = prepared<{ daemonId: string; before: number; limit: number }, Job
  * Ended jobs whose end is not told yet, at most `limit`: those that this daemon ran, those that nobody did, and those
  * of others that ended before `before`, because that daemon may be gone.
  */
-export async function listUntold(db: Db, of: { readonly daemonId: string; readonly before: number; readonly limit: number }): Promise<readonly JobRow[]> {
+export async function listUntold(
+  db: Db,
+  of: { readonly daemonId: string; readonly before: number; readonly limit: number },
+): Promise<readonly JobRow[]> {
   return (await untold(db, { ...of })).rows;
 }
 

@@ -38,7 +38,12 @@ export async function waitingBursts(db: Db): Promise<readonly WaitingBurst[]> {
 }
 
 /** How many pages of a burst were shown within `windowMs` of `now`: one by one, and such as speak for others. */
-export async function countShown(db: Db, burst: string, now: number, windowMs: number): Promise<{ shown: number; folded: number }> {
+export async function countShown(
+  db: Db,
+  burst: string,
+  now: number,
+  windowMs: number,
+): Promise<{ shown: number; folded: number }> {
   const rows = await db
     .selectFrom('pages')
     .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
@@ -48,17 +53,32 @@ export async function countShown(db: Db, burst: string, now: number, windowMs: n
     .where('created_at', '<', now + windowMs)
     .groupBy('kind')
     .execute();
-  const sum = (folds: boolean): number => rows.filter(({ kind }) => FOLD_KINDS.some((each) => each === kind) === folds).reduce((total, { count }) => total + count, 0);
+  const sum = (folds: boolean): number =>
+    rows
+      .filter(({ kind }) => FOLD_KINDS.some((each) => each === kind) === folds)
+      .reduce((total, { count }) => total + count, 0);
   return { shown: sum(false), folded: sum(true) };
 }
 
 /** Those that have waited longest. */
 export function oldestWaiting(db: Db, burst: string, limit: number): Promise<PageRow[]> {
-  return db.selectFrom('pages').selectAll().where(WAITING).where('burst', '=', burst).orderBy('created_at').orderBy('id').limit(limit).execute();
+  return db
+    .selectFrom('pages')
+    .selectAll()
+    .where(WAITING)
+    .where('burst', '=', burst)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }
 
 /** Lets the page `speaker` speak for all of a burst that wait; answers these, the oldest first. */
-export async function foldWaiting(tx: Tx, burst: string, speaker: string): Promise<Pick<PageRow, 'id' | 'detail' | 'created_at'>[]> {
+export async function foldWaiting(
+  tx: Tx,
+  burst: string,
+  speaker: string,
+): Promise<Pick<PageRow, 'id' | 'detail' | 'created_at'>[]> {
   const rows = await tx.db
     .updateTable('pages')
     .set({ state: 'done', reason: `told by ${speaker}` })

@@ -23,7 +23,11 @@ export async function requestPage(tx: Tx, page: NewPage): Promise<string | null>
 }
 
 /** As `requestPage`, in another state: one that a mute holds, or that others speak for. */
-export async function insertPage(tx: Tx, { id: given, topic, facts, alone = false }: NewPage, some: Pick<PageRow, 'state' | 'reason' | 'followed'>): Promise<string | null> {
+export async function insertPage(
+  tx: Tx,
+  { id: given, topic, facts, alone = false }: NewPage,
+  some: Pick<PageRow, 'state' | 'reason' | 'followed'>,
+): Promise<string | null> {
   const id: string = given ?? newId('page', tx.now);
   const row: PageRow = {
     ...some,
@@ -57,7 +61,13 @@ function asked(db: Db) {
     .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
     .leftJoin('events', 'events.id', 'approvals.alert')
     .selectAll('approvals')
-    .select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates', 'events.name as event_name', 'events.labels as event_labels']);
+    .select([
+      'artifacts.destroys',
+      'artifacts.changes',
+      'artifacts.creates',
+      'events.name as event_name',
+      'events.labels as event_labels',
+    ]);
 }
 
 /** Written out, so that the partial index of what is pending serves the query. */
@@ -65,11 +75,23 @@ const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
 /** Pending approvals that nobody was told of, the oldest first; `now` by the store's clock. */
 export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
-  return asked(db).where(PENDING).where('approvals.expires_at', '>', now).where(noPage('approval')).orderBy('approvals.id').limit(limit).execute();
+  return asked(db)
+    .where(PENDING)
+    .where('approvals.expires_at', '>', now)
+    .where(noPage('approval'))
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
 }
 
 /** Without a plan the counts are null, without an event its name and labels. */
-export type AskedOrNone = ApprovalRow & { destroys: number | null; changes: number | null; creates: number | null ; event_name: string | null; event_labels: string | null };
+export type AskedOrNone = ApprovalRow & {
+  destroys: number | null;
+  changes: number | null;
+  creates: number | null;
+  event_name: string | null;
+  event_labels: string | null;
+};
 
 /** Pending approvals whose half time has passed since they were told, and of which nobody was reminded. */
 export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
@@ -95,8 +117,16 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
 
 /** Settled approvals of which people were told one by one, and whose outcome they do not know yet. */
 export function followable(db: Db, limit: number): Promise<AskedOrNone[]> {
-  const told = db.selectFrom('pages').select('approval_id').where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
-  return asked(db).where('approvals.state', '!=', 'pending').where('approvals.id', 'in', told).orderBy('approvals.id').limit(limit).execute();
+  const told = db
+    .selectFrom('pages')
+    .select('approval_id')
+    .where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
+  return asked(db)
+    .where('approvals.state', '!=', 'pending')
+    .where('approvals.id', 'in', told)
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
 }
 
 export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
@@ -130,7 +160,13 @@ export async function countPending(db: Db): Promise<number> {
 
 /** Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index `pages_new`. */
 export function newPages(db: Db, limit: number): Promise<PageRow[]> {
-  return db.selectFrom('pages').selectAll().where(sql<boolean>`state = 'new' and burst is null`).orderBy('id').limit(limit).execute();
+  return db
+    .selectFrom('pages')
+    .selectAll()
+    .where(sql<boolean>`state = 'new' and burst is null`)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }
 
 /** A target of a page, and the daemon that sends to it. */
@@ -142,8 +178,23 @@ export interface Assignment {
 /** Gives a page its targets, once. Without any it is done. */
 export async function assignTargets(tx: Tx, pageId: string, targets: readonly Assignment[]): Promise<void> {
   const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
-  const moved = await tx.db.updateTable('pages').set({ state }).where('id', '=', pageId).where('state', '=', 'new').returning('id').executeTakeFirst();
+  const moved = await tx.db
+    .updateTable('pages')
+    .set({ state })
+    .where('id', '=', pageId)
+    .where('state', '=', 'new')
+    .returning('id')
+    .executeTakeFirst();
   if (moved === undefined || targets.length === 0) return;
-  const rows = targets.map(({ target, daemonId }): DeliveryRow => ({ page_id: pageId, target, state: 'waiting', daemon_id: daemonId, attempts: 0, next_at: tx.now, failure: null, settled_at: null }));
+  const rows = targets.map(({ target, daemonId }): DeliveryRow => ({
+    page_id: pageId,
+    target,
+    state: 'waiting',
+    daemon_id: daemonId,
+    attempts: 0,
+    next_at: tx.now,
+    failure: null,
+    settled_at: null,
+  }));
   await tx.db.insertInto('deliveries').values(rows).execute();
 }

@@ -1,4 +1,11 @@
-import { type ClientBase, Pool, type PoolConfig, type QueryResult as Answer, TypeOverrides, types as builtin } from 'pg';
+import {
+  type ClientBase,
+  Pool,
+  type PoolConfig,
+  type QueryResult as Answer,
+  TypeOverrides,
+  types as builtin,
+} from 'pg';
 import {
   type CompiledQuery,
   type DatabaseConnection,

@@ -40,7 +40,11 @@ async function keepListening(options: ListenOptions, signal: AbortSignal): Promi
 }
 
 /** Resolves when the connection has ended, or could not be made. */
-async function listenOnce({ config, channel, self, changed }: ListenOptions, signal: AbortSignal, first: boolean): Promise<void> {
+async function listenOnce(
+  { config, channel, self, changed }: ListenOptions,
+  signal: AbortSignal,
+  first: boolean,
+): Promise<void> {
   const client = new Client(config);
   // Heard from the start and for good: an error of a connection that nobody hears would end the process.
   const ended = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()));

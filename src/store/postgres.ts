@@ -38,7 +38,8 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
 /** Class 08: connection exceptions; 57P: the server is shutting down; 53: out of connections; E…: the socket's codes. */
 const LOST_CODE = /^(08|57P|53|E[A-Z]+$)/;
 /** What the driver says, without a code, about a connection that is gone or was not made. */
-const LOST_TEXT = /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying|Cannot use a pool)/;
+const LOST_TEXT =
+  /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying|Cannot use a pool)/;
 
 /** A key is held by the transaction of another daemon. */
 class KeyHeld extends Error {
@@ -87,7 +88,9 @@ async function lockKey(db: Db, key: string): Promise<void> {
 }
 
 async function databaseNow(db: Db): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
+  const { rows } = await sql<{
+    now: number;
+  }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
   return rows[0]?.now ?? Number.NaN;
 }
 
@@ -97,7 +100,9 @@ const dialect: Dialect = {
   ledgerChain: (daemonId) => daemonId,
   readyJobs(limit, purpose) {
     const held = purpose === 'claim' ? sql`for update skip locked` : sql``;
-    return sql<{ id: string }>`select id from jobs where state = 'queued' and blocked = 0 order by id limit ${limit} ${held}`;
+    return sql<{
+      id: string;
+    }>`select id from jobs where state = 'queued' and blocked = 0 order by id limit ${limit} ${held}`;
   },
   holdRows: (query) => query.forNoKeyUpdate(),
   lockKey,
@@ -128,7 +133,11 @@ function explainRead(error: unknown): unknown {
 
 /** Opens pools on a `postgres://` URL that several daemons may share. Refuses a server that can't write. */
 export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
-  const config = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS };
+  const config = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  };
   const readers = openPool({ ...config, max: READERS });
   const own = new Set<number>();
   readers.on('connect', (client) => own.add(processIdOf(client)));
@@ -161,7 +170,13 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
     onForeignCommit(listener) {
       listeners.add(listener);
       const changed = (): void => listeners.forEach((each) => each());
-      listening ??= listen({ config: { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }, channel: CHANNEL, self, clock, changed });
+      listening ??= listen({
+        config: { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true },
+        channel: CHANNEL,
+        self,
+        clock,
+        changed,
+      });
       return () => void listeners.delete(listener);
     },
     // An index on a ledger of many years takes longer than any other statement may.
@@ -194,7 +209,8 @@ async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void>
 
 async function refuseStandby(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-  if (rows[0]?.standby === true) throw new Error('The PostgreSQL server is a standby that can not write: name the primary.');
+  if (rows[0]?.standby === true)
+    throw new Error('The PostgreSQL server is a standby that can not write: name the primary.');
 }
 
 /** Each client of the pool that writes has its own query builder. */
@@ -217,7 +233,7 @@ async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
   let broken = false;
   try {
     const db = laneOf(client);
-    for (let wanted: readonly string[] = []; ; ) {
+    for (let wanted: readonly string[] = []; ;) {
       const keys: Keys = { held: new Set(), missed: null };
       KEYS.set(db, keys);
       try {

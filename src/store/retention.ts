@@ -65,16 +65,26 @@ export async function oldFires(db: Db, before: number, from: FireId, limit: numb
   const rows = await db
     .selectFrom('rule_fires')
     .leftJoin('jobs', 'jobs.id', 'rule_fires.job_id')
-    .select(['rule_fires.rule as rule', 'rule_fires.fingerprint as fingerprint', 'rule_fires.status as status', 'rule_fires.fired_at as fired_at'])
+    .select([
+      'rule_fires.rule as rule',
+      'rule_fires.fingerprint as fingerprint',
+      'rule_fires.status as status',
+      'rule_fires.fired_at as fired_at',
+    ])
     .select((eb) => eb.or([eb('jobs.id', 'is', null), JOB_TOLD]).as('over'))
-    .where((eb) => eb(eb.refTuple('rule', 'fingerprint', 'status'), '>', eb.tuple(from.rule, from.fingerprint, from.status)))
+    .where((eb) =>
+      eb(eb.refTuple('rule', 'fingerprint', 'status'), '>', eb.tuple(from.rule, from.fingerprint, from.status)),
+    )
     .orderBy('rule')
     .orderBy('fingerprint')
     .orderBy('status')
     .limit(limit)
     .execute();
   const last = rows.at(-1);
-  return { old: rows.filter((row) => row.over && row.fired_at < before), next: rows.length < limit || last === undefined ? null : last };
+  return {
+    old: rows.filter((row) => row.over && row.fired_at < before),
+    next: rows.length < limit || last === undefined ? null : last,
+  };
 }
 
 const removeFire = prepared<FireId & { before: number }, unknown>((db, value) =>

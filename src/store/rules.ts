@@ -65,9 +65,16 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
     updated_at: tx.now,
     last_fired_at: null,
   };
-  const insert = tx.db.insertInto('rules').values(row).onConflict((conflict) => conflict.column('name').doNothing());
+  const insert = tx.db
+    .insertInto('rules')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a rule is called ${rule.name} already; --replace puts this one in its place.`);
+  if (Number(inserted) !== 1)
+    throw new Failure(
+      'duplicate',
+      `name: a rule is called ${rule.name} already; --replace puts this one in its place.`,
+    );
   tx.announce();
   return row;
 }
@@ -82,7 +89,11 @@ export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined>
 }
 
 /** `owner` stands behind it too from now on. Throws not_found. */
-export async function switchRule(tx: Tx, name: string, { enabled, owner }: { readonly enabled: boolean; readonly owner?: string }): Promise<RuleRow> {
+export async function switchRule(
+  tx: Tx,
+  name: string,
+  { enabled, owner }: { readonly enabled: boolean; readonly owner?: string },
+): Promise<RuleRow> {
   const { owners } = await holdRule(tx, name);
   const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
   const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
@@ -125,21 +136,31 @@ function columnsOf(tx: Tx, rule: NewRule) {
 }
 
 const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>
-  db.updateTable('rules').set({ last_fired_at: value('now') }).where('name', '=', value('name')).where('version', '=', value('version')).where('enabled', '=', 1),
+  db
+    .updateTable('rules')
+    .set({ last_fired_at: value('now') })
+    .where('name', '=', value('name'))
+    .where('version', '=', value('version'))
+    .where('enabled', '=', 1),
 );
 
 /**
  * Notes that this version of a rule fires now. False when it was changed, disabled or removed since it was read: then
  * it must not fire.
  */
-export async function noteFired(tx: Tx, { name, version }: { readonly name: string; readonly version: number }): Promise<boolean> {
+export async function noteFired(
+  tx: Tx,
+  { name, version }: { readonly name: string; readonly version: number },
+): Promise<boolean> {
   return (await fired(tx.db, { now: tx.now, name, version })).changed === 1;
 }
 
 const marks = prepared<object, { mark: string | null }>((db) =>
   db.selectFrom('rules').select(
     // A sum of versions alone would not tell a rule from another one that took its place.
-    sql<string | null>`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text)`.as('mark'),
+    sql<
+      string | null
+    >`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text)`.as('mark'),
   ),
 );
 

@@ -19,7 +19,12 @@ export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
 /** Throws duplicate where the name is taken. */
 export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
   const { name } = row;
-  const inserted = await tx.db.insertInto('schedules').values({ ...row, ...scheduleTag(tx.ring, row) }).onConflict((conflict) => conflict.column('name').doNothing()).returning('name').executeTakeFirst();
+  const inserted = await tx.db
+    .insertInto('schedules')
+    .values({ ...row, ...scheduleTag(tx.ring, row) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('name')
+    .executeTakeFirst();
   if (inserted === undefined) throw new Failure('duplicate', `name: a schedule is called ${name} already.`);
 }
 
@@ -31,7 +36,11 @@ export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
 }
 
 /** Switches it on or off. `next_at` is null for one that is off. */
-export async function switchSchedule(tx: Tx, name: string, to: Pick<ScheduleRow, 'enabled' | 'next_at' | 'owners'>): Promise<void> {
+export async function switchSchedule(
+  tx: Tx,
+  name: string,
+  to: Pick<ScheduleRow, 'enabled' | 'next_at' | 'owners'>,
+): Promise<void> {
   await tx.db.updateTable('schedules').set(to).where('name', '=', name).execute();
 }
 
@@ -43,7 +52,13 @@ export async function deleteSchedule(tx: Tx, name: string): Promise<ScheduleRow>
 }
 
 const firstSlot = prepared<object, { next_at: number | null }>((db) =>
-  db.selectFrom('schedules').select('next_at').where('enabled', '=', ENABLED).where('next_at', 'is not', null).orderBy('next_at').limit(1),
+  db
+    .selectFrom('schedules')
+    .select('next_at')
+    .where('enabled', '=', ENABLED)
+    .where('next_at', 'is not', null)
+    .orderBy('next_at')
+    .limit(1),
 );
 
 /** When the next slot of all comes, in milliseconds since the epoch; null where none does. */
@@ -53,7 +68,15 @@ export async function nextSlot(db: Db): Promise<number | null> {
 
 /** Those whose slot has come, the oldest slot first. */
 export function listDue(db: Db, now: number, limit: number): Promise<ScheduleRow[]> {
-  return db.selectFrom('schedules').selectAll().where('enabled', '=', ENABLED).where('next_at', '<=', now).orderBy('next_at').orderBy('name').limit(limit).execute();
+  return db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('enabled', '=', ENABLED)
+    .where('next_at', '<=', now)
+    .orderBy('next_at')
+    .orderBy('name')
+    .limit(limit)
+    .execute();
 }
 
 /**
@@ -84,7 +107,14 @@ export async function noteRefusal(tx: Tx, name: string, reason: string): Promise
 
 /** Enabled ones whose last slot made no job, by name. */
 export function listRefused(db: Db, limit: number): Promise<Pick<ScheduleRow, 'name' | 'last_refusal'>[]> {
-  return db.selectFrom('schedules').select(['name', 'last_refusal']).where('enabled', '=', ENABLED).where('last_refusal', 'is not', null).orderBy('name').limit(limit).execute();
+  return db
+    .selectFrom('schedules')
+    .select(['name', 'last_refusal'])
+    .where('enabled', '=', ENABLED)
+    .where('last_refusal', 'is not', null)
+    .orderBy('name')
+    .limit(limit)
+    .execute();
 }
 
 /** Names another next slot; false where `seen` is not what is there any more. */

@@ -7,7 +7,13 @@ import { openSealed, secretLabel } from './seal.ts';
 /** A secret without its value. */
 export type SecretFacts = Omit<SecretRow, 'sealed' | 'key_id'>;
 
-const FACTS = ['project', 'name', 'version', 'created_at', 'updated_at'] as const satisfies readonly (keyof SecretFacts)[];
+const FACTS = [
+  'project',
+  'name',
+  'version',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof SecretFacts)[];
 
 export interface SecretName {
   readonly project: string;
@@ -22,17 +28,34 @@ export function listSecrets(db: Db): Promise<SecretFacts[]> {
  * Keeps a value, sealed, as the next version of the secret. The value before it is gone then: one that had to be
  * replaced because it leaked must not linger. The version says which one a run got.
  */
-export async function setSecret(tx: Tx, ring: Keyring, { project, name }: SecretName, value: Uint8Array): Promise<SecretFacts> {
+export async function setSecret(
+  tx: Tx,
+  ring: Keyring,
+  { project, name }: SecretName,
+  value: Uint8Array,
+): Promise<SecretFacts> {
   // Two that set it at once would seal for the same version, and the label of one would not fit its row.
   await tx.dialect.lockKey(tx.db, `secret:${project}/${name}`);
   const before = await named(tx.db.selectFrom('secrets').select(FACTS), { project, name }).executeTakeFirst();
-  const facts: SecretFacts = { project, name, version: (before?.version ?? 0) + 1, created_at: before?.created_at ?? tx.now, updated_at: tx.now };
+  const facts: SecretFacts = {
+    project,
+    name,
+    version: (before?.version ?? 0) + 1,
+    created_at: before?.created_at ?? tx.now,
+    updated_at: tx.now,
+  };
   const content = { sealed: ring.seal(secretLabel(facts), value), key_id: ring.activeId };
   if (before === undefined) {
-    await tx.db.insertInto('secrets').values({ ...facts, ...content }).execute();
+    await tx.db
+      .insertInto('secrets')
+      .values({ ...facts, ...content })
+      .execute();
   } else {
     const { version, updated_at: updatedAt } = facts;
-    await named(tx.db.updateTable('secrets').set({ version, updated_at: updatedAt, ...content }), { project, name }).execute();
+    await named(tx.db.updateTable('secrets').set({ version, updated_at: updatedAt, ...content }), {
+      project,
+      name,
+    }).execute();
   }
   return facts;
 }
@@ -87,7 +110,9 @@ async function rowsOf(db: Db, refs: SecretRefs): Promise<Map<string, SecretRow>>
   const rows = await db
     .selectFrom('secrets')
     .selectAll()
-    .where((eb) => eb.or(wanted.map(({ project, name }) => eb.and([eb('project', '=', project), eb('name', '=', name)]))))
+    .where((eb) =>
+      eb.or(wanted.map(({ project, name }) => eb.and([eb('project', '=', project), eb('name', '=', name)]))),
+    )
     .execute();
   return new Map(rows.map((row) => [`${row.project}/${row.name}`, row]));
 }
@@ -98,11 +123,16 @@ function parts(ref: string): SecretName {
 }
 
 function opened(ring: Keyring, row: SecretRow): Buffer {
-  return Buffer.from(openSealed(ring, secretLabel(row), row.sealed, `the secret ${row.project}/${row.name} can not be used`));
+  return Buffer.from(
+    openSealed(ring, secretLabel(row), row.sealed, `the secret ${row.project}/${row.name} can not be used`),
+  );
 }
 
 /** The query, for the one row of this name. */
-function named<Q extends { where(column: 'project' | 'name', operator: '=', value: string): Q }>(query: Q, { project, name }: SecretName): Q {
+function named<Q extends { where(column: 'project' | 'name', operator: '=', value: string): Q }>(
+  query: Q,
+  { project, name }: SecretName,
+): Q {
   return query.where('project', '=', project).where('name', '=', name);
 }
 

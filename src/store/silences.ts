@@ -36,7 +36,12 @@ export function openSilences(db: Db): Promise<SilenceRow[]> {
  * lasts longest. One that has an expression too is not among them: what it stops is known with the event.
  */
 export async function silencedRules(db: Db, now: number, rule?: string): Promise<ReadonlyMap<string, SilenceRow>> {
-  let query = db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '>', now).where('when_text', 'is', null);
+  let query = db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('when_text', 'is', null);
   query = rule === undefined ? query.where('rule', 'is not', null) : query.where('rule', '=', rule);
   const rows = await query.orderBy('expires_at').orderBy('id').execute();
   return new Map(rows.map((row) => [row.rule ?? '', row]));
@@ -91,12 +96,24 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
 
 /** Silences whose time is over and whose end was not noted, oldest first. */
 export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
-  return db.selectFrom('silences').selectAll().where('ended_at', 'is', null).where('expires_at', '<=', now).orderBy('expires_at').limit(limit).execute();
+  return db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
 }
 
 /** False when somebody else noted its end. */
 export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
-  const result = await tx.db.updateTable('silences').set({ ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).executeTakeFirst();
+  const result = await tx.db
+    .updateTable('silences')
+    .set({ ended_at: tx.now })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
   tx.announce();
   return Number(result.numUpdatedRows) === 1;
 }
@@ -104,7 +121,9 @@ export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
 const marks = prepared<object, { mark: string | null }>((db) =>
   db
     .selectFrom('silences')
-    .select(sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(expires_at) as text)`.as('mark'))
+    .select(
+      sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(expires_at) as text)`.as('mark'),
+    )
     .where('ended_at', 'is', null),
 );
 

@@ -25,7 +25,10 @@ export function listSources(db: Db): Promise<SourceRow[]> {
 
 /** Throws duplicate where the name is taken. */
 export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
-  const insert = tx.db.insertInto('sources').values(row).onConflict((conflict) => conflict.column('name').doNothing());
+  const insert = tx.db
+    .insertInto('sources')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
   if (Number(inserted) !== 1) throw sourceExists(row.name);
 }
@@ -34,7 +37,11 @@ export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
  * Notes what a fetch of `source` brought. Throws not_found when it is gone, or is another one of that name by now: the
  * commit of one repository is not to be looked for in another.
  */
-export async function moveSource(tx: Tx, source: Pick<SourceRow, 'name' | 'created_at'>, commit: string | null): Promise<SourceRow> {
+export async function moveSource(
+  tx: Tx,
+  source: Pick<SourceRow, 'name' | 'created_at'>,
+  commit: string | null,
+): Promise<SourceRow> {
   const row = await tx.db
     .updateTable('sources')
     .set({ commit_id: commit, synced_at: tx.now })
@@ -50,8 +57,15 @@ export async function moveSource(tx: Tx, source: Pick<SourceRow, 'name' | 'creat
 export async function deleteSource(tx: Tx, name: string): Promise<void> {
   // Held first: who adds a workspace reads the row of its source under the same hold, so one of the two sees the other.
   await tx.dialect.holdRows(tx.db.selectFrom('sources').select('name').where('name', '=', name)).execute();
-  const user = await tx.db.selectFrom('workspaces').select('name').where('source', '=', name).orderBy('name').limit(1).executeTakeFirst();
-  if (user !== undefined) throw new Failure('conflict', `The workspace ${user.name} uses source ${name}; remove it first.`);
+  const user = await tx.db
+    .selectFrom('workspaces')
+    .select('name')
+    .where('source', '=', name)
+    .orderBy('name')
+    .limit(1)
+    .executeTakeFirst();
+  if (user !== undefined)
+    throw new Failure('conflict', `The workspace ${user.name} uses source ${name}; remove it first.`);
   const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).executeTakeFirst();
   if (deleted.numDeletedRows === 0n) throw noSource(name);
 }

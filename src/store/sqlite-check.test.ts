@@ -17,7 +17,12 @@ describe('the check of an SQLite store', () => {
   after(() => rm(dir, { recursive: true }));
 
   test('finds nothing in a store as it is opened', async () => {
-    const store = await openStore({ location: { file: join(dir, 'a.db') }, clock: systemClock, daemonId: 'd', keyring: testKeyring });
+    const store = await openStore({
+      location: { file: join(dir, 'a.db') },
+      clock: systemClock,
+      daemonId: 'd',
+      keyring: testKeyring,
+    });
     assert.deepEqual(await store.dialect.integrity(store.db), []);
     await store.close();
   });
@@ -25,7 +30,10 @@ describe('the check of an SQLite store', () => {
   test('names a connection whose commits would not survive a power cut', () => {
     const connection = new SqliteConnection(join(dir, 'b.db'), { readOnly: false });
     connection.raw.exec('pragma synchronous = normal');
-    assert.deepEqual(checkDurability(connection), ['journal_mode is delete, expected wal', 'synchronous is 1, expected 2 (full)']);
+    assert.deepEqual(checkDurability(connection), [
+      'journal_mode is delete, expected wal',
+      'synchronous is 1, expected 2 (full)',
+    ]);
     connection.close();
   });
 });

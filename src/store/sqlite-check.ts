@@ -10,7 +10,9 @@ const FAULTS_MAX = 20;
  * for 200,000 jobs), and requests must not wait for that. Rejects with SQLite's error when the file can't be read.
  */
 export async function checkFile(file: string): Promise<readonly string[]> {
-  const thread = new Worker(new URL('sqlite-check-thread.ts', import.meta.url), { workerData: { file, limit: FAULTS_MAX } });
+  const thread = new Worker(new URL('sqlite-check-thread.ts', import.meta.url), {
+    workerData: { file, limit: FAULTS_MAX },
+  });
   const [faults] = (await once(thread, 'message')) as [readonly string[]];
   return faults;
 }

@@ -27,7 +27,9 @@ const dialect: Dialect = {
   ledgerChain: () => 'main',
   // Left alone, the planner takes the index by state and walks over all blocked jobs (100,000 of them: 40 ms a claim).
   readyJobs: (limit) =>
-    sql<{ id: string }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
+    sql<{
+      id: string;
+    }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
   // A write transaction is the only one: nobody else holds or changes anything.
   holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
@@ -61,7 +63,10 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const reader = new SqliteConnection(file, { readOnly: true });
   reader.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
   reader.raw.exec('pragma query_only = on');
-  const facts: Dialect = { ...dialect, integrity: async () => [...checkDurability(writer), ...(await checkFile(file))] };
+  const facts: Dialect = {
+    ...dialect,
+    integrity: async () => [...checkDurability(writer), ...(await checkFile(file))],
+  };
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
   const dataVersion = reader.raw.prepare('pragma data_version');

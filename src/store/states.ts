@@ -7,26 +7,63 @@ export const STATES_KEPT = 50;
 /** A version of a state without its content. */
 export type StateFacts = Omit<StateRow, 'sealed'>;
 
-const FACTS = ['workspace', 'version', 'serial', 'lineage', 'resources', 'job_id', 'key_id', 'created_at'] as const satisfies readonly (keyof StateFacts)[];
+const FACTS = [
+  'workspace',
+  'version',
+  'serial',
+  'lineage',
+  'resources',
+  'job_id',
+  'key_id',
+  'created_at',
+] as const satisfies readonly (keyof StateFacts)[];
 
 /** The state that a run of this workspace starts from; undefined before the first. */
 export function newestState(db: Db, workspace: string): Promise<StateRow | undefined> {
-  return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('version', '>', 0).orderBy('version', 'desc').limit(1).executeTakeFirst();
+  return db
+    .selectFrom('states')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('version', '>', 0)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** One version; undefined where it is not kept. */
 export function findState(db: Db, workspace: string, version: number): Promise<StateRow | undefined> {
-  return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('version', '=', version).executeTakeFirst();
+  return db
+    .selectFrom('states')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('version', '=', version)
+    .executeTakeFirst();
 }
 
 /** The versions of one position: more than one where two runs went on from the same state. */
-export function listStatesAt(db: Db, workspace: string, { serial, lineage }: Pick<StateRow, 'serial' | 'lineage'>): Promise<StateRow[]> {
-  return db.selectFrom('states').selectAll().where('workspace', '=', workspace).where('serial', '=', serial).where('lineage', '=', lineage).execute();
+export function listStatesAt(
+  db: Db,
+  workspace: string,
+  { serial, lineage }: Pick<StateRow, 'serial' | 'lineage'>,
+): Promise<StateRow[]> {
+  return db
+    .selectFrom('states')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('serial', '=', serial)
+    .where('lineage', '=', lineage)
+    .execute();
 }
 
 /** The versions that are kept, newest first, then those below 0, which were set aside: at most as many again. */
 export function listStates(db: Db, workspace: string, limit = 2 * STATES_KEPT): Promise<StateFacts[]> {
-  return db.selectFrom('states').select(FACTS).where('workspace', '=', workspace).orderBy('version', 'desc').limit(limit).execute();
+  return db
+    .selectFrom('states')
+    .select(FACTS)
+    .where('workspace', '=', workspace)
+    .orderBy('version', 'desc')
+    .limit(limit)
+    .execute();
 }
 
 /** A state that a run left. */
@@ -57,20 +94,38 @@ export async function keepState(tx: Tx, state: NewState): Promise<number> {
   const version = again ? newest.version : next;
   const content = { serial, lineage, resources, sealed: state.seal(version), key_id: keyId, created_at: tx.now };
   if (again) {
-    await tx.db.updateTable('states').set(content).where('workspace', '=', workspace).where('version', '=', version).execute();
+    await tx.db
+      .updateTable('states')
+      .set(content)
+      .where('workspace', '=', workspace)
+      .where('version', '=', version)
+      .execute();
     return version;
   }
-  await tx.db.insertInto('states').values({ workspace, version, job_id: jobId, ...content }).execute();
+  await tx.db
+    .insertInto('states')
+    .values({ workspace, version, job_id: jobId, ...content })
+    .execute();
   const old = tx.db.deleteFrom('states').where('workspace', '=', workspace);
-  if (aside) await old.where('version', '<', 0).where('version', '>=', version + STATES_KEPT).execute();
-  else await old.where('version', '>', 0).where('version', '<=', version - STATES_KEPT).execute();
+  if (aside)
+    await old
+      .where('version', '<', 0)
+      .where('version', '>=', version + STATES_KEPT)
+      .execute();
+  else
+    await old
+      .where('version', '>', 0)
+      .where('version', '<=', version - STATES_KEPT)
+      .execute();
   return version;
 }
 
 /** The newest version, or the one that was set aside last. */
 function lastOf(db: Db, workspace: string, aside: boolean): Promise<Pick<StateRow, 'version' | 'job_id'> | undefined> {
   const ofWorkspace = db.selectFrom('states').select(['version', 'job_id']).where('workspace', '=', workspace).limit(1);
-  const ordered = aside ? ofWorkspace.where('version', '<', 0).orderBy('version') : ofWorkspace.where('version', '>', 0).orderBy('version', 'desc');
+  const ordered = aside
+    ? ofWorkspace.where('version', '<', 0).orderBy('version')
+    : ofWorkspace.where('version', '>', 0).orderBy('version', 'desc');
   return ordered.executeTakeFirst();
 }
 

@@ -50,13 +50,23 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
   let migrated: readonly Migration[] = [];
   try {
-    migrated = await migrate(engine, readMigrations(join(MIGRATIONS, engine.dialect.name)), options.clock.now(), options.schema ?? 'create');
+    migrated = await migrate(
+      engine,
+      readMigrations(join(MIGRATIONS, engine.dialect.name)),
+      options.clock.now(),
+      options.schema ?? 'create',
+    );
   } catch (error) {
     await engine.close();
     throw error;
   }
   const chain = engine.dialect.ledgerChain(options.daemonId);
-  const gate = new WriteGate({ engine, clock: options.clock, chain, ring: recent(options.clock, RING_MS, options.keyring) });
+  const gate = new WriteGate({
+    engine,
+    clock: options.clock,
+    chain,
+    ring: recent(options.clock, RING_MS, options.keyring),
+  });
   let closing: Promise<void> | null = null;
   return {
     dialect: engine.dialect,

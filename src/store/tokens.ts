@@ -35,7 +35,12 @@ function nameTaken(name: string): Failure {
 }
 
 function findActiveByName(db: Db, name: string): Promise<{ id: string } | undefined> {
-  return db.selectFrom('tokens').select('id').where('name', '=', name).where('revoked_at', 'is', null).executeTakeFirst();
+  return db
+    .selectFrom('tokens')
+    .select('id')
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
 }
 
 export function listTokens(db: Db): Promise<TokenRow[]> {

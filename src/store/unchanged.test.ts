@@ -10,7 +10,10 @@ describe('What is kept while nobody commits', () => {
       reads.push(key);
       return key === 'none' ? undefined : key.length;
     });
-    assert.deepEqual([await find('ab'), await find('ab'), await find('none'), await find('none')], [2, 2, undefined, undefined]);
+    assert.deepEqual(
+      [await find('ab'), await find('ab'), await find('none'), await find('none')],
+      [2, 2, undefined, undefined],
+    );
     assert.deepEqual(reads, ['ab', 'none']);
     version = '2';
     await find('ab');

@@ -7,7 +7,10 @@ const KEPT_MAX = 1_000;
  * As `read`, whose answer for a key is kept until anybody commits. Where the store has no version that is cheap to ask
  * for, each call reads.
  */
-export function whileUnchanged<V>(store: Pick<Store, 'version'>, read: (key: string) => Promise<V>): (key: string) => Promise<V> {
+export function whileUnchanged<V>(
+  store: Pick<Store, 'version'>,
+  read: (key: string) => Promise<V>,
+): (key: string) => Promise<V> {
   const kept = new Map<string, V>();
   let seen: string | null = null;
   return async (key) => {

@@ -18,13 +18,20 @@ export interface NewRefusal {
 export async function addRefusals(tx: Tx, refusals: readonly NewRefusal[]): Promise<void> {
   const now = await tx.dialect.clock(tx.db, tx.now);
   const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
-  await tx.db.deleteFrom('webhook_refusals').where('hour', '<', now - KEPT_MS).execute();
+  await tx.db
+    .deleteFrom('webhook_refusals')
+    .where('hour', '<', now - KEPT_MS)
+    .execute();
   // In one order, so that two daemons never wait for each other in a circle.
   for (const row of refusals.toSorted((a, b) => (a.webhook + a.reason < b.webhook + b.reason ? -1 : 1))) {
     await tx.db
       .insertInto('webhook_refusals')
       .values({ ...row, hour })
-      .onConflict((conflict) => conflict.columns(['webhook', 'hour', 'reason']).doUpdateSet((eb) => ({ count: eb('webhook_refusals.count', '+', eb.ref('excluded.count')) })))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['webhook', 'hour', 'reason'])
+          .doUpdateSet((eb) => ({ count: eb('webhook_refusals.count', '+', eb.ref('excluded.count')) })),
+      )
       .execute();
   }
 }
@@ -37,5 +44,7 @@ export async function listRefusals(db: Db, now: number): Promise<NewRefusal[]> {
     .where('hour', '>=', now - KEPT_MS)
     .groupBy(['webhook', 'reason'])
     .execute();
-  return rows.map(({ webhook, reason, count }) => ({ webhook, reason, count: Number(count) })).toSorted((a, b) => b.count - a.count || (a.webhook + a.reason < b.webhook + b.reason ? -1 : 1));
+  return rows
+    .map(({ webhook, reason, count }) => ({ webhook, reason, count: Number(count) }))
+    .toSorted((a, b) => b.count - a.count || (a.webhook + a.reason < b.webhook + b.reason ? -1 : 1));
 }

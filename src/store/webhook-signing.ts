@@ -28,7 +28,12 @@ export async function setSigningSecret(tx: Tx, ring: Keyring, webhook: string, s
 export async function findSigningSecret(db: Db, ring: Keyring, webhook: string): Promise<Uint8Array | undefined> {
   const row = await db.selectFrom('webhook_keys').select('sealed').where('webhook', '=', webhook).executeTakeFirst();
   if (row === undefined) return undefined;
-  return openSealed(ring, webhookKeyLabel({ webhook }), row.sealed, `the messages of webhook ${webhook} can not be checked`);
+  return openSealed(
+    ring,
+    webhookKeyLabel({ webhook }),
+    row.sealed,
+    `the messages of webhook ${webhook} can not be checked`,
+  );
 }
 
 /**
@@ -43,17 +48,26 @@ export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGN
     .onConflict((conflict) => conflict.columns(['webhook', 'signature']).doNothing())
     .executeTakeFirst();
   if (Number(inserted.numInsertedOrUpdatedRows ?? 0) === 0) {
-    const before = await tx.db.selectFrom('webhook_signatures').select('message').where('webhook', '=', webhook).where('signature', '=', signature).executeTakeFirst();
+    const before = await tx.db
+      .selectFrom('webhook_signatures')
+      .select('message')
+      .where('webhook', '=', webhook)
+      .where('signature', '=', signature)
+      .executeTakeFirst();
     if (before?.message === message) return;
     throw new Failure('conflict', 'A message with this signature was taken already: nothing was done.');
   }
-  await tx.db.deleteFrom('webhook_signatures').where('signed_at', '<', tx.now - SIGNATURE_KEPT_MS).execute();
+  await tx.db
+    .deleteFrom('webhook_signatures')
+    .where('signed_at', '<', tx.now - SIGNATURE_KEPT_MS)
+    .execute();
   const { count } = await tx.db
     .selectFrom('webhook_signatures')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('webhook', '=', webhook)
     .executeTakeFirstOrThrow();
-  if (count > max) throw new Failure('unavailable', 'Too many signed messages came in ten minutes: nothing was taken of this one.');
+  if (count > max)
+    throw new Failure('unavailable', 'Too many signed messages came in ten minutes: nothing was taken of this one.');
 }
 
 /** All that is known of the signing of a webhook, which is gone. */

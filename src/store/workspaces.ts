@@ -53,16 +53,28 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     last_apply_job_id: null,
     created_at: tx.now,
   };
-  const insert = tx.db.insertInto('workspaces').values(row).onConflict((conflict) => conflict.column('name').doNothing());
+  const insert = tx.db
+    .insertInto('workspaces')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
   if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a workspace is called ${workspace.name} already.`);
   return row;
 }
 
 /** Changes the given columns. Throws not_found. */
-export async function updateWorkspace(tx: Tx, name: string, changes: Partial<Omit<NewWorkspace, 'name'>>): Promise<WorkspaceRow> {
+export async function updateWorkspace(
+  tx: Tx,
+  name: string,
+  changes: Partial<Omit<NewWorkspace, 'name'>>,
+): Promise<WorkspaceRow> {
   if (Object.keys(changes).length === 0) return getWorkspace(tx.db, name);
-  const row = await tx.db.updateTable('workspaces').set(changes).where('name', '=', name).returningAll().executeTakeFirst();
+  const row = await tx.db
+    .updateTable('workspaces')
+    .set(changes)
+    .where('name', '=', name)
+    .returningAll()
+    .executeTakeFirst();
   if (row === undefined) throw unknown(name);
   return row;
 }
@@ -148,7 +160,14 @@ export async function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJ
     .updateTable('workspaces')
     .set({ serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now })
     .where('name', '=', name)
-    .where((eb) => eb.or([eb('serial', 'is', null), eb('lineage', 'is', null), eb('serial', '!=', serial), eb('lineage', '!=', lineage)]))
+    .where((eb) =>
+      eb.or([
+        eb('serial', 'is', null),
+        eb('lineage', 'is', null),
+        eb('serial', '!=', serial),
+        eb('lineage', '!=', lineage),
+      ]),
+    )
     .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
 }
@@ -180,5 +199,9 @@ export async function recordBackend(tx: Tx, name: string, own: boolean): Promise
 export async function recordSecrets(tx: Tx, name: string, refs: readonly string[]): Promise<void> {
   const { secret_refs: before } = await getWorkspace(tx.db, name);
   const all = [...new Set([...(JSON.parse(before) as string[]), ...refs])].toSorted();
-  await tx.db.updateTable('workspaces').set({ secret_refs: JSON.stringify(all) }).where('name', '=', name).execute();
+  await tx.db
+    .updateTable('workspaces')
+    .set({ secret_refs: JSON.stringify(all) })
+    .where('name', '=', name)
+    .execute();
 }

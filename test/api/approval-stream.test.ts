@@ -65,7 +65,11 @@ for (const postgres of [false, true]) {
     const quiet = untilHas(socket, ': still here');
     await quiet;
     const gone = untilHas(socket, 'data: []\n\n');
-    await send(program, 'approve', { method: 'POST', path: `/api/v1/approvals/${apr}/decision`, body: { decision: 'approve' } });
+    await send(program, 'approve', {
+      method: 'POST',
+      path: `/api/v1/approvals/${apr}/decision`,
+      body: { decision: 'approve' },
+    });
     await gone;
     lists.push('[]');
     socket.end();
@@ -93,7 +97,9 @@ test('T54: One token may take all eight streams; the ninth is refused for 30 s, 
 
 test('T54: Eight readers that stopped hold their places for 30 s: then who asks gets one, and an identity that has one keeps it', async (t) => {
   let laterMs = 0;
-  const program = await startProgram(t, { clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs } });
+  const program = await startProgram(t, {
+    clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs },
+  });
   const stopped: Socket[] = [];
   for (let i = 0; i < 7; i += 1) stopped.push(await follow(program, program.tokens.readonly));
   // As a process that was stopped: the connection stays open and nothing is read any more.
@@ -118,7 +124,9 @@ test('T54: The places of approval streams and of job streams are counted apart',
   const sockets: Socket[] = [];
   for (let i = 0; i < 8; i += 1) sockets.push(await follow(program, program.tokens.readonly));
   const tail = await open(program.port);
-  tail.write(`GET /api/v1/jobs/${await program.queue()}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.readonly}\r\n\r\n`);
+  tail.write(
+    `GET /api/v1/jobs/${await program.queue()}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.readonly}\r\n\r\n`,
+  );
   await untilHas(tail, 'event: state');
   for (const socket of [...sockets, tail]) socket.destroy();
   await until('all places are free', () => program.face.load().places === 0);
@@ -126,13 +134,18 @@ test('T54: The places of approval streams and of job streams are counted apart',
 
 test('T54: 200 streams that are opened and left, in every way, leave no place taken', async (t) => {
   const program = await startProgram(t);
-  const ways: ((socket: Socket) => void)[] = [(socket) => socket.destroy(), (socket) => socket.end(), (socket) => socket.resetAndDestroy()];
+  const ways: ((socket: Socket) => void)[] = [
+    (socket) => socket.destroy(),
+    (socket) => socket.end(),
+    (socket) => socket.resetAndDestroy(),
+  ];
   for (let i = 0; i < 200; i += 4) {
     await Promise.all(
       [0, 1, 2, 3].map(async (lane) => {
         const socket = await open(program.port);
         socket.write(ask(program.tokens.readonly));
-        if (lane !== 3) await Promise.race([untilHas(socket, '\r\n\r\n').catch(() => undefined), once(socket, 'close')]);
+        if (lane !== 3)
+          await Promise.race([untilHas(socket, '\r\n\r\n').catch(() => undefined), once(socket, 'close')]);
         ways[(i + lane) % 3]?.(socket);
       }),
     );

@@ -36,15 +36,24 @@ test('T64: a body in chunks of one byte closes the connection, for known and unk
   assert.equal(await ask(site.port, hook), '');
   assert.deepEqual(await site.events(), []);
   // An answer that needs no body may come before the end of the connection.
-  for (const path of [`/hook/${'A'.repeat(43)}`, '/nothing']) assert.doesNotMatch(await ask(site.port, path), /^HTTP\/1\.1 2/);
-  for (const path of ['/login', '/api/v1/commands/run', '/nothing']) assert.doesNotMatch(await ask(site.program.port, path), /^HTTP\/1\.1 2/);
+  for (const path of [`/hook/${'A'.repeat(43)}`, '/nothing'])
+    assert.doesNotMatch(await ask(site.port, path), /^HTTP\/1\.1 2/);
+  for (const path of ['/login', '/api/v1/commands/run', '/nothing'])
+    assert.doesNotMatch(await ask(site.program.port, path), /^HTTP\/1\.1 2/);
 });
 
 test('A body in chunks as programs send them is read, and so are a few short ones', async (t) => {
   const site = await openHookSite(t);
   const hook = new URL(await site.hook('generic')).pathname;
-  for (const [bytes, chunkBytes] of [[BODY_BYTES, 4_096], [BODY_BYTES, HTTP_LIMITS.chunkBytes], [HTTP_LIMITS.shortChunks, 1]] as const) {
-    const answer = await exchange(site.port, request('POST', hook, { 'Transfer-Encoding': 'chunked' }, chunked(jsonOf(bytes), chunkBytes)));
+  for (const [bytes, chunkBytes] of [
+    [BODY_BYTES, 4_096],
+    [BODY_BYTES, HTTP_LIMITS.chunkBytes],
+    [HTTP_LIMITS.shortChunks, 1],
+  ] as const) {
+    const answer = await exchange(
+      site.port,
+      request('POST', hook, { 'Transfer-Encoding': 'chunked' }, chunked(jsonOf(bytes), chunkBytes)),
+    );
     assert.equal(split(answer).status, 202, `chunks of ${chunkBytes} bytes`);
   }
 });

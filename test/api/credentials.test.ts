@@ -28,7 +28,17 @@ async function coldTokens(program: Program, count: number): Promise<string[]> {
   for (let i = 0; i < count; i += 1) {
     const [secret, salt, id] = [newSecret(), randomBytes(16), newId('tok', Date.now())];
     const hash = await program.authenticator.hashToken(secret, salt);
-    const row = { id, name: `cold-${i}`, owner: `cold-${i}`, scope: 'readonly' as const, salt, hash, version: 1, expires_at: null, revoked_at: null };
+    const row = {
+      id,
+      name: `cold-${i}`,
+      owner: `cold-${i}`,
+      scope: 'readonly' as const,
+      salt,
+      hash,
+      version: 1,
+      expires_at: null,
+      revoked_at: null,
+    };
     await program.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
     tokens.push(formatToken(id, secret));
   }
@@ -40,7 +50,10 @@ test('T05: Wrong tokens never reach the slow hash, are 401 with a challenge, and
   assert.equal(await whoami(program, `Bearer ${program.tokens.readonly}`), 200);
   const { kdfRuns } = program.authenticator.load();
   const known = program.tokens.readonly.slice(0, -43);
-  const wrong = (i: number): string => [`svc_${i}`, formatToken(newId('tok', Date.now()), newSecret()), known + newSecret(), `${known}${'A'.repeat(43)}`][i % 4] ?? '';
+  const wrong = (i: number): string =>
+    [`svc_${i}`, formatToken(newId('tok', Date.now()), newSecret()), known + newSecret(), `${known}${'A'.repeat(43)}`][
+      i % 4
+    ] ?? '';
   const flooding = { over: false };
   const flood = Array.from({ length: 8 }, async (_each, lane) => {
     for (let i = 0; i < 60; i += 1) assert.equal(await whoami(program, `Bearer ${wrong(i + lane)}`), 401);
@@ -61,7 +74,9 @@ test('T05: Whether an id is known does not show in the time that a refusal takes
   const known = program.tokens.operator.slice(0, -43);
   const time = async (token: string): Promise<number> => {
     const begun = performance.now();
-    await program.authenticator.authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api').catch(() => undefined);
+    await program.authenticator
+      .authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api')
+      .catch(() => undefined);
     return performance.now() - begun;
   };
   const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
@@ -77,8 +92,14 @@ test('T05: Whether an id is known does not show in the time that a refusal takes
 test('T05: Two slow hashes run and eight wait; who comes then is told to retry in a second', async (t) => {
   const program = await startProgram(t);
   const tokens = await coldTokens(program, 14);
-  const told = await Promise.allSettled(tokens.map((token) => program.authenticator.authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api')));
-  const refused = told.filter((each) => each.status === 'rejected').map(({ reason }) => (reason as { code: string }).code);
+  const told = await Promise.allSettled(
+    tokens.map((token) =>
+      program.authenticator.authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api'),
+    ),
+  );
+  const refused = told
+    .filter((each) => each.status === 'rejected')
+    .map(({ reason }) => (reason as { code: string }).code);
   assert.deepEqual(refused, ['kdf_busy', 'kdf_busy', 'kdf_busy', 'kdf_busy']);
   for (const token of tokens) assert.equal(await whoami(program, `Bearer ${token}`), 200);
   assert.equal(program.authenticator.load().kdfRuns, 14);
@@ -88,7 +109,10 @@ test('T05: A saturated gate is 503 kdf_busy with Retry-After on the wire, and le
   const program = await startProgram(t);
   assert.equal(await whoami(program, `Bearer ${program.tokens.readonly}`), 200);
   const cold = await coldTokens(program, 24);
-  const answers = await Promise.all([...cold.map((token) => fetchWhoami(program, token)), fetchWhoami(program, program.tokens.readonly)]);
+  const answers = await Promise.all([
+    ...cold.map((token) => fetchWhoami(program, token)),
+    fetchWhoami(program, program.tokens.readonly),
+  ]);
   const busy = answers.filter(({ status }) => status === 503);
   assert.ok(busy.length > 0, 'none was refused');
   for (const { retryAfter, text } of busy) {
@@ -99,7 +123,10 @@ test('T05: A saturated gate is 503 kdf_busy with Retry-After on the wire, and le
   assert.equal(answers.at(-1)?.status, 200);
 });
 
-async function fetchWhoami(program: Program, token: string): Promise<{ status: number; retryAfter: string | null; text: string }> {
+async function fetchWhoami(
+  program: Program,
+  token: string,
+): Promise<{ status: number; retryAfter: string | null; text: string }> {
   const response = await fetch(`${program.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } });
   return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
 }
@@ -124,7 +151,11 @@ test('T06: Another seal key opens no token, and no file of the store holds one',
   const cookie = (await program.session(token)).split('=')[1] ?? '';
   const file = program.storeFile ?? assert.fail('the program has no file');
   const secret = token.slice(-43);
-  const forms = [secret, cookie].flatMap((text) => [text, Buffer.from(text, 'base64url').toString('hex'), Buffer.from(text).toString('hex')]);
+  const forms = [secret, cookie].flatMap((text) => [
+    text,
+    Buffer.from(text, 'base64url').toString('hex'),
+    Buffer.from(text).toString('hex'),
+  ]);
   for (const name of readdirSync(dirname(file))) {
     const bytes = readFileSync(join(dirname(file), name));
     for (const form of forms) assert.ok(!bytes.includes(form), `${name} holds a secret`);
@@ -168,14 +199,24 @@ test('On PostgreSQL requests that arrive together are let in by rows that were r
   const tokens = await Promise.all([1, 2, 3].map((i) => program.token('readonly', { name: `together-${i}` })));
   for (const token of tokens) assert.equal(await whoami(program, `Bearer ${token}`), 200);
   await program.revoke(tokens[1] ?? '');
-  const statuses = await Promise.all(Array.from({ length: 30 }, (_each, i) => whoami(program, `Bearer ${tokens[i % 3]}`)));
-  assert.deepEqual(statuses, Array.from({ length: 30 }, (_each, i) => (i % 3 === 1 ? 401 : 200)));
+  const statuses = await Promise.all(
+    Array.from({ length: 30 }, (_each, i) => whoami(program, `Bearer ${tokens[i % 3]}`)),
+  );
+  assert.deepEqual(
+    statuses,
+    Array.from({ length: 30 }, (_each, i) => (i % 3 === 1 ? 401 : 200)),
+  );
 });
 
 test('T12: Two Authorization headers are 401, whichever is right', async (t) => {
   const program = await startProgram(t);
   const good = `Bearer ${program.tokens.readonly}`;
-  for (const [a, b] of [[good, good], [good, 'Bearer x'], ['Bearer x', good], [good, 'Basic eDp5']]) {
+  for (const [a, b] of [
+    [good, good],
+    [good, 'Bearer x'],
+    ['Bearer x', good],
+    [good, 'Basic eDp5'],
+  ]) {
     const text = `GET /api/v1/whoami HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${a}\r\nauthorization: ${b}\r\n\r\n`;
     const { status, body } = split(await exchange(program.port, text));
     assert.equal(status, 401);
@@ -200,15 +241,28 @@ test('T12: A bearer token wins over a cookie, and a bad one is not made good by 
   const cookie = await program.session(program.tokens.operator);
   const both = await send(program, 'readonly', { method: 'GET', path: '/api/v1/whoami', headers: { cookie } });
   assert.match(both.text, /"scope":"readonly","via":"api"/);
-  const bad = await send(program, 'nobody', { method: 'GET', path: '/api/v1/whoami', headers: { cookie, authorization: 'Bearer x' } });
+  const bad = await send(program, 'nobody', {
+    method: 'GET',
+    path: '/api/v1/whoami',
+    headers: { cookie, authorization: 'Bearer x' },
+  });
   assert.equal(bad.status, 401);
 });
 
 test('The scheme is Bearer in any case and one word follows it; every other form is 401', async (t) => {
   const program = await startProgram(t);
   const token = program.tokens.readonly;
-  for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`]) assert.equal(await whoami(program, header), 200, header);
-  for (const header of [token, `Basic ${token}`, `Bearer`, `Bearer ${token} x`, `Bearer ${token},`, `Bearer "${token}"`, `Token ${token}`]) {
+  for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`])
+    assert.equal(await whoami(program, header), 200, header);
+  for (const header of [
+    token,
+    `Basic ${token}`,
+    `Bearer`,
+    `Bearer ${token} x`,
+    `Bearer ${token},`,
+    `Bearer "${token}"`,
+    `Token ${token}`,
+  ]) {
     assert.equal(await whoami(program, header), 401, header);
   }
 });

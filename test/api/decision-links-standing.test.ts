@@ -11,9 +11,14 @@ import { revokeToken } from '../../src/store/tokens.ts';
 import { addDaemon } from '../store/kit.ts';
 import { ask, assertPending, type DecisionSite, ledger, openDecisionSite } from '../support/decision-site.ts';
 
-const tokensOf = (site: DecisionSite, owner: string) => site.program.store.db.selectFrom('tokens').selectAll().where('owner', '=', owner).execute();
+const tokensOf = (site: DecisionSite, owner: string) =>
+  site.program.store.db.selectFrom('tokens').selectAll().where('owner', '=', owner).execute();
 
-async function alter(site: DecisionSite, owner: string, change: { readonly revoked_at?: number; readonly expires_at?: number; readonly scope?: 'readonly' | 'operator' }): Promise<void> {
+async function alter(
+  site: DecisionSite,
+  owner: string,
+  change: { readonly revoked_at?: number; readonly expires_at?: number; readonly scope?: 'readonly' | 'operator' },
+): Promise<void> {
   await site.program.store.write((tx) => tx.db.updateTable('tokens').set(change).where('owner', '=', owner).execute());
 }
 
@@ -26,11 +31,14 @@ const DETOURS: readonly { readonly way: string; readonly act: (site: DecisionSit
     },
   },
   { way: 'token has expired', act: (site) => alter(site, 'ana', { expires_at: Date.now() - 1 }) },
-  { way: 'token was replaced by one that only reads', act: async (site) => {
-    await alter(site, 'ana', { revoked_at: Date.now() });
-    await site.program.token('readonly', { owner: 'ana' });
-    await site.program.token('operator', { owner: 'ana' });
-  } },
+  {
+    way: 'token was replaced by one that only reads',
+    act: async (site) => {
+      await alter(site, 'ana', { revoked_at: Date.now() });
+      await site.program.token('readonly', { owner: 'ana' });
+      await site.program.token('operator', { owner: 'ana' });
+    },
+  },
   { way: 'token has another scope', act: (site) => alter(site, 'ana', { scope: 'operator' }) },
 ];
 
@@ -51,8 +59,18 @@ for (const postgres of [false, true]) {
         }
         await assertPending(site, gated);
         const refused = (await ledger(site)).filter(({ operation }) => operation === 'approval.refused');
-        assert.deepEqual(refused.map(({ principal, via }) => [principal, via]), [['ana', 'link'], ['ana', 'link']]);
-        await assert.rejects(site.links(gated.approvalId), (error: Failure) => error.code === 'forbidden' && /ana has no active token of the scope approve/.test(error.message));
+        assert.deepEqual(
+          refused.map(({ principal, via }) => [principal, via]),
+          [
+            ['ana', 'link'],
+            ['ana', 'link'],
+          ],
+        );
+        await assert.rejects(
+          site.links(gated.approvalId),
+          (error: Failure) =>
+            error.code === 'forbidden' && /ana has no active token of the scope approve/.test(error.message),
+        );
         await site.program.token('approve', { owner: 'ana' });
         assert.equal((await ask(links.approve, 'POST')).status, 200);
         assert.equal(await site.jobState(gated.jobId), 'queued');
@@ -63,10 +81,29 @@ for (const postgres of [false, true]) {
       const site = await openDecisionSite(t, { postgres });
       const { store } = site.program;
       const gated = await site.gate();
-      const [OPS, MOVED] = [{ name: 'ops', key: 'a'.repeat(64) }, { name: 'ops', key: 'b'.repeat(64) }];
-      const setTargets = (id: string, targets: readonly NotifyTarget[]) => store.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson(targets) }).where('id', '=', id).execute());
+      const [OPS, MOVED] = [
+        { name: 'ops', key: 'a'.repeat(64) },
+        { name: 'ops', key: 'b'.repeat(64) },
+      ];
+      const setTargets = (id: string, targets: readonly NotifyTarget[]) =>
+        store.write((tx) =>
+          tx.db
+            .updateTable('daemons')
+            .set({ notify_targets: targetsJson(targets) })
+            .where('id', '=', id)
+            .execute(),
+        );
       for (const id of ['dmn_a', 'dmn_b']) await addDaemon(store, id);
-      const mint = () => store.write((tx) => mintLinks(tx, { origin: site.url, approvalId: gated.approvalId, recipient: 'notify:ops', target: OPS.key, madeBy: null }));
+      const mint = () =>
+        store.write((tx) =>
+          mintLinks(tx, {
+            origin: site.url,
+            approvalId: gated.approvalId,
+            recipient: 'notify:ops',
+            target: OPS.key,
+            madeBy: null,
+          }),
+        );
       await assert.rejects(mint(), { code: 'forbidden' });
       await setTargets('dmn_a', [OPS]);
       const { approve } = await mint();
@@ -83,7 +120,9 @@ for (const postgres of [false, true]) {
       await assertLapsed();
       await setTargets('dmn_b', [OPS]);
       assert.equal((await ask(approve, 'GET')).status, 200, 'the other daemon has it');
-      await store.write((tx) => tx.db.updateTable('daemons').set({ stopped_at: tx.now }).where('id', '=', 'dmn_b').execute());
+      await store.write((tx) =>
+        tx.db.updateTable('daemons').set({ stopped_at: tx.now }).where('id', '=', 'dmn_b').execute(),
+      );
       await assertLapsed();
       await setTargets('dmn_a', [OPS]);
       assert.equal((await ask(approve, 'POST')).status, 200);
@@ -93,8 +132,13 @@ for (const postgres of [false, true]) {
     test('T72: of a numbered target of an earlier build that no daemon has taken over decides nothing', async (t) => {
       const site = await openDecisionSite(t, { postgres });
       const gated = await site.gate();
-      const { approve } = await site.program.store.write((tx) => insertLinks(tx, { approvalId: gated.approvalId, recipient: 'transport:2', target: null, madeBy: null }));
-      assert.equal((await ask(`${site.url}/approval/${gated.approvalId}/approve?token=${approve}`, 'POST')).status, 403);
+      const { approve } = await site.program.store.write((tx) =>
+        insertLinks(tx, { approvalId: gated.approvalId, recipient: 'transport:2', target: null, madeBy: null }),
+      );
+      assert.equal(
+        (await ask(`${site.url}/approval/${gated.approvalId}/approve?token=${approve}`, 'POST')).status,
+        403,
+      );
       await assertPending(site, gated);
     });
 
@@ -119,13 +163,24 @@ for (const postgres of [false, true]) {
         await site.program.token('approve', { owner });
         const gated = await site.gate();
         const { approve } = await site.links(gated.approvalId, owner);
-        const visit = { approvalId: gated.approvalId, decision: 'approve', token: new URL(approve).searchParams.get('token') ?? '' };
+        const visit = {
+          approvalId: gated.approvalId,
+          decision: 'approve',
+          token: new URL(approve).searchParams.get('token') ?? '',
+        };
         const [token] = await tokensOf(site, owner);
         const revoked = site.program.store.write((tx) => revokeToken(tx, token!.id));
-        const [shown] = await Promise.all([decideByLink(site.home, visit, { seen: proofOf(visit.token) }).then(({ show }) => show, () => 'refused'), revoked]);
+        const [shown] = await Promise.all([
+          decideByLink(site.home, visit, { seen: proofOf(visit.token) }).then(
+            ({ show }) => show,
+            () => 'refused',
+          ),
+          revoked,
+        ]);
         const { state } = await site.approval(gated.approvalId);
         assert.equal(state, shown === 'outcome' ? 'approved' : 'pending');
-        if (state === 'pending') assert.equal((await decideByLink(site.home, visit, { seen: proofOf(visit.token) })).show, 'lapsed');
+        if (state === 'pending')
+          assert.equal((await decideByLink(site.home, visit, { seen: proofOf(visit.token) })).show, 'lapsed');
       }
     });
   });

@@ -31,7 +31,10 @@ for (const postgres of [false, true]) {
     assert.equal(await site.jobState(gated.jobId), 'queued');
     assert.equal(site.program.wakes(), wakes + 1);
     const { state, decided_by, decided_via, reason } = await site.approval(gated.approvalId);
-    assert.deepEqual({ state, decided_by, decided_via, reason }, { state: 'approved', decided_by: 'ana', decided_via: 'link', reason: 'looks fine' });
+    assert.deepEqual(
+      { state, decided_by, decided_via, reason },
+      { state: 'approved', decided_by: 'ana', decided_via: 'link', reason: 'looks fine' },
+    );
 
     const second = await ask(approve, 'POST', { reason: 'again' });
     const visit = await ask(approve, 'GET');
@@ -46,7 +49,9 @@ for (const postgres of [false, true]) {
 describe('A decision link', () => {
   test('shows counts and addresses and no value, from one small answer that asks for nothing else', async (t) => {
     const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate({ destroys: Array.from({ length: 30 }, (_, n) => `module.edge.terraform_data.host["rack-${n}"]`) });
+    const { approvalId } = await site.gate({
+      destroys: Array.from({ length: 30 }, (_, n) => `module.edge.terraform_data.host["rack-${n}"]`),
+    });
     const { approve, reject } = await site.links(approvalId);
     const { text, headers } = await ask(approve, 'GET');
     assert.match(text, /<h1>Apply plan to net\?<\/h1>/);
@@ -84,7 +89,8 @@ describe('A decision link', () => {
     const [one, other] = [await site.gate(), await site.gate()];
     const links = await site.links(one.approvalId);
     const unknown = 'A'.repeat(43);
-    const path = (id: string, decision: string, query: string): string => `${site.url}/approval/${id}/${decision}${query}`;
+    const path = (id: string, decision: string, query: string): string =>
+      `${site.url}/approval/${id}/${decision}${query}`;
     const wrong = [
       path(one.approvalId, 'approve', `?token=${unknown}`),
       path(one.approvalId, 'approve', `?token=${tokenOf(links.reject)}`),
@@ -107,7 +113,11 @@ describe('A decision link', () => {
     assert.equal(texts.size, 1);
     await assertPending(site, one);
     await assertPending(site, other);
-    assert.equal((await ask(`${links.approve}&utm_source=chat`, 'GET')).status, 200, 'what a chat program adds does no harm');
+    assert.equal(
+      (await ask(`${links.approve}&utm_source=chat`, 'GET')).status,
+      200,
+      'what a chat program adds does no harm',
+    );
   });
 
   test('T57: is kept as a hash only, and stands in no log and no audit row', async (t) => {
@@ -132,13 +142,16 @@ describe('A decision link', () => {
     const [ana, bo] = [await site.links(approvalId, 'ana'), await site.links(approvalId, 'bo')];
     const urls = Array.from({ length: 5 }, () => [ana.approve, ana.reject, bo.approve, bo.reject]).flat();
     const told = await Promise.all(urls.map((url) => ask(url, 'POST')));
-    assert.deepEqual(told.map(({ status }) => status).toSorted((a, b) => a - b), [200, ...Array.from({ length: 19 }, () => 409)]);
+    assert.deepEqual(
+      told.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, ...Array.from({ length: 19 }, () => 409)],
+    );
     const { state } = await site.approval(approvalId);
     assert.equal(await site.jobState(jobId), state === 'approved' ? 'queued' : 'cancelled');
     assert.equal((await ledger(site)).filter(({ operation }) => operation === 'approval.decision').length, 1);
   });
 
-  test('is replaced by a newer one for the same person, and by no one else\'s', async (t) => {
+  test("is replaced by a newer one for the same person, and by no one else's", async (t) => {
     const site = await openDecisionSite(t);
     const { approvalId } = await site.gate();
     const old = await site.links(approvalId, 'ana');
@@ -154,7 +167,9 @@ describe('A decision link', () => {
     const { approvalId } = await site.gate();
     const { approve } = await site.links(approvalId);
     const decider = { name: 'bo', owner: 'bo', via: 'api' };
-    await site.program.store.write((tx) => decide(site.home, tx, { approvalId, decision: 'reject', reason: 'not today', decider }));
+    await site.program.store.write((tx) =>
+      decide(site.home, tx, { approvalId, decision: 'reject', reason: 'not today', decider }),
+    );
     const visit = await ask(approve, 'GET');
     assert.equal(visit.status, 200);
     assert.match(visit.text, /Already rejected at .* UTC by bo/);
@@ -167,7 +182,12 @@ describe('A decision link', () => {
     const site = await openDecisionSite(t);
     const gated = await site.gate({ ttlMs: 3_600_000 });
     const { approve, reject } = await site.links(gated.approvalId);
-    await site.program.store.write((tx) => tx.db.updateTable('approvals').set({ expires_at: tx.now - 1 }).execute());
+    await site.program.store.write((tx) =>
+      tx.db
+        .updateTable('approvals')
+        .set({ expires_at: tx.now - 1 })
+        .execute(),
+    );
     for (const url of [approve, reject]) {
       assert.match((await ask(url, 'GET')).text, /Expired at .*Nobody decided in time/s);
       const { status, text } = await ask(url, 'POST');
@@ -182,7 +202,9 @@ describe('A decision link', () => {
     const site = await openDecisionSite(t);
     const gated = await site.gate({ destroys: ['terraform_data.a'] });
     const { approve, reject } = await site.links(gated.approvalId);
-    await site.program.store.write((tx) => tx.db.updateTable('workspaces').set({ serial: 43 }).where('name', '=', WORKSPACE).execute());
+    await site.program.store.write((tx) =>
+      tx.db.updateTable('workspaces').set({ serial: 43 }).where('name', '=', WORKSPACE).execute(),
+    );
     for (const url of [approve, reject]) {
       const visit = await ask(url, 'GET');
       assert.equal(visit.status, 200);
@@ -197,7 +219,11 @@ describe('A decision link', () => {
     const site = await openDecisionSite(t);
     const { approvalId, artifactId } = await site.gate({ destroys: ['terraform_data.a'] });
     const { approve, reject } = await site.links(approvalId);
-    const { sealed_view: sealed } = await site.program.store.db.selectFrom('artifacts').select('sealed_view').where('id', '=', artifactId).executeTakeFirstOrThrow();
+    const { sealed_view: sealed } = await site.program.store.db
+      .selectFrom('artifacts')
+      .select('sealed_view')
+      .where('id', '=', artifactId)
+      .executeTakeFirstOrThrow();
     const altered = Buffer.from(sealed);
     altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
     await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: altered }).execute());
@@ -225,11 +251,15 @@ test('T11: A Host header from elsewhere stands in no answer of the ingress liste
   const send = (method: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
-      const sent = request(approve, { method, headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', ...form } }, (response) => {
-        let text = JSON.stringify(response.rawHeaders);
-        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => resolve(text));
-      });
+      const sent = request(
+        approve,
+        { method, headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', ...form } },
+        (response) => {
+          let text = JSON.stringify(response.rawHeaders);
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () => resolve(text));
+        },
+      );
       sent.on('error', reject).end(method === 'POST' ? `seen=${proofOf(tokenOf(approve))}` : undefined);
     });
   for (const method of ['GET', 'POST', 'POST', 'DELETE']) assert.ok(!(await send(method)).includes('evil'));
@@ -238,7 +268,15 @@ test('T11: A Host header from elsewhere stands in no answer of the ingress liste
 
 test('What is neither a hook nor a link is an envelope of 404', async (t) => {
   const site = await openDecisionSite(t);
-  for (const path of ['/', '/hook/x', '/approval', '/approval/', '/approval/a/b/c', '/api/v1/approvals', '//approval/a/approve']) {
+  for (const path of [
+    '/',
+    '/hook/x',
+    '/approval',
+    '/approval/',
+    '/approval/a/b/c',
+    '/api/v1/approvals',
+    '//approval/a/approve',
+  ]) {
     const { status, text } = await ask(`${site.url}${path}`, 'GET');
     assert.equal(status, 404);
     assert.match(text, /^\{"schema_version":1,"kind":"error"/);

@@ -60,7 +60,8 @@ const DETOURS: readonly Detour[] = [
   {
     way: 'a second token of the same owner',
     isAudited: true,
-    try: async ({ program, apr }) => decideWith(program, apr, await program.token('approve', { name: 'phone', owner: ME })),
+    try: async ({ program, apr }) =>
+      decideWith(program, apr, await program.token('approve', { name: 'phone', owner: ME })),
   },
   {
     way: 'a token made after the request',
@@ -74,7 +75,8 @@ const DETOURS: readonly Detour[] = [
   {
     way: 'a browser session of such a token',
     isAudited: false,
-    try: async ({ program, apr }) => decideAs(program, apr, { cookie: await program.session(await program.token('approve', { owner: ME })) }),
+    try: async ({ program, apr }) =>
+      decideAs(program, apr, { cookie: await program.session(await program.token('approve', { owner: ME })) }),
   },
   {
     way: 'a rule, a schedule or a host request that somebody else brought about',
@@ -116,10 +118,12 @@ const DETOURS: readonly Detour[] = [
     try: ({ program, apr }) => locally(program, ME, 'approval.link', { id: apr, recipient: 'ana' }),
   },
   {
-    way: 'a link in one\'s own name that somebody put into the store',
+    way: "a link in one's own name that somebody put into the store",
     isAudited: true,
     async try({ program, apr }) {
-      const { approve } = await program.store.write((tx) => insertLinks(tx, { approvalId: apr, recipient: ME, target: null, madeBy: 'ops' }));
+      const { approve } = await program.store.write((tx) =>
+        insertLinks(tx, { approvalId: apr, recipient: ME, target: null, madeBy: 'ops' }),
+      );
       return (await decideByLink(program, { approvalId: apr, decision: 'approve', token: approve }, {})).show;
     },
   },
@@ -142,7 +146,10 @@ for (const detour of DETOURS) {
     const refused = (await auditOf(program.store, apr)).filter(({ operation }) => operation === 'approval.refused');
     assert.equal(refused.length, isAudited ? 1 : 0);
     if (told === 'nothing to redrive') return;
-    assert.deepEqual([(await getApproval(program.store.db, apr)).state, (await getJob(program.store.db, job)).state], ['pending', 'awaiting_approval']);
+    assert.deepEqual(
+      [(await getApproval(program.store.db, apr)).state, (await getJob(program.store.db, job)).state],
+      ['pending', 'awaiting_approval'],
+    );
     assert.equal(await decideWith(program, apr, await program.token('approve', { owner: 'third' })), 'status 200');
     assert.equal((await getJob(program.store.db, job)).state, 'queued');
   });
@@ -155,11 +162,23 @@ test('T28: A saved plan that was let through and interrupted is not run again by
   assert.ok(row !== undefined);
   const ended = { ...row, state: 'interrupted', initial_state: 'queued', concurrency_key: null } as const;
   await program.store.write(async ({ db }) => {
-    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000001' }).execute();
-    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000002', kind: 'plan', plan_artifact_id: null }).execute();
+    await db
+      .insertInto('jobs')
+      .values({ ...ended, id: 'job_00000000000000000000000001' })
+      .execute();
+    await db
+      .insertInto('jobs')
+      .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'plan', plan_artifact_id: null })
+      .execute();
   });
-  const told = JSON.parse(await locally(program, 'zoe', 'job.redrive', {})) as { old_job_id: string; new_job_id: string }[];
-  assert.deepEqual(told.map(({ old_job_id: old }) => old), ['job_00000000000000000000000002']);
+  const told = JSON.parse(await locally(program, 'zoe', 'job.redrive', {})) as {
+    old_job_id: string;
+    new_job_id: string;
+  }[];
+  assert.deepEqual(
+    told.map(({ old_job_id: old }) => old),
+    ['job_00000000000000000000000002'],
+  );
   const made = await getJob(program.store.db, told[0]?.new_job_id ?? '');
   assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
 });
@@ -168,16 +187,32 @@ test('T29: A redrive goes around no switch: a fresh apply or a destroy that its 
   const { program } = await sceneOf(t, { workspace: 'net' });
   const [row] = await program.store.db.selectFrom('jobs').selectAll().execute();
   assert.ok(row !== undefined);
-  const ended = { ...row, state: 'interrupted', initial_state: 'queued', concurrency_key: null, plan_artifact_id: null } as const;
+  const ended = {
+    ...row,
+    state: 'interrupted',
+    initial_state: 'queued',
+    concurrency_key: null,
+    plan_artifact_id: null,
+  } as const;
   await program.store.write(async ({ db }) => {
-    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000001', kind: 'apply' }).execute();
-    await db.insertInto('jobs').values({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' }).execute();
+    await db
+      .insertInto('jobs')
+      .values({ ...ended, id: 'job_00000000000000000000000001', kind: 'apply' })
+      .execute();
+    await db
+      .insertInto('jobs')
+      .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' })
+      .execute();
   });
   const redriven = async (): Promise<string[]> =>
-    (JSON.parse(await locally(program, 'zoe', 'job.redrive', { dry_run: true })) as { old_job_id: string }[]).map((pair) => pair.old_job_id);
+    (JSON.parse(await locally(program, 'zoe', 'job.redrive', { dry_run: true })) as { old_job_id: string }[]).map(
+      (pair) => pair.old_job_id,
+    );
   assert.equal((await redriven()).length, 2);
   const switches = (require_saved_plan: 0 | 1, protect_destroy: 0 | 1): Promise<unknown> =>
-    program.store.write(({ db }) => db.updateTable('workspaces').set({ require_saved_plan, protect_destroy }).where('name', '=', 'net').execute());
+    program.store.write(({ db }) =>
+      db.updateTable('workspaces').set({ require_saved_plan, protect_destroy }).where('name', '=', 'net').execute(),
+    );
   await switches(1, 0);
   assert.deepEqual(await redriven(), ['job_00000000000000000000000002']);
   await switches(0, 1);
@@ -192,7 +227,11 @@ test('T26: a decision about one approval is no repeat of one about another, what
   const decide = async (apr: string, decision: string): Promise<{ approval_id: string; state: string }> => {
     const response = await fetch(`${program.url}/api/v1/approvals/${apr}/decision`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${program.tokens.approve}`, 'content-type': 'application/json', 'idempotency-key': 'd1' },
+      headers: {
+        authorization: `Bearer ${program.tokens.approve}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'd1',
+      },
       body: JSON.stringify({ decision }),
     });
     return ((await response.json()) as { data: { approval_id: string; state: string } }).data;

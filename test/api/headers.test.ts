@@ -26,7 +26,12 @@ test('T11: No header of a request makes a URL or an address in an answer', async
     request('GET', '/ops/api/v1/openapi.json', { ...evil, ...bearer }),
     request('GET', 'http://evil.example/ops/api/v1/jobs', { ...evil, ...bearer }),
     request('GET', '/ops/api/v1/nothing', { ...evil, ...bearer }),
-    request('POST', '/ops/login', { ...evil, 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': String(form.length) }, form),
+    request(
+      'POST',
+      '/ops/login',
+      { ...evil, 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': String(form.length) },
+      form,
+    ),
   ];
   for (const text of asks) {
     const answer = await exchange(program.port, text);
@@ -39,7 +44,11 @@ test('T11: No header of a request makes a URL or an address in an answer', async
 test('T43: A preflight of any origin gets no permission, and every answer forbids frames, sniffing and scripts', async (t) => {
   const program = await startProgram(t);
   for (const origin of ['https://evil.example', 'null', program.url]) {
-    const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
     for (const as of ['nobody', 'operator', 'session'] as const) {
       for (const path of ['/api/v1/jobs', '/api/v1/commands/run', '/', '/login', '/nothing']) {
         const answer = await send(program, as, { method: 'OPTIONS', path, headers });
@@ -62,7 +71,12 @@ test('T43: No answer is made into a script by a parameter', async (t) => {
 
 test('What is no HTTP at all gets an envelope too, and the end of the connection', async (t) => {
   const program = await startProgram(t);
-  for (const text of ['hello\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET /a b c HTTP/1.1\r\nHost: x\r\n\r\n', '\0\0\0\0\r\n\r\n']) {
+  for (const text of [
+    'hello\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET /a b c HTTP/1.1\r\nHost: x\r\n\r\n',
+    '\0\0\0\0\r\n\r\n',
+  ]) {
     const { status, body } = split(await exchange(program.port, text));
     assert.equal(status, 400);
     assert.match(body, /^\{"schema_version":1,"kind":"error","error":\{"code":"invalid_argument"/);
@@ -86,7 +100,10 @@ test('An unexpected error is an envelope that tells nothing, and a line in the l
   const id = answer.headers.get('x-request-id') ?? '';
   assert.match(id, /^req_[0-9a-z]{26}$/);
   const fields = program.logged[0]?.fields as { request: string; path: string; err: Error };
-  assert.deepEqual([fields.request, fields.path, fields.err.message], [id, '/api/v1/jobs', 'secret detail of the database']);
+  assert.deepEqual(
+    [fields.request, fields.path, fields.err.message],
+    [id, '/api/v1/jobs', 'secret detail of the database'],
+  );
   assert.equal(program.logged.length, 1);
 });
 
@@ -112,7 +129,8 @@ test('A kept answer is for who may see it only: the credential is looked at befo
   const program = await startProgram(t);
   const token = await program.token('readonly');
   const path = `${program.url}/api/v1/jobs`;
-  const ask = async (text: string): Promise<number> => (await fetch(path, { headers: { authorization: `Bearer ${text}` } })).status;
+  const ask = async (text: string): Promise<number> =>
+    (await fetch(path, { headers: { authorization: `Bearer ${text}` } })).status;
   assert.deepEqual([await ask(token), await ask(token)], [200, 200]);
   assert.ok(program.face.load().keptBytes > 0);
   assert.equal(await ask(program.tokens.host), 403);
@@ -124,7 +142,8 @@ test('A kept answer is for who may see it only: the credential is looked at befo
 test('A change by another process ends what was kept', async (t) => {
   const program = await startProgram(t);
   const other = await startProgram(t, { beside: program });
-  const list = async (): Promise<string> => (await send(other, 'readonly', { method: 'GET', path: '/api/v1/jobs' })).text;
+  const list = async (): Promise<string> =>
+    (await send(other, 'readonly', { method: 'GET', path: '/api/v1/jobs' })).text;
   assert.match(await list(), /"data":\[\]/);
   assert.match(await list(), /"data":\[\]/);
   const job = await program.queue();

@@ -50,7 +50,10 @@ test('F21: While enough events wait, further ones are 503 at once with a time to
   held.release();
   assert.equal((await taken).status, 202);
   assert.equal((await tell(url, { name: 'f' })).status, 202);
-  assert.deepEqual((await site.events()).map(({ name }) => name), ['a', 'b', 'c', 'd', 'f']);
+  assert.deepEqual(
+    (await site.events()).map(({ name }) => name),
+    ['a', 'b', 'c', 'd', 'f'],
+  );
 });
 
 test('One webhook takes a quarter of the room for bodies at most, so that who knows its URL and sends slowly keeps nobody else out', async (t) => {
@@ -59,7 +62,10 @@ test('One webhook takes a quarter of the room for bodies at most, so that who kn
   const socket = await open(site.port);
   t.after(() => socket.destroy());
   socket.write(`POST ${new URL(known).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{`);
-  await until('another body of it is refused', async () => (await tell(known, { name: 'x' })).status === 503 || undefined);
+  await until(
+    'another body of it is refused',
+    async () => (await tell(known, { name: 'x' })).status === 503 || undefined,
+  );
   assert.equal((await tell(other, { name: 'y' })).status, 202);
   socket.destroy();
   await until('there is room again', async () => (await tell(known, { name: 'x' })).status === 202 || undefined);
@@ -74,7 +80,9 @@ test('T64: One webhook takes half of the room for events at most, also by one me
   await until('the first message waits for the store', () => Promise.resolve(held.waiting() > 0 || undefined));
   assert.equal((await tell(known, { name: 'b' })).status, 503);
   const waits = tell(other, { name: 'c' });
-  await until('the message of the other webhook waits for the store', () => Promise.resolve(held.waiting() > 1 || undefined));
+  await until('the message of the other webhook waits for the store', () =>
+    Promise.resolve(held.waiting() > 1 || undefined),
+  );
   held.release();
   assert.deepEqual([(await taken).status, (await waits).status], [202, 202]);
 });

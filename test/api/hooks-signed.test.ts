@@ -24,7 +24,11 @@ interface Made {
 const BODY = '{"name":"DiskFull","status":"firing"}';
 const TOLERANCE_S = 300;
 
-async function signedHook(site: HookSite, source: WebhookSource = 'generic', name: string = source): Promise<SignedHook> {
+async function signedHook(
+  site: HookSite,
+  source: WebhookSource = 'generic',
+  name: string = source,
+): Promise<SignedHook> {
   const { url, signing_secret: secret } = await site.call<Made>('webhook.add', { name, source, signed: true });
   return { url, secret: secret ?? assert.fail('no secret was shown') };
 }
@@ -35,7 +39,9 @@ function seconds(site: HookSite, aside = 0): number {
 
 /** As the documentation says it, written anew. */
 function sign(secret: string, at: number, body: string): Record<string, string> {
-  return { 'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}` };
+  return {
+    'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`,
+  };
 }
 
 function signAsGrafana(secret: string, at: number, body: string): Record<string, string> {
@@ -66,7 +72,10 @@ for (const postgres of [false, true]) {
         assert.deepEqual([told.status, codeOf(told)], [409, 'conflict']);
       }
       await site.program.store.write(() => Promise.resolve());
-      assert.deepEqual((await heard.execute()).map((row) => row.last_heard_at), [1]);
+      assert.deepEqual(
+        (await heard.execute()).map((row) => row.last_heard_at),
+        [1],
+      );
       assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site, 1), BODY) })).status, 202);
       assert.equal((await site.events()).length, 2);
     });
@@ -80,7 +89,8 @@ for (const postgres of [false, true]) {
         write: (work, options) =>
           store.write(async (tx) => {
             const written = await work(tx);
-            if (refuses && Array.isArray(written)) throw new Failure('unavailable', 'The disk of the store is full: nothing was written.');
+            if (refuses && Array.isArray(written))
+              throw new Failure('unavailable', 'The disk of the store is full: nothing was written.');
             return written;
           }, options),
       });
@@ -89,7 +99,8 @@ for (const postgres of [false, true]) {
       const headers = sign(secret, seconds(site), BODY);
       const heard = async () => {
         await site.program.store.write(() => Promise.resolve());
-        return (await site.program.store.db.selectFrom('webhooks').select('last_heard_at').executeTakeFirstOrThrow()).last_heard_at;
+        return (await site.program.store.db.selectFrom('webhooks').select('last_heard_at').executeTakeFirstOrThrow())
+          .last_heard_at;
       };
       assert.deepEqual([(await tell(url, BODY, { headers })).status, await heard()], [503, null]);
       refuses = false;
@@ -102,7 +113,10 @@ for (const postgres of [false, true]) {
       const { url, secret } = await signedHook(site);
       const headers = sign(secret, seconds(site), BODY);
       const told = await Promise.all(Array.from({ length: 12 }, () => tell(url, BODY, { headers })));
-      assert.deepEqual(told.map(({ status }) => status).toSorted((a, b) => a - b), [202, ...Array.from({ length: 11 }, () => 409)]);
+      assert.deepEqual(
+        told.map(({ status }) => status).toSorted((a, b) => a - b),
+        [202, ...Array.from({ length: 11 }, () => 409)],
+      );
       assert.equal((await site.events()).length, 1);
     });
 
@@ -111,8 +125,13 @@ for (const postgres of [false, true]) {
       const { store } = site.program;
       await signedHook(site);
       const note = (signature: string, signedAt: number) =>
-        store.write((tx) => takeSignature(tx, { webhook: 'generic', signature, message: signature, signed_at: signedAt }, 2));
-      const noted = async () => (await store.db.selectFrom('webhook_signatures').select('signature').orderBy('signature').execute()).map(({ signature }) => signature);
+        store.write((tx) =>
+          takeSignature(tx, { webhook: 'generic', signature, message: signature, signed_at: signedAt }, 2),
+        );
+      const noted = async () =>
+        (await store.db.selectFrom('webhook_signatures').select('signature').orderBy('signature').execute()).map(
+          ({ signature }) => signature,
+        );
       const now = site.program.services.clock.now();
       await note('a', now - 599_000);
       await note('b', now - 601_000);
@@ -138,29 +157,52 @@ describe('T58: A webhook of signed messages', () => {
       return bytes.toString('latin1');
     };
     const bodies = [...Array.from({ length: 8 }, (_, n) => flipped(n * 33)), `${BODY} `, BODY.slice(1), ''];
-    for (const body of bodies) assert.equal((await tell(url, body, { headers: { 'X-Gatehouse-Signature': good } })).status, 401, body);
+    for (const body of bodies)
+      assert.equal((await tell(url, body, { headers: { 'X-Gatehouse-Signature': good } })).status, 401, body);
     const other = sign(`${secret}x`, at, BODY)['X-Gatehouse-Signature']!;
-    const claims = [other, good.replace(`t=${at}`, `t=${at + 1}`), good.toUpperCase(), `${good},v1=0`, good.slice(0, -1), good.replace(/v1=./, 'v1=g'), '', 't=,v1=', good.split(',')[1]!];
+    const claims = [
+      other,
+      good.replace(`t=${at}`, `t=${at + 1}`),
+      good.toUpperCase(),
+      `${good},v1=0`,
+      good.slice(0, -1),
+      good.replace(/v1=./, 'v1=g'),
+      '',
+      't=,v1=',
+      good.split(',')[1]!,
+    ];
     for (const claim of claims) {
       const told = await tell(url, BODY, { headers: { 'X-Gatehouse-Signature': claim } });
       assert.deepEqual([told.status, codeOf(told)], [401, 'unauthenticated'], claim);
     }
     assert.equal((await tell(url, BODY)).status, 401);
     assert.equal((await tell(url, '{', { headers: { 'content-encoding': 'gzip' } })).status, 400);
-    assert.equal((await tell(url, BODY, { headers: signAsGrafana(secret, at, BODY) })).status, 401, 'the form of Grafana at a generic one');
-    for (const aside of [-TOLERANCE_S - 2, TOLERANCE_S + 2]) assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 401, `${aside} s`);
+    assert.equal(
+      (await tell(url, BODY, { headers: signAsGrafana(secret, at, BODY) })).status,
+      401,
+      'the form of Grafana at a generic one',
+    );
+    for (const aside of [-TOLERANCE_S - 2, TOLERANCE_S + 2])
+      assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 401, `${aside} s`);
     assert.deepEqual(await site.events(), []);
     const [hook] = await site.call<{ last_heard_at: string | null }[]>('webhook.list', {});
     assert.equal(hook?.last_heard_at, null, 'a dead-man watch does not take it for heard');
-    for (const aside of [-TOLERANCE_S + 5, TOLERANCE_S - 5]) assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 202, `${aside} s`);
+    for (const aside of [-TOLERANCE_S + 5, TOLERANCE_S - 5])
+      assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 202, `${aside} s`);
   });
 
   test('reads nothing that is not signed: a query beside the body is left alone', async (t) => {
     const site = await openHookSite(t);
     const { url, secret } = await signedHook(site);
-    const told = await tell(`${url}?name=canary`, undefined, { method: 'GET', headers: sign(secret, seconds(site), '') });
+    const told = await tell(`${url}?name=canary`, undefined, {
+      method: 'GET',
+      headers: sign(secret, seconds(site), ''),
+    });
     assert.equal(told.status, 400);
-    assert.equal((await tell(`${url}?severity=canary`, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 202);
+    assert.equal(
+      (await tell(`${url}?severity=canary`, BODY, { headers: sign(secret, seconds(site), BODY) })).status,
+      202,
+    );
     assert.ok(!JSON.stringify(await site.events()).includes('canary'));
   });
 
@@ -168,8 +210,14 @@ describe('T58: A webhook of signed messages', () => {
     const site = await openHookSite(t);
     const { url, secret } = await signedHook(site);
     const headers = sign(secret, seconds(site), '{');
-    assert.deepEqual([(await tell(url, '{', { headers })).status, (await tell(url, '{', { headers })).status], [400, 409]);
-    assert.deepEqual((await site.events()).map(({ outcome }) => outcome), ['error']);
+    assert.deepEqual(
+      [(await tell(url, '{', { headers })).status, (await tell(url, '{', { headers })).status],
+      [400, 409],
+    );
+    assert.deepEqual(
+      (await site.events()).map(({ outcome }) => outcome),
+      ['error'],
+    );
   });
 
   test('looks for old signatures once for each message, and not at all for a repeat', async (t) => {
@@ -193,7 +241,10 @@ describe('T58: A webhook of signed messages', () => {
     assert.equal((await tell(url, body, { headers })).status, 409);
     const bare = { 'X-Grafana-Alerting-Signature': createHmac('sha256', secret).update(body).digest('hex') };
     const told = await tell(url, body, { headers: bare });
-    assert.deepEqual([told.status, told.text.includes('X-Grafana-Alerting-Timestamp: expected Unix seconds')], [401, true]);
+    assert.deepEqual(
+      [told.status, told.text.includes('X-Grafana-Alerting-Timestamp: expected Unix seconds')],
+      [401, true],
+    );
     assert.equal((await tell(url, `${body} `, { headers })).status, 401);
     assert.equal((await site.events()).length, 1);
   });
@@ -203,12 +254,19 @@ describe('T58: A webhook of signed messages', () => {
     const { store, services } = site.program;
     const { url, secret } = await signedHook(site);
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
-    const tables = await Promise.all((['webhooks', 'webhook_keys', 'ledger', 'idempotency'] as const).map((table) => store.db.selectFrom(table).selectAll().execute()));
+    const tables = await Promise.all(
+      (['webhooks', 'webhook_keys', 'ledger', 'idempotency'] as const).map((table) =>
+        store.db.selectFrom(table).selectAll().execute(),
+      ),
+    );
     assert.ok(!JSON.stringify([tables, await site.call('webhook.list', {})]).includes(secret));
     assert.ok(!tables[1]!.some((row) => 'sealed' in row && Buffer.from(row.sealed).includes(secret)));
     const before = (await services.keyring()).activeId;
     const ring = await services.seal.rotate();
-    assert.deepEqual(await resealAll(store, ring, { principal: 'ops', owner: 'ops', via: 'cli' }), { count: 1, broken: [] });
+    assert.deepEqual(await resealAll(store, ring, { principal: 'ops', owner: 'ops', via: 'cli' }), {
+      count: 1,
+      broken: [],
+    });
     const [key] = await store.db.selectFrom('webhook_keys').selectAll().execute();
     assert.ok(key?.key_id === ring.activeId && ring.activeId !== before);
     assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 202);
@@ -217,7 +275,12 @@ describe('T58: A webhook of signed messages', () => {
   test('is 503 while its secret can not be opened, so that its sender tries again', async (t) => {
     const site = await openHookSite(t);
     const { url, secret } = await signedHook(site);
-    await site.program.store.write((tx) => tx.db.updateTable('webhook_keys').set({ webhook: 'generic', sealed: Buffer.from('GHS1 and nothing more') }).execute());
+    await site.program.store.write((tx) =>
+      tx.db
+        .updateTable('webhook_keys')
+        .set({ webhook: 'generic', sealed: Buffer.from('GHS1 and nothing more') })
+        .execute(),
+    );
     assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 503);
     assert.deepEqual(await site.events(), []);
   });
@@ -229,6 +292,9 @@ test('A webhook of unsigned messages takes them whatever their headers say, and 
   const { statements } = noteWork(t);
   assert.equal((await tell(url, BODY, { headers: { 'X-Gatehouse-Signature': 't=1,v1=00' } })).status, 202);
   assert.equal((await tell(url, BODY)).status, 202);
-  assert.ok(statements.some((sql) => sql.includes('events')) && !statements.some((sql) => /webhook_(keys|signatures)/.test(sql)));
+  assert.ok(
+    statements.some((sql) => sql.includes('events')) &&
+      !statements.some((sql) => /webhook_(keys|signatures)/.test(sql)),
+  );
   assert.equal((await site.events()).length, 2);
 });

@@ -14,7 +14,12 @@ const ANY_REQUEST = { when: 'event.source == "host"' };
 
 function waitFor(program: Program, request: string, { timeout = '30s', key = '' } = {}): Promise<Received> {
   const headers = key === '' ? {} : { 'idempotency-key': key };
-  return send(program, 'host', { method: 'POST', path: `${REQUESTS}?wait=true&timeout=${timeout}`, headers, body: { request } });
+  return send(program, 'host', {
+    method: 'POST',
+    path: `${REQUESTS}?wait=true&timeout=${timeout}`,
+    headers,
+    body: { request },
+  });
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -79,7 +84,17 @@ test('A wait ends with a job that was cancelled before it ran, and has no exit c
 for (const postgres of [false, true]) {
   for (const [how, end] of [
     ['revoked', (program: Program) => program.revoke(program.tokens.host)],
-    ['expired', (program: Program) => program.store.write((tx) => tx.db.updateTable('tokens').set({ expires_at: tx.now - 1 }).where('owner', '=', 'host').execute())],
+    [
+      'expired',
+      (program: Program) =>
+        program.store.write((tx) =>
+          tx.db
+            .updateTable('tokens')
+            .set({ expires_at: tx.now - 1 })
+            .where('owner', '=', 'host')
+            .execute(),
+        ),
+    ],
   ] as const) {
     test(`A wait ends with its token: ${how} while it waits, it is 401 and the job goes on, on ${postgres ? 'PostgreSQL' : 'SQLite'}`, async (t) => {
       const program = await startProgram(t, { postgres, limits: { revalidateMs: 20 } });
@@ -92,7 +107,11 @@ for (const postgres of [false, true]) {
       assert.match(text, /was revoked or has expired while the request waited/);
       assert.doesNotMatch(text, new RegExp(job));
       await until('nobody waits', () => program.face.load().waits === 0);
-      const { state } = await program.store.db.selectFrom('jobs').select('state').where('id', '=', job).executeTakeFirstOrThrow();
+      const { state } = await program.store.db
+        .selectFrom('jobs')
+        .select('state')
+        .where('id', '=', job)
+        .executeTakeFirstOrThrow();
       assert.equal(state, 'queued');
     });
   }
@@ -104,11 +123,18 @@ test('A wait for what needs a yes goes on after the yes', async (t) => {
   const answer = waitFor(program, 'clean');
   const job = await onlyJob(program);
   const { id } = await program.store.db.selectFrom('approvals').select('id').executeTakeFirstOrThrow();
-  const decided = await send(program, 'approve', { method: 'POST', path: `/api/v1/approvals/${id}/decision`, body: { decision: 'approve' } });
+  const decided = await send(program, 'approve', {
+    method: 'POST',
+    path: `/api/v1/approvals/${id}/decision`,
+    body: { decision: 'approve' },
+  });
   assert.equal(decided.status, 200, decided.text);
   await program.claim();
   await program.finish(job, { state: 'succeeded', exitCode: 0 });
-  assert.deepEqual([dataOf(await answer).outcome, dataOf(await answer).job_state, dataOf(await answer).exit_code], ['gated', 'succeeded', 0]);
+  assert.deepEqual(
+    [dataOf(await answer).outcome, dataOf(await answer).job_state, dataOf(await answer).exit_code],
+    ['gated', 'succeeded', 0],
+  );
 });
 
 test('F30: a listener that closes answers who waits with what is known, and the job is untouched', async (t) => {
@@ -117,7 +143,10 @@ test('F30: a listener that closes answers who waits with what is known, and the 
   const answer = waitFor(program, 'clean', { timeout: '5m' });
   const job = await onlyJob(program);
   await program.face.close(10_000);
-  assert.deepEqual([(await answer).status, dataOf(await answer).job_id, dataOf(await answer).job_state], [202, job, 'pending']);
+  assert.deepEqual(
+    [(await answer).status, dataOf(await answer).job_id, dataOf(await answer).job_state],
+    [202, job, 'pending'],
+  );
   assert.deepEqual(await disconnects(program), []);
 });
 
@@ -128,7 +157,10 @@ test('One token may wait 16 times, and who is refused has asked for nothing', as
   await until('16 have asked', async () => (await countOf(program, 'jobs')) === 16);
   const refused = await waitFor(program, 'one too many');
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
-  assert.match(refused.text, /"code":"unavailable","message":"At most 256 requests may wait at a time, and 16 of one token\. Nothing was asked for/);
+  assert.match(
+    refused.text,
+    /"code":"unavailable","message":"At most 256 requests may wait at a time, and 16 of one token\. Nothing was asked for/,
+  );
   assert.equal(await countOf(program, 'events'), 16);
   const other = await send(program, 'host', { method: 'POST', path: REQUESTS, body: { request: 'without wait' } });
   assert.equal(other.status, 202);
@@ -137,7 +169,12 @@ test('One token may wait 16 times, and who is refused has asked for nothing', as
 });
 
 /** A clock that knows its timers, and the same for who follows jobs. */
-function counting(): { clock: Clock; readonly timers: number; watch(services: Services): void; readonly follows: number } {
+function counting(): {
+  clock: Clock;
+  readonly timers: number;
+  watch(services: Services): void;
+  readonly follows: number;
+} {
   let timers = 0;
   let follows = 0;
   return {
@@ -215,7 +252,10 @@ test(`F30: of ${ROUNDS * AT_A_TIME} clients that vanish while they wait nothing 
   const jobs = await program.store.db.selectFrom('jobs').select(['id', 'state']).orderBy('id').execute();
   assert.equal(jobs.length, ROUNDS * AT_A_TIME);
   assert.deepEqual(new Set(jobs.map(({ state }) => state)), new Set(['queued']));
-  assert.deepEqual(await disconnects(program), jobs.map(({ id }) => id));
+  assert.deepEqual(
+    await disconnects(program),
+    jobs.map(({ id }) => id),
+  );
   // Their places are free again, and nothing was logged as a fault.
   const pending = await waitFor(program, 'after all', { timeout: '1ms' });
   assert.equal(dataOf(pending).job_state, 'pending');

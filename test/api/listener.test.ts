@@ -93,33 +93,48 @@ test('F33: A port that is taken is told by its code, and leaves nothing that hol
 const PRLIMIT = '/usr/bin/prlimit';
 const lacksPrlimit = !existsSync(PRLIMIT);
 
-test('F33: A process that runs out of files goes on listening, and answers when there are some again', { skip: lacksPrlimit && 'needs prlimit' }, async () => {
-  const program = fileURLToPath(new URL('../support/few-files.ts', import.meta.url));
-  const child = spawn(PRLIMIT, ['--nofile=64', process.execPath, '--disable-warning=ExperimentalWarning', program], { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    const { port, token } = JSON.parse(line) as { port: number; token: string };
-    const whoami = request('GET', '/api/v1/whoami', { Authorization: `Bearer ${token}` });
-    assert.equal(split(await exchange(port, whoami)).status, 200);
-    const sockets = await Promise.all(Array.from({ length: 200 }, () => open(port)));
-    for (const socket of sockets) socket.destroy();
-    let status = 0;
-    const deadline = performance.now() + 10_000;
-    while (status !== 200 && performance.now() < deadline) status = split(await exchange(port, whoami).catch(() => '')).status;
-    assert.equal(status, 200);
-    assert.equal(child.exitCode, null);
-  } finally {
-    child.kill('SIGKILL');
-  }
-});
+test(
+  'F33: A process that runs out of files goes on listening, and answers when there are some again',
+  { skip: lacksPrlimit && 'needs prlimit' },
+  async () => {
+    const program = fileURLToPath(new URL('../support/few-files.ts', import.meta.url));
+    const child = spawn(PRLIMIT, ['--nofile=64', process.execPath, '--disable-warning=ExperimentalWarning', program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    try {
+      const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+      const { port, token } = JSON.parse(line) as { port: number; token: string };
+      const whoami = request('GET', '/api/v1/whoami', { Authorization: `Bearer ${token}` });
+      assert.equal(split(await exchange(port, whoami)).status, 200);
+      const sockets = await Promise.all(Array.from({ length: 200 }, () => open(port)));
+      for (const socket of sockets) socket.destroy();
+      let status = 0;
+      const deadline = performance.now() + 10_000;
+      while (status !== 200 && performance.now() < deadline)
+        status = split(await exchange(port, whoami).catch(() => '')).status;
+      assert.equal(status, 200);
+      assert.equal(child.exitCode, null);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  },
+);
 
 test('The ingress listener answers what it does not know with an envelope of 404, under the same limits', async (t) => {
   const program = await startProgram(t);
-  const ingress = createIngressFace({ home: program, log: { error: () => undefined }, limits: { headersMs: 200, checkMs: 50 } });
+  const ingress = createIngressFace({
+    home: program,
+    log: { error: () => undefined },
+    limits: { headersMs: 200, checkMs: 50 },
+  });
   t.after(() => ingress.close(0));
   const { port, url } = await ingress.listen({ host: '127.0.0.1', port: 0 });
   assert.equal(url, `http://127.0.0.1:${port}`);
-  for (const text of [request('GET', '/'), request('POST', '/hook/x', { 'Content-Length': '2' }, '{}'), request('GET', '/api/v1/jobs')]) {
+  for (const text of [
+    request('GET', '/'),
+    request('POST', '/hook/x', { 'Content-Length': '2' }, '{}'),
+    request('GET', '/api/v1/jobs'),
+  ]) {
     const { status, body } = split(await exchange(port, text));
     assert.equal(status, 404);
     assert.match(body, /^\{"schema_version":1,"kind":"error","error":\{"code":"not_found"/);

@@ -44,7 +44,9 @@ test(`T53: All of ${ROWS} rows come, newest first and once, while others are ans
   const program = await startProgram(t);
   await fill(program.store);
   await send(program, 'readonly', { method: 'GET', path: '/api/v1/whoami' });
-  const response = await fetch(`${program.url}/api/v1/jobs?limit=0`, { headers: { authorization: `Bearer ${program.tokens.readonly}` } });
+  const response = await fetch(`${program.url}/api/v1/jobs?limit=0`, {
+    headers: { authorization: `Bearer ${program.tokens.readonly}` },
+  });
   assert.ok(response.body !== null);
   const order: string[] = [];
   const other = send(program, 'readonly', { method: 'GET', path: '/api/v1/jobs?limit=1' });
@@ -92,8 +94,13 @@ test('T53: A list that fails on its way is cut, so that half of it does not look
   const pages = { left: 3 };
   const program = await startProgram(t, { wrapStore: (store) => failingAfter(store, pages) });
   await fill(program.store);
-  const ask = fetch(`${program.url}/api/v1/jobs?limit=0`, { headers: { authorization: `Bearer ${program.tokens.readonly}` } });
-  await assert.rejects(ask.then((response) => response.text()), /terminated/);
+  const ask = fetch(`${program.url}/api/v1/jobs?limit=0`, {
+    headers: { authorization: `Bearer ${program.tokens.readonly}` },
+  });
+  await assert.rejects(
+    ask.then((response) => response.text()),
+    /terminated/,
+  );
   assert.equal(program.logged.length, 1);
 });
 
@@ -106,5 +113,7 @@ function failingAfter(store: Store, pages: { left: number }): Store {
       return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
-  return new Proxy(store, { get: (target, name, receiver) => (name === 'db' ? db : (Reflect.get(target, name, receiver) as unknown)) });
+  return new Proxy(store, {
+    get: (target, name, receiver) => (name === 'db' ? db : (Reflect.get(target, name, receiver) as unknown)),
+  });
 }

@@ -7,7 +7,17 @@ import type { Store } from '../../src/store/store.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { judgeAlways } from '../support/scenario.ts';
 
-const IDENTITIES = ['none', 'garbage', 'expired', 'revoked', 'readonly', 'operator', 'approve', 'host', 'session'] as const;
+const IDENTITIES = [
+  'none',
+  'garbage',
+  'expired',
+  'revoked',
+  'readonly',
+  'operator',
+  'approve',
+  'host',
+  'session',
+] as const;
 type Identity = (typeof IDENTITIES)[number];
 
 const UNKNOWN_JOB = 'job_00000000000000000000000000';
@@ -16,7 +26,9 @@ const UNKNOWN_ENDPOINT = 'ep_00000000000000000000000000';
 const UNKNOWN_APPROVAL = 'apr_00000000000000000000000000';
 
 /** What is sent to each operation, and what who may call it gets. A new operation needs its row here. */
-const SAMPLES: Readonly<Record<string, { params?: Readonly<Record<string, string>>; body?: unknown; allowed: number; endless?: true }>> = {
+const SAMPLES: Readonly<
+  Record<string, { params?: Readonly<Record<string, string>>; body?: unknown; allowed: number; endless?: true }>
+> = {
   whoami: { allowed: 200 },
   doctor: { allowed: 200 },
   openapi: { allowed: 200 },
@@ -66,7 +78,8 @@ function permits(identity: Identity, { method, path }: HttpFace): boolean {
   if (path === '/approvals/{id}/decision') return identity === 'approve';
   if (path === '/approvals/{id}/plan' || path === '/audit') return identity === 'operator' || identity === 'approve';
   if (method === 'GET') return identity === 'readonly' || identity === 'operator' || identity === 'approve';
-  if (path === '/checks/{name}/probe') return identity === 'readonly' || identity === 'operator' || identity === 'approve';
+  if (path === '/checks/{name}/probe')
+    return identity === 'readonly' || identity === 'operator' || identity === 'approve';
   return identity === 'operator';
 }
 
@@ -119,13 +132,20 @@ describe('The authorisation matrix', () => {
       test(`T01 T03 T04 T09: ${http.method} ${http.path} as ${identity}`, async () => {
         const sample = SAMPLES[id];
         assert.ok(sample !== undefined, `${id} has no row in SAMPLES of test/api/matrix.test.ts`);
-        const path = http.path.replaceAll(/\{([a-z_]+)\}/g, (_all, name: string) => sample.params?.[name] ?? assert.fail(`${id}: ${name} has no sample`));
+        const path = http.path.replaceAll(
+          /\{([a-z_]+)\}/g,
+          (_all, name: string) => sample.params?.[name] ?? assert.fail(`${id}: ${name} has no sample`),
+        );
         const known = !['none', 'garbage', 'expired', 'revoked'].includes(identity);
         const status = !known ? 401 : permits(identity, http) ? sample.allowed : 403;
         alarm.touched = 0;
         const body = sample.body === undefined ? {} : { body: JSON.stringify(sample.body) };
         const type = sample.body === undefined ? {} : { 'content-type': 'application/json' };
-        const response = await fetch(`${program.url}/api/v1${path}`, { method: http.method, headers: { ...headers[identity], ...type }, ...body });
+        const response = await fetch(`${program.url}/api/v1${path}`, {
+          method: http.method,
+          headers: { ...headers[identity], ...type },
+          ...body,
+        });
         const text = sample.endless === true && response.ok ? await dropped(response) : await response.text();
         assert.equal(response.status, status, text);
         judgeAlways(response.headers);
@@ -140,7 +160,11 @@ describe('The authorisation matrix', () => {
 
   for (const identity of IDENTITIES) {
     test(`T01: GET /metrics as ${identity}`, async () => {
-      const status = ['none', 'garbage', 'expired', 'revoked'].includes(identity) ? 401 : identity === 'host' ? 403 : 200;
+      const status = ['none', 'garbage', 'expired', 'revoked'].includes(identity)
+        ? 401
+        : identity === 'host'
+          ? 403
+          : 200;
       const response = await fetch(`${program.url}/metrics`, { headers: headers[identity] });
       assert.equal(response.status, status);
       assert.equal((await response.text()).includes('gatehouse_http_responses_total'), status === 200);

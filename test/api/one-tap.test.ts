@@ -3,13 +3,28 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Decision } from '../../src/domain/approval.ts';
 import { insertLinks } from '../../src/store/decision-links.ts';
-import { ask, assertPending, type DecisionSite, type Gated, type GateOptions, openDecisionSite, tap } from '../support/decision-site.ts';
+import {
+  ask,
+  assertPending,
+  type DecisionSite,
+  type Gated,
+  type GateOptions,
+  openDecisionSite,
+  tap,
+} from '../support/decision-site.ts';
 import { openHookSite } from '../support/hook-site.ts';
 
 /** A pair whose links are buttons, whatever is asked: the message that was sent decides nothing. */
-async function buttons(site: DecisionSite, { approvalId }: Gated, oneTap: readonly Decision[] = ['approve', 'reject']): Promise<Record<Decision, string>> {
-  const tokens = await site.program.store.write((tx) => insertLinks(tx, { approvalId, recipient: 'ana', target: null, madeBy: null, oneTap }));
-  const url = (decision: Decision): string => `${site.url}/approval/${approvalId}/${decision}?token=${tokens[decision]}`;
+async function buttons(
+  site: DecisionSite,
+  { approvalId }: Gated,
+  oneTap: readonly Decision[] = ['approve', 'reject'],
+): Promise<Record<Decision, string>> {
+  const tokens = await site.program.store.write((tx) =>
+    insertLinks(tx, { approvalId, recipient: 'ana', target: null, madeBy: null, oneTap }),
+  );
+  const url = (decision: Decision): string =>
+    `${site.url}/approval/${approvalId}/${decision}?token=${tokens[decision]}`;
   return { approve: url('approve'), reject: url('reject') };
 }
 
@@ -82,23 +97,40 @@ describe('T75: One tap', () => {
     await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ destroys: 0 }).execute());
     assert.equal((await tap(approve)).status, 409);
     const [, seen = ''] = /name="seen" value="(\w+)"/.exec((await ask(approve, 'GET')).text) ?? [];
-    await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: Buffer.alloc(64) }).execute());
+    await site.program.store.write((tx) =>
+      tx.db
+        .updateTable('artifacts')
+        .set({ sealed_view: Buffer.alloc(64) })
+        .execute(),
+    );
     assert.equal((await tap(approve)).status, 409);
     assert.equal((await ask(approve, 'POST', `seen=${seen}`)).status, 409);
     await assertPending(site, gated);
   });
 });
 
-const gatedRule = (more: string): string => `when: event.source == "generic"\napproval: required\n${more}action:\n  command: ["true"]\n  inventory: localhost\n`;
+const gatedRule = (more: string): string =>
+  `when: event.source == "generic"\napproval: required\n${more}action:\n  command: ["true"]\n  inventory: localhost\n`;
 
 test('T75: A request remembers whether its rule allowed one tap when it asked', async (t) => {
   const site = await openHookSite(t);
   const hook = await site.hook('generic');
-  for (const [more, fingerprint] of [['one_tap: true\n', 'a'], ['', 'b'], ['one_tap: false\n', 'c']] as const) {
+  for (const [more, fingerprint] of [
+    ['one_tap: true\n', 'a'],
+    ['', 'b'],
+    ['one_tap: false\n', 'c'],
+  ] as const) {
     await site.call('rule.add', { name: 'clean-up', text: gatedRule(more), replace: true });
-    const { status } = await fetch(hook, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name: 'DiskFull', status: 'firing', fingerprint }) });
+    const { status } = await fetch(hook, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'DiskFull', status: 'firing', fingerprint }),
+    });
     assert.equal(status, 202);
   }
   const asked = await site.program.store.db.selectFrom('approvals').select('one_tap').orderBy('id').execute();
-  assert.deepEqual(asked.map((row) => row.one_tap), [1, 0, 0]);
+  assert.deepEqual(
+    asked.map((row) => row.one_tap),
+    [1, 0, 0],
+  );
 });

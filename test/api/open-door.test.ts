@@ -18,15 +18,36 @@ function fresh(t: TestContext): (addr: string) => Settings {
 
 async function createToken(settings: Settings, name: string, expiresAt: number | null): Promise<void> {
   const local = await openLocal(settings);
-  const row = { id: newId('tok', Date.now()), name, owner: name, scope: 'operator' as const, salt: Buffer.alloc(16), hash: Buffer.alloc(40) };
-  await local.home.store.write((tx) => insertToken(tx, { ...row, version: 1, created_at: tx.now, expires_at: expiresAt, revoked_at: null }));
+  const row = {
+    id: newId('tok', Date.now()),
+    name,
+    owner: name,
+    scope: 'operator' as const,
+    salt: Buffer.alloc(16),
+    hash: Buffer.alloc(40),
+  };
+  await local.home.store.write((tx) =>
+    insertToken(tx, { ...row, version: 1, created_at: tx.now, expires_at: expiresAt, revoked_at: null }),
+  );
   await local.close();
 }
 
 test('T10: Without an active token every address that others reach is refused, with a message that says what to do', async (t) => {
   const settings = fresh(t);
-  for (const addr of ['0.0.0.0:0', '[::]:0', ':0', '192.0.2.1:0', '[2001:db8::1]:0', '[::ffff:192.0.2.1]:0', 'gatehouse.example:0']) {
-    await assert.rejects(startWeb(settings(addr)), { code: 'invalid_argument', message: /no token is active.*svc token create/ }, addr);
+  for (const addr of [
+    '0.0.0.0:0',
+    '[::]:0',
+    ':0',
+    '192.0.2.1:0',
+    '[2001:db8::1]:0',
+    '[::ffff:192.0.2.1]:0',
+    'gatehouse.example:0',
+  ]) {
+    await assert.rejects(
+      startWeb(settings(addr)),
+      { code: 'invalid_argument', message: /no token is active.*svc token create/ },
+      addr,
+    );
   }
 });
 

@@ -27,13 +27,20 @@ test('The OpenAPI document is the one that was last agreed to', () => {
 });
 
 test('Each operation with a route is described once, with its path parameters and all of its statuses', () => {
-  const described = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, node]) => ({ path, method, node })));
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, node]) => ({ path, method, node })),
+  );
   const rows = OPERATIONS.filter(({ http }) => !isNone(http));
   assert.deepEqual(described.map(({ node }) => node.operationId).toSorted(), rows.map(({ id }) => id).toSorted());
   for (const { path, node } of described) {
     const parameters = (node.parameters ?? []).filter((each) => each.in === 'path').map(({ name }) => name);
-    assert.deepEqual(parameters, [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1]), node.operationId);
-    for (const status of ['400', '401', '403', '500', '503']) assert.ok(status in node.responses, `${node.operationId} has no ${status}`);
+    assert.deepEqual(
+      parameters,
+      [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1]),
+      node.operationId,
+    );
+    for (const status of ['400', '401', '403', '500', '503'])
+      assert.ok(status in node.responses, `${node.operationId} has no ${status}`);
   }
 });
 

@@ -11,9 +11,16 @@ function resource(name: string, actions: readonly string[], before: object | nul
 
 void test('T56: the kept text of a plan view has the bytes that its projection has, so every face shows the same', () => {
   const awkward = { a: '</script>&"\\\n\u2028 ö 😀', b: '\ud800', pw: 'hunter2-secret', n: [1, { z: null }] };
-  const resources = [resource('c', ['create'], null, awkward), resource('u', ['update'], { a: 1 }, awkward), resource('d', ['delete'], awkward, null)];
+  const resources = [
+    resource('c', ['create'], null, awkward),
+    resource('u', ['update'], { a: 1 }, awkward),
+    resource('d', ['delete'], awkward, null),
+  ];
   for (const changes of [resources, []]) {
-    const { view } = viewOf({ format_version: '1.2', resource_changes: changes }, { artifactId: 'art_"1"', secrets: [] });
+    const { view } = viewOf(
+      { format_version: '1.2', resource_changes: changes },
+      { artifactId: 'art_"1"', secrets: [] },
+    );
     assert.equal(JSON.stringify(VIEWS['approval.plan'].parse(JSON.parse(view))), view);
   }
 });

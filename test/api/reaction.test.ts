@@ -42,10 +42,17 @@ for (const postgres of [false, true]) {
 test('The steps of an evaluation name the term that was false, while the rule is what it was', async (t) => {
   const program = await startProgram(t);
   const { reaction } = program.services;
-  await addRule(reaction, 'a-night', { when: 'event.source == "generic" && event.name == "DiskFull" && event.labels.instance == "db2"' });
+  await addRule(reaction, 'a-night', {
+    when: 'event.source == "generic" && event.name == "DiskFull" && event.labels.instance == "db2"',
+  });
   await addRule(reaction, 'b-clean');
   // In another millisecond than the rule was made in.
-  await program.store.write((tx) => tx.db.updateTable('rules').set((eb) => ({ updated_at: eb('updated_at', '-', 1_000) })).execute());
+  await program.store.write((tx) =>
+    tx.db
+      .updateTable('rules')
+      .set((eb) => ({ updated_at: eb('updated_at', '-', 1_000) }))
+      .execute(),
+  );
   const [outcome] = await receive(reaction, [alert()], WEBHOOK);
   const steps = async (): Promise<string[]> => {
     const operation = OPERATIONS.find(({ id }) => id === 'event.trace');
@@ -54,16 +61,30 @@ test('The steps of an evaluation name the term that was false, while the rule is
     assert.ok(answer.shape === 'body');
     return (answer.data as { steps: { why: string }[] }).steps.map(({ why }) => why);
   };
-  assert.deepEqual((await steps()).slice(0, 2), ['It did not match: this is false: event.labels.instance == "db2"', 'It matched.']);
-  await program.store.write((tx) => tx.db.updateTable('rules').set({ updated_at: Date.now() + 1 }).execute());
+  assert.deepEqual((await steps()).slice(0, 2), [
+    'It did not match: this is false: event.labels.instance == "db2"',
+    'It matched.',
+  ]);
+  await program.store.write((tx) =>
+    tx.db
+      .updateTable('rules')
+      .set({ updated_at: Date.now() + 1 })
+      .execute(),
+  );
   assert.equal((await steps())[0], 'It did not match; the rule is another one now.');
 });
 
 test('Annotations are told with the steps, on the machine itself, and in no view of the event', async (t) => {
   const program = await startProgram(t);
-  const [outcome] = await receive(program.services.reaction, [alert({ annotations: { summary: 'nearly full' } })], WEBHOOK);
+  const [outcome] = await receive(
+    program.services.reaction,
+    [alert({ annotations: { summary: 'nearly full' } })],
+    WEBHOOK,
+  );
   const id = outcome?.event.id ?? assert.fail();
-  assert.deepEqual((await callLocally<{ annotations: unknown }>(program, 'event.trace', { id })).annotations, { summary: 'nearly full' });
+  assert.deepEqual((await callLocally<{ annotations: unknown }>(program, 'event.trace', { id })).annotations, {
+    summary: 'nearly full',
+  });
   const shown = await send(program, 'readonly', { method: 'GET', path: `/api/v1/events/${id}` });
   assert.equal(shown.status, 200);
   assert.doesNotMatch(JSON.stringify(shown.json), /nearly full/);
@@ -72,7 +93,11 @@ test('Annotations are told with the steps, on the machine itself, and in no view
 const ROWS = 50_000;
 
 async function fill({ store }: Program): Promise<void> {
-  for (let done = 0; done < ROWS; done += 5_000) await putEvents(store, Array.from({ length: 5_000 }, (_, n) => ({ name: `n${done + n}` })));
+  for (let done = 0; done < ROWS; done += 5_000)
+    await putEvents(
+      store,
+      Array.from({ length: 5_000 }, (_, n) => ({ name: `n${done + n}` })),
+    );
 }
 
 function rssMib(): number {
@@ -94,7 +119,11 @@ test(`T53: All of ${ROWS} events come once and newest first, in bounded memory, 
   const others: Promise<unknown>[] = [];
   for await (const chunk of response.body ?? []) {
     tail += Buffer.from(chunk).toString('latin1');
-    for (let match = /"id":"(evt_[0-9a-z]{26})"/.exec(tail); match !== null; match = /"id":"(evt_[0-9a-z]{26})"/.exec(tail)) {
+    for (
+      let match = /"id":"(evt_[0-9a-z]{26})"/.exec(tail);
+      match !== null;
+      match = /"id":"(evt_[0-9a-z]{26})"/.exec(tail)
+    ) {
       const id = match[1] ?? '';
       assert.ok(id < last, 'newest first, and none twice');
       last = id;

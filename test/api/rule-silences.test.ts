@@ -14,8 +14,11 @@ type Rule = Projected<'rule.get'>;
 type Silence = Projected<'silence.get'>;
 
 const add = (program: Program, name: string): Promise<Rule> =>
-  callLocally<Rule>(program, 'rule.add', { text: `name: ${name}\nwhen: event.source == "generic"\naction: {command: ["true"], inventory: localhost}\n` });
-const silence = (program: Program, raw: object): Promise<Silence> => callLocally<Silence>(program, 'silence.add', { for: '1h', reason: 'r', ...raw });
+  callLocally<Rule>(program, 'rule.add', {
+    text: `name: ${name}\nwhen: event.source == "generic"\naction: {command: ["true"], inventory: localhost}\n`,
+  });
+const silence = (program: Program, raw: object): Promise<Silence> =>
+  callLocally<Silence>(program, 'silence.add', { for: '1h', reason: 'r', ...raw });
 const got = (program: Program, name: string): Promise<Rule> => callLocally<Rule>(program, 'rule.get', { name });
 const toldBy = ({ silenced_until: until, silence_id: id }: Partial<Rule>): unknown => ({ until, id });
 
@@ -33,7 +36,8 @@ describe('A rule', () => {
     const listed = async (): Promise<unknown[]> => (await callLocally<Rule[]>(program, 'rule.list', {})).map(toldBy);
     assert.deepEqual([toldBy(await got(program, 'a')), toldBy(await got(program, 'b'))], [told, nothing]);
     assert.deepEqual(await listed(), [told, nothing]);
-    for (const verb of ['disable', 'enable']) assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), told, verb);
+    for (const verb of ['disable', 'enable'])
+      assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), told, verb);
   });
 
   test('tells it no longer once its time is over, though nothing in the store says so yet', async (t) => {
@@ -54,11 +58,20 @@ describe('A rule', () => {
   test('takes its silences with it: another one of its name acts, and who removed it is told', async (t) => {
     const program = await startProgram(t);
     for (const name of ['a', 'b']) await add(program, name);
-    const ends = [await silence(program, { rule: 'a' }), await silence(program, { rule: 'a', when: 'event.name != "x"' })].map(({ id }) => id);
-    const stay = [await silence(program, { rule: 'b' }), await silence(program, { when: 'event.name == "x"' })].map(({ id }) => id);
+    const ends = [
+      await silence(program, { rule: 'a' }),
+      await silence(program, { rule: 'a', when: 'event.name != "x"' }),
+    ].map(({ id }) => id);
+    const stay = [await silence(program, { rule: 'b' }), await silence(program, { when: 'event.name == "x"' })].map(
+      ({ id }) => id,
+    );
     const removed = await callLocally<Rule>(program, 'rule.remove', { name: 'a' });
     assert.deepEqual([removed.ended_silences, removed.silenced_until], [ends, undefined]);
-    assert.deepEqual(await audited(program), { operation: 'rule.remove', target: 'a', detail: { ended_silences: ends } });
+    assert.deepEqual(await audited(program), {
+      operation: 'rule.remove',
+      target: 'a',
+      detail: { ended_silences: ends },
+    });
     const open = await callLocally<Silence[]>(program, 'silence.list', {});
     assert.deepEqual(open.map(({ id }) => id).toSorted(), stay);
     await add(program, 'a');
@@ -80,5 +93,8 @@ describe('A rule', () => {
 
 test('A silence that does with constants alone what fails is refused when it is added', async (t) => {
   const program = await startProgram(t);
-  await assert.rejects(silence(program, { when: 'true || 1/0 == 1' }), refusal('invalid_argument', /^when: character 10: a division by zero\.$/));
+  await assert.rejects(
+    silence(program, { when: 'true || 1/0 == 1' }),
+    refusal('invalid_argument', /^when: character 10: a division by zero\.$/),
+  );
 });

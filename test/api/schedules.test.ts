@@ -13,7 +13,8 @@ import { audited, callLocally, makeWorkspace } from '../support/workspace-maker.
 
 type Schedule = Projected<'schedule.get'>;
 
-const call = (program: Program, verb: string, raw: object): Promise<Schedule> => callLocally<Schedule>(program, `schedule.${verb}`, raw);
+const call = (program: Program, verb: string, raw: object): Promise<Schedule> =>
+  callLocally<Schedule>(program, `schedule.${verb}`, raw);
 const CRON = { name: 'nightly', cron: '0 3 * * *' };
 const COMMAND = { ...CRON, command: ['uptime'], inventory: 'localhost' };
 
@@ -25,7 +26,9 @@ function refused(code: FailureCode, message: RegExp) {
   };
 }
 
-async function programWith(t: { after(step: () => Promise<void>): void }): Promise<{ program: Program; time: ReturnType<typeof timeFrom> }> {
+async function programWith(t: {
+  after(step: () => Promise<void>): void;
+}): Promise<{ program: Program; time: ReturnType<typeof timeFrom> }> {
   const time = timeFrom('2026-11-21T12:00:00Z');
   const program = await startProgram(t, { clock: time.clock });
   await makeWorkspace(program, 'net');
@@ -36,7 +39,13 @@ describe('Adding a schedule', () => {
   test('Its next slot is told in UTC, by the clock of its zone; the daemon is woken and the ledger has it', async (t) => {
     const { program } = await programWith(t);
     const wakes = program.wakes();
-    const added = await call(program, 'add', { ...CRON, timezone: 'europe/berlin', apply: 'net', approval: 'required', approval_ttl: '90m' });
+    const added = await call(program, 'add', {
+      ...CRON,
+      timezone: 'europe/berlin',
+      apply: 'net',
+      approval: 'required',
+      approval_ttl: '90m',
+    });
     assert.deepEqual(added, {
       name: 'nightly',
       cron: '0 3 * * *',
@@ -51,7 +60,11 @@ describe('Adding a schedule', () => {
       action: { kind: 'apply', workspace: 'net', timeout: null },
     });
     assert.ok(program.wakes() > wakes);
-    assert.deepEqual(await audited(program), { operation: 'schedule.add', target: 'nightly', detail: { runbook: 'apply:net', approval: 'required' } });
+    assert.deepEqual(await audited(program), {
+      operation: 'schedule.add',
+      target: 'nightly',
+      detail: { runbook: 'apply:net', approval: 'required' },
+    });
     const { owners, added_by: addedBy } = await scheduleOf(program.store);
     assert.deepEqual([owners, addedBy], ['["local:tester"]', 'local:tester']);
   });
@@ -59,7 +72,10 @@ describe('Adding a schedule', () => {
   test('Without a zone it is UTC, and a command is kept word by word but not shown', async (t) => {
     const { program } = await programWith(t);
     const added = await call(program, 'add', { ...COMMAND, words: ['-p', '${x} $(id)'], limit: 'all', timeout: '10m' });
-    assert.deepEqual([added.timezone, added.next_at, added.runbook], ['UTC', '2026-11-22T03:00:00.000Z', 'command:localhost']);
+    assert.deepEqual(
+      [added.timezone, added.next_at, added.runbook],
+      ['UTC', '2026-11-22T03:00:00.000Z', 'command:localhost'],
+    );
     assert.deepEqual(added.action, { kind: 'command', inventory: 'localhost', limit: 'all', timeout: '10m' });
     assert.deepEqual(JSON.parse((await scheduleOf(program.store)).action), {
       kind: 'command',
@@ -89,8 +105,16 @@ describe('Adding a schedule', () => {
       [{ ...COMMAND, cron: '0 0 3 * * *' }, 'invalid_argument', /^cron: .*no seconds/],
       [{ ...COMMAND, cron: '0 0 30 2 *' }, 'invalid_argument', /^cron: .*never/],
       [{ ...COMMAND, timezone: 'Mars/Olympus' }, 'invalid_argument', /^timezone: /],
-      [CRON, 'invalid_argument', /^plan, drift, apply, destroy, command: expected exactly one of them\. The words of a command come last, after --\.$/],
-      [{ ...CRON, inventory: 'localhost' }, 'invalid_argument', /^command: with an inventory goes a command; its words come last, after --\.$/],
+      [
+        CRON,
+        'invalid_argument',
+        /^plan, drift, apply, destroy, command: expected exactly one of them\. The words of a command come last, after --\.$/,
+      ],
+      [
+        { ...CRON, inventory: 'localhost' },
+        'invalid_argument',
+        /^command: with an inventory goes a command; its words come last, after --\.$/,
+      ],
       [{ ...COMMAND, plan: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'net', destroy: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'nowhere' }, 'not_found', /nowhere/],
@@ -106,7 +130,8 @@ describe('Adding a schedule', () => {
       [{ ...COMMAND, approval: 'required', approval_ttl: '8d' }, 'invalid_argument', /^approval_ttl: .*7d/],
       [{ ...COMMAND, name: 'Not A Name' }, 'invalid_argument', /^name: /],
     ];
-    for (const [raw, code, message] of cases) await assert.rejects(call(program, 'add', raw), refused(code, message), JSON.stringify(raw));
+    for (const [raw, code, message] of cases)
+      await assert.rejects(call(program, 'add', raw), refused(code, message), JSON.stringify(raw));
     assert.deepEqual(await program.store.db.selectFrom('schedules').selectAll().execute(), []);
   });
 });
@@ -128,7 +153,11 @@ describe('Switching a schedule', () => {
     const { program } = await programWith(t);
     await call(program, 'add', COMMAND);
     const enable = OPERATIONS.find(({ id }) => id === 'schedule.enable') ?? assert.fail();
-    const as = (owner: string) => invoke({ store: program.store, services: program.services }, enable, { caller: { ...localCaller(owner), owner }, raw: { name: 'nightly' } });
+    const as = (owner: string) =>
+      invoke({ store: program.store, services: program.services }, enable, {
+        caller: { ...localCaller(owner), owner },
+        raw: { name: 'nightly' },
+      });
     await as('bea');
     assert.equal((await scheduleOf(program.store)).owners, '["local:tester"]', 'it was on already');
     await call(program, 'disable', { name: 'nightly' });
@@ -138,11 +167,17 @@ describe('Switching a schedule', () => {
 
   test('What is not there is not found; what is removed is gone, and the list is what it was', async (t) => {
     const { program } = await programWith(t);
-    for (const verb of ['enable', 'disable', 'remove']) await assert.rejects(call(program, verb, { name: 'nightly' }), refused('not_found', /nightly/));
+    for (const verb of ['enable', 'disable', 'remove'])
+      await assert.rejects(call(program, verb, { name: 'nightly' }), refused('not_found', /nightly/));
     await call(program, 'add', COMMAND);
-    const list = async () => (await send(program, 'readonly', { method: 'GET', path: '/api/v1/schedules' })).json as { data: unknown[] };
+    const list = async () =>
+      (await send(program, 'readonly', { method: 'GET', path: '/api/v1/schedules' })).json as { data: unknown[] };
     assert.equal((await list()).data.length, 1);
-    assert.deepEqual([(await call(program, 'remove', { name: 'nightly' })).name], ['nightly'], 'what was removed is shown');
+    assert.deepEqual(
+      [(await call(program, 'remove', { name: 'nightly' })).name],
+      ['nightly'],
+      'what was removed is shown',
+    );
     assert.deepEqual((await list()).data, []);
   });
 });

@@ -33,7 +33,10 @@ test('A token is exchanged for a cookie that scripts, other sites and other path
   assert.equal(response.status, 303);
   assert.equal(response.headers.get('location'), '/ops/');
   judgeAlways(response.headers);
-  assert.match(response.headers.get('set-cookie') ?? '', /^svc_session=[\w-]{43}; Path=\/ops; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
+  assert.match(
+    response.headers.get('set-cookie') ?? '',
+    /^svc_session=[\w-]{43}; Path=\/ops; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
+  );
 });
 
 test('Without https the cookie is not marked Secure, or no browser would send it back', async (t) => {
@@ -44,7 +47,10 @@ test('Without https the cookie is not marked Secure, or no browser would send it
 
 test('A wrong token is 401 with the sign-in page and a message, and no cookie', async (t) => {
   const program = await startProgram(t);
-  for (const token of ['svc_x', `${program.tokens.readonly.slice(0, -1)}${program.tokens.readonly.endsWith('A') ? 'B' : 'A'}`]) {
+  for (const token of [
+    'svc_x',
+    `${program.tokens.readonly.slice(0, -1)}${program.tokens.readonly.endsWith('A') ? 'B' : 'A'}`,
+  ]) {
     const response = await post(program, '/login', { token });
     assert.equal(response.status, 401);
     assert.equal(response.headers.get('set-cookie'), null);
@@ -56,7 +62,11 @@ test('A wrong token is 401 with the sign-in page and a message, and no cookie', 
 
 test('What is no sign-in form is refused, and a long one is not read', async (t) => {
   const program = await startProgram(t);
-  const json = await fetch(`${program.url}/login`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+  const json = await fetch(`${program.url}/login`, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json' },
+  });
   assert.equal(json.status, 400);
   assert.equal((await post(program, '/login', {})).status, 400);
   assert.equal((await post(program, '/login', { token: 'x'.repeat(5_000) })).status, 400);
@@ -113,7 +123,17 @@ test('A session that follows a notification is told that there is no page yet, a
     ['/devices', 'svc notify endpoint list'],
   ];
   for (const [path, command] of shows) assert.equal(await told(path), command, path);
-  const none = [`/approvals/job_${body}`, '/approvals/apr_x', `/approvals/apr_${body}/`, `/approvals/apr_${body};ls`, `/approvals/apr_${body}%0als`, `/jobs/job_${body}<script>`, '/jobs/%3Cscript%3E', '/jobs/', '/nothing'];
+  const none = [
+    `/approvals/job_${body}`,
+    '/approvals/apr_x',
+    `/approvals/apr_${body}/`,
+    `/approvals/apr_${body};ls`,
+    `/approvals/apr_${body}%0als`,
+    `/jobs/job_${body}<script>`,
+    '/jobs/%3Cscript%3E',
+    '/jobs/',
+    '/nothing',
+  ];
   for (const path of none) assert.equal(await told(path), null, path);
   const envelope = await send(program, 'readonly', { method: 'GET', path: '/jobs' });
   assert.deepEqual([envelope.status, /"message":"There is no such page\."/.test(envelope.text)], [404, true]);
@@ -133,7 +153,11 @@ test('T08: A form posted by another site is refused and changes nothing', async 
     { origin: program.url.replace('127.0.0.1', 'localhost') },
   ];
   for (const headers of foreign) {
-    assert.equal((await post(program, '/logout', { csrf }, { cookie, ...headers })).status, 403, JSON.stringify(headers));
+    assert.equal(
+      (await post(program, '/logout', { csrf }, { cookie, ...headers })).status,
+      403,
+      JSON.stringify(headers),
+    );
     const login = await post(program, '/login', { token: program.tokens.operator }, headers);
     assert.deepEqual([login.status, login.headers.get('set-cookie')], [403, null], JSON.stringify(headers));
   }
@@ -152,7 +176,12 @@ test('T08: A form without the token of its session is refused, whatever the brow
 
 test('T08: A form of our own page is taken, whether the browser tells by Sec-Fetch-Site or by Origin', async (t) => {
   const program = await startProgram(t);
-  for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }, { origin: program.url }, {}] as Extra[]) {
+  for (const headers of [
+    { 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+    { origin: program.url },
+    {},
+  ] as Extra[]) {
     const cookie = await signIn(program, program.tokens.operator);
     const response = await post(program, '/logout', { csrf: await csrfOf(program, cookie) }, { cookie, ...headers });
     assert.equal(response.status, 303);
@@ -184,11 +213,20 @@ test('T08: A session ends with the revocation of its token, with its expiry, and
     lasting: await signIn(program, program.tokens.readonly),
   };
   await program.revoke(revoked);
-  assert.deepEqual(await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))), [401, 200, 200]);
+  assert.deepEqual(
+    await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))),
+    [401, 200, 200],
+  );
   now += 3_600_000;
-  assert.deepEqual(await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))), [401, 401, 200]);
+  assert.deepEqual(
+    await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))),
+    [401, 401, 200],
+  );
   now += 11 * 3_600_000;
-  assert.deepEqual(await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))), [401, 401, 401]);
+  assert.deepEqual(
+    await Promise.all(Object.values(cookies).map((cookie) => statusWith(program, cookie))),
+    [401, 401, 401],
+  );
 });
 
 test('T09: A session alone can write nothing below /api/v1', async (t) => {
@@ -199,5 +237,8 @@ test('T09: A session alone can write nothing below /api/v1', async (t) => {
     assert.equal(answer.status, 403);
     assert.match(answer.text, /needs a bearer token/);
   }
-  assert.match((await send(program, 'readonly', { method: 'GET', path: `/api/v1/jobs/${job}` })).text, /"state":"queued"/);
+  assert.match(
+    (await send(program, 'readonly', { method: 'GET', path: `/api/v1/jobs/${job}` })).text,
+    /"state":"queued"/,
+  );
 });

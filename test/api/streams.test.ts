@@ -73,7 +73,8 @@ test('One identity gets four streams, all together get eight, and who is refused
     return response.text();
   };
   const sockets = [];
-  for (const token of [program.tokens.readonly, program.tokens.readonly, twin, twin]) sockets.push(await follow(program, job, token));
+  for (const token of [program.tokens.readonly, program.tokens.readonly, twin, twin])
+    sockets.push(await follow(program, job, token));
   assert.match(await refused(twin), /"kind":"error","error":\{"code":"streams_over_cap"/);
   for (let i = 0; i < 4; i += 1) sockets.push(await follow(program, job, program.tokens.operator));
   assert.equal(program.face.load().places, 8);
@@ -89,13 +90,18 @@ test('One identity gets four streams, all together get eight, and who is refused
 test('300 streams that are opened and left, in every way, leave no place taken', async (t) => {
   const program = await startProgram(t);
   const job = await program.queue();
-  const ways: ((socket: Socket) => void)[] = [(socket) => socket.destroy(), (socket) => socket.end(), (socket) => socket.resetAndDestroy()];
+  const ways: ((socket: Socket) => void)[] = [
+    (socket) => socket.destroy(),
+    (socket) => socket.end(),
+    (socket) => socket.resetAndDestroy(),
+  ];
   for (let i = 0; i < 300; i += 4) {
     await Promise.all(
       [0, 1, 2, 3].map(async (lane) => {
         const socket = await open(program.port);
         socket.write(ask(job, program.tokens.readonly));
-        if (lane !== 3) await Promise.race([untilHas(socket, '\r\n\r\n').catch(() => undefined), once(socket, 'close')]);
+        if (lane !== 3)
+          await Promise.race([untilHas(socket, '\r\n\r\n').catch(() => undefined), once(socket, 'close')]);
         ways[(i + lane) % 3]?.(socket);
       }),
     );
@@ -140,7 +146,11 @@ test('F15: A client that never reads is cut off, costs little memory, and goes o
   const program = await startProgram(t, { limits: { drainMs: 300 } });
   const job = await running(program);
   const line = 'x'.repeat(60_000);
-  for (let i = 0; i < 400; i += 4) await program.print(job, [0, 1, 2, 3].map((n) => `${i + n} ${line}`));
+  for (let i = 0; i < 400; i += 4)
+    await program.print(
+      job,
+      [0, 1, 2, 3].map((n) => `${i + n} ${line}`),
+    );
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   const sockets = await Promise.all([1, 2, 3, 4].map(() => open(program.port)));
@@ -164,8 +174,15 @@ test('F15: A client that never reads is cut off, costs little memory, and goes o
   const seen = seqsIn(partly.slice(0, partly.lastIndexOf('\n\n') + 2));
   const last = seen.at(-1) ?? 0;
   assert.ok(last > 0 && last < 401);
-  const rest = await send(program, 'readonly', { method: 'GET', path: path(job), headers: { 'last-event-id': String(last) } });
-  assert.deepEqual([...seen, ...seqsIn(rest.text)], Array.from({ length: 402 }, (_each, i) => i + 1));
+  const rest = await send(program, 'readonly', {
+    method: 'GET',
+    path: path(job),
+    headers: { 'last-event-id': String(last) },
+  });
+  assert.deepEqual(
+    [...seen, ...seqsIn(rest.text)],
+    Array.from({ length: 402 }, (_each, i) => i + 1),
+  );
   assert.match(rest.text, /event: end\n/);
   for (const socket of sockets) socket.destroy();
 });
@@ -173,9 +190,15 @@ test('F15: A client that never reads is cut off, costs little memory, and goes o
 test('F15: A slow reader gets everything, once and in order', async (t) => {
   const program = await startProgram(t);
   const job = await running(program);
-  for (let i = 0; i < 100; i += 1) await program.print(job, Array.from({ length: 50 }, (_each, n) => `${i * 50 + n} ${'y'.repeat(500)}`));
+  for (let i = 0; i < 100; i += 1)
+    await program.print(
+      job,
+      Array.from({ length: 50 }, (_each, n) => `${i * 50 + n} ${'y'.repeat(500)}`),
+    );
   await program.finish(job, { state: 'succeeded', exitCode: 0 });
-  const response = await fetch(program.url + path(job), { headers: { authorization: `Bearer ${program.tokens.readonly}` } });
+  const response = await fetch(program.url + path(job), {
+    headers: { authorization: `Bearer ${program.tokens.readonly}` },
+  });
   assert.ok(response.body !== null);
   let text = '';
   let reads = 0;
@@ -184,7 +207,10 @@ test('F15: A slow reader gets everything, once and in order', async (t) => {
     reads += 1;
     if (reads % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  assert.deepEqual(seqsIn(text), Array.from({ length: 5_002 }, (_each, i) => i + 1));
+  assert.deepEqual(
+    seqsIn(text),
+    Array.from({ length: 5_002 }, (_each, i) => i + 1),
+  );
 });
 
 test('A stopping listener ends the streams, lets other requests finish, and takes no new connection', async (t) => {
@@ -194,7 +220,9 @@ test('A stopping listener ends the streams, lets other requests finish, and take
   const ended = untilClosed(socket);
   const half = await open(program.port);
   const body = '{"inventory":"localhost","command":["true"]}';
-  half.write(`POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: ${body.length}\r\n\r\n{`);
+  half.write(
+    `POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: ${body.length}\r\n\r\n{`,
+  );
   await send(program, 'operator', { method: 'GET', path: '/api/v1/whoami' });
   const closing = program.face.close(10_000);
   // The chunk that says that nothing follows: an orderly end, not a cut.
@@ -210,7 +238,9 @@ test('A stopping listener ends the streams, lets other requests finish, and take
 test('A stopping listener cuts off what does not end in time', async (t) => {
   const program = await startProgram(t);
   const half = await open(program.port);
-  half.write(`POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: 10\r\n\r\n{`);
+  half.write(
+    `POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: 10\r\n\r\n{`,
+  );
   await send(program, 'operator', { method: 'GET', path: '/api/v1/whoami' });
   await program.face.close(50);
   assert.equal(await untilClosed(half), '');
@@ -224,7 +254,8 @@ test('F15: Events that come one at a time fill the buffer of a client that never
   socket.write(ask(job, program.tokens.readonly));
   await until('the stream is open', () => program.face.load().streams === 1);
   // The kernel takes some megabytes before the buffer in this process begins to fill.
-  for (let i = 0; i < 4_000 && program.face.load().streams === 1; i += 1) await program.print(job, ['z'.repeat(10_000)]);
+  for (let i = 0; i < 4_000 && program.face.load().streams === 1; i += 1)
+    await program.print(job, ['z'.repeat(10_000)]);
   await until('it is cut off', () => program.face.load().streams === 0);
   assert.equal(program.face.load().places, 0);
   socket.destroy();

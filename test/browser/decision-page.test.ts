@@ -3,7 +3,14 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { type DecisionSite, type Gated, openDecisionSite } from '../support/decision-site.ts';
 
-const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 const PHONE = { width: 360, height: 740 };
 /** How long the page is left open with scripts on, in milliseconds: whatever would decide by itself has done so by then. */
 const LEFT_OPEN_MS = 2_000;
@@ -44,7 +51,10 @@ describe('The page of a decision link in a browser', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     test(`fits a phone in ${colorScheme} colours, with targets for a thumb`, async (t) => {
-      const long = Array.from({ length: 30 }, (_, n) => `module.edge["eu-central-${n}"].terraform_data.a_router_with_quite_a_long_name[0]`);
+      const long = Array.from(
+        { length: 30 },
+        (_, n) => `module.edge["eu-central-${n}"].terraform_data.a_router_with_quite_a_long_name[0]`,
+      );
       const { page, approve, faults } = await open(t, colorScheme, long);
       await page.goto(approve);
       const wide = await page.evaluate('document.documentElement.scrollWidth');
@@ -60,7 +70,10 @@ describe('The page of a decision link in a browser', () => {
   }
 
   test('T57: left open with scripts on, it asks for nothing and decides nothing; one click decides, the next visit tells', async (t) => {
-    const { site, gated, page, approve, requests, faults } = await open(t, 'light', ['terraform_data.a', 'terraform_data.b']);
+    const { site, gated, page, approve, requests, faults } = await open(t, 'light', [
+      'terraform_data.a',
+      'terraform_data.b',
+    ]);
     await page.goto(approve);
     await page.waitForTimeout(LEFT_OPEN_MS);
     const path = `/approval/${gated.approvalId}/approve`;

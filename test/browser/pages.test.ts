@@ -5,10 +5,20 @@ import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startProgram } from '../support/program.ts';
 
-const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** A page of its own, and what went wrong on it: refused resources, script errors, requests to other origins. */
-async function openPage(browser: Browser, size: { width: number; height: number }): Promise<{ page: Page; faults: string[] }> {
+async function openPage(
+  browser: Browser,
+  size: { width: number; height: number },
+): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage({ viewport: size });
   const faults: string[] = [];
   page.on('console', (message) => {
@@ -38,9 +48,13 @@ describe('Pages in a browser', () => {
     await page.keyboard.press('Enter');
     await page.locator('input[name=token]').waitFor({ state: 'detached' });
     assert.equal(new URL(page.url()).pathname, '/ops/');
-    assert.deepEqual(await page.context().cookies().then((all) => all.map(({ name, httpOnly, sameSite, path }) => ({ name, httpOnly, sameSite, path }))), [
-      { name: 'svc_session', httpOnly: true, sameSite: 'Lax', path: '/ops' },
-    ]);
+    assert.deepEqual(
+      await page
+        .context()
+        .cookies()
+        .then((all) => all.map(({ name, httpOnly, sameSite, path }) => ({ name, httpOnly, sameSite, path }))),
+      [{ name: 'svc_session', httpOnly: true, sameSite: 'Lax', path: '/ops' }],
+    );
     await page.locator('button').first().click();
     await page.locator('input[name=token]').waitFor();
     assert.deepEqual(await page.context().cookies(), []);

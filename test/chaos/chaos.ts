@@ -115,13 +115,27 @@ function rethrowOthers(error: unknown): void {
 }
 
 async function settled(site: Site): Promise<void> {
-  await until('every job has ended', async () => {
-    const open = await site.store.db.selectFrom('jobs').select('id').where('state', 'not in', TERMINAL as never[]).limit(1).execute();
-    return open.length === 0;
-  }, SETTLE_LIMIT_MS);
+  await until(
+    'every job has ended',
+    async () => {
+      const open = await site.store.db
+        .selectFrom('jobs')
+        .select('id')
+        .where('state', 'not in', TERMINAL as never[])
+        .limit(1)
+        .execute();
+      return open.length === 0;
+    },
+    SETTLE_LIMIT_MS,
+  );
 }
 
-async function figuresOf(site: Site, history: History, kills: readonly Kill[], startMs: readonly number[]): Promise<ChaosFigures> {
+async function figuresOf(
+  site: Site,
+  history: History,
+  kills: readonly Kill[],
+  startMs: readonly number[],
+): Promise<ChaosFigures> {
   const rows = await site.store.db
     .selectFrom('jobs')
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
@@ -133,7 +147,14 @@ async function figuresOf(site: Site, history: History, kills: readonly Kill[], s
     return kill === undefined || row.finished_at === null ? [] : [row.finished_at - kill.atMs];
   });
   const interrupted = history.jobs.filter((job) => job.state === 'interrupted').length;
-  return { kills: kills.length, jobs: history.jobs.length, acks: history.enqueued.length, interrupted, startMs, takeoverMs };
+  return {
+    kills: kills.length,
+    jobs: history.jobs.length,
+    acks: history.enqueued.length,
+    interrupted,
+    startMs,
+    takeoverMs,
+  };
 }
 
 /** One line for people; the share of a list that is at most so large is a percentile. */

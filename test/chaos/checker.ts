@@ -25,14 +25,18 @@ export function check(history: History): Violation[] {
     ...overlaps(history),
     ...history.jobs.flatMap(wrongMoves),
     ...changedEnds(history),
-    ...history.jobs.filter((job) => !isTerminal(job.state)).map((job) => ({ rule: 'I6' as const, what: `${job.id} is still ${job.state}` })),
+    ...history.jobs
+      .filter((job) => !isTerminal(job.state))
+      .map((job) => ({ rule: 'I6' as const, what: `${job.id} is still ${job.state}` })),
     ...history.jobs.flatMap(wrongNumbers),
   ];
 }
 
 function lostAcks({ enqueued, cancelled, jobs }: History): Violation[] {
   const known = new Map(jobs.map((job) => [job.id, job]));
-  const lost = enqueued.filter((ack) => !known.has(ack.jobId)).map((ack) => `${ack.jobId} was acknowledged and is not there`);
+  const lost = enqueued
+    .filter((ack) => !known.has(ack.jobId))
+    .map((ack) => `${ack.jobId} was acknowledged and is not there`);
   const ignored = cancelled
     .filter((id) => known.get(id)?.state !== 'cancelled' && known.get(id)?.cancelRequested !== true)
     .map((id) => `the cancel of ${id} was acknowledged and left no trace`);
@@ -41,8 +45,16 @@ function lostAcks({ enqueued, cancelled, jobs }: History): Violation[] {
 
 /** One request is one job, however often it was sent and whoever answered. */
 function doubleJobs({ enqueued, jobs }: History): Violation[] {
-  const answers = group(enqueued.filter(isRequest), (ack) => ack.requestKey, (ack) => ack.jobId);
-  const rows = group(jobs.filter(isRequest), (job) => job.requestKey, (job) => job.id);
+  const answers = group(
+    enqueued.filter(isRequest),
+    (ack) => ack.requestKey,
+    (ack) => ack.jobId,
+  );
+  const rows = group(
+    jobs.filter(isRequest),
+    (job) => job.requestKey,
+    (job) => job.id,
+  );
   return [...answers, ...rows]
     .filter(([, ids]) => new Set(ids).size > 1)
     .map(([key, ids]) => ({ rule: 'I1', what: `the request ${key} made ${[...new Set(ids)].join(' and ')}` }));
@@ -53,7 +65,11 @@ function isRequest<T extends EnqueueAck | FinalJob>(one: T): one is T & { reques
 }
 
 function ledgerGaps({ jobs, ledger }: History): Violation[] {
-  const rows = group(ledger, (target) => target, () => 1);
+  const rows = group(
+    ledger,
+    (target) => target,
+    () => 1,
+  );
   return jobs
     .filter((job) => job.requestKey !== null && rows.get(job.id)?.length !== 1)
     .map((job) => ({ rule: 'I1', what: `${job.id} has ${rows.get(job.id)?.length ?? 0} rows in the ledger` }));
@@ -61,9 +77,15 @@ function ledgerGaps({ jobs, ledger }: History): Violation[] {
 
 /** Seen from outside by the witness, and for sandboxed jobs by the line that their tool prints first. */
 function doubleStarts({ witness, jobs }: History): Violation[] {
-  const seen = group(witness.filter((line) => line.what === 'start'), (line) => line.jobId, (line) => line.pid);
+  const seen = group(
+    witness.filter((line) => line.what === 'start'),
+    (line) => line.jobId,
+    (line) => line.pid,
+  );
   return jobs.flatMap((job) => {
-    const printed = job.events.filter((event) => event.type === 'log' && event.stream === 'stdout' && event.text === 'start').length;
+    const printed = job.events.filter(
+      (event) => event.type === 'log' && event.stream === 'stdout' && event.text === 'start',
+    ).length;
     const starts = Math.max(seen.get(job.id)?.length ?? 0, printed);
     const claims = job.events.filter((event) => event.type === 'state' && event.state === 'running').length;
     const found: Violation[] = starts > 1 ? [{ rule: 'I2', what: `${job.id} started its tool ${starts} times` }] : [];
@@ -78,7 +100,8 @@ function overlaps({ witness, jobs }: History): Violation[] {
   const found: Violation[] = [];
   const open = new Map<string, string>();
   for (const line of witness) {
-    if (line.what === 'overlap') found.push({ rule: 'I3', what: `${line.jobId} started while a process of its key ${line.key} lived` });
+    if (line.what === 'overlap')
+      found.push({ rule: 'I3', what: `${line.jobId} started while a process of its key ${line.key} lived` });
     if (line.what === 'end' && open.get(line.key) === line.jobId) open.delete(line.key);
     if (line.what !== 'start') continue;
     const before = open.get(line.key);
@@ -93,12 +116,15 @@ function overlaps({ witness, jobs }: History): Violation[] {
 function wrongMoves(job: FinalJob): Violation[] {
   const path = job.events.filter((event) => event.type === 'state').map((event) => event.state as JobState);
   const found: Violation[] = [];
-  if (path[0] !== 'queued' && path[0] !== 'awaiting_approval') found.push({ rule: 'I5', what: `${job.id} was born ${path[0]}` });
+  if (path[0] !== 'queued' && path[0] !== 'awaiting_approval')
+    found.push({ rule: 'I5', what: `${job.id} was born ${path[0]}` });
   for (const [index, state] of path.entries()) {
     const before = path[index - 1];
-    if (before !== undefined && !canMove(before, state)) found.push({ rule: 'I5', what: `${job.id} moved from ${before} to ${state}` });
+    if (before !== undefined && !canMove(before, state))
+      found.push({ rule: 'I5', what: `${job.id} moved from ${before} to ${state}` });
   }
-  if (path.at(-1) !== job.state) found.push({ rule: 'I5', what: `${job.id} is ${job.state}, its events end with ${path.at(-1)}` });
+  if (path.at(-1) !== job.state)
+    found.push({ rule: 'I5', what: `${job.id} is ${job.state}, its events end with ${path.at(-1)}` });
   return found;
 }
 
@@ -106,12 +132,17 @@ function changedEnds({ observed, jobs }: History): Violation[] {
   const states = new Map(jobs.map((job) => [job.id, job.state]));
   return observed
     .filter(({ jobId, state }) => isTerminal(state) && states.get(jobId) !== state)
-    .map(({ jobId, state }) => ({ rule: 'I5', what: `${jobId} was told to be ${state} and is ${states.get(jobId) ?? 'gone'}` }));
+    .map(({ jobId, state }) => ({
+      rule: 'I5',
+      what: `${jobId} was told to be ${state} and is ${states.get(jobId) ?? 'gone'}`,
+    }));
 }
 
 function wrongNumbers(job: FinalJob): Violation[] {
   const wrong = job.events.findIndex((event, index) => event.seq !== index + 1);
-  return wrong < 0 ? [] : [{ rule: 'I9', what: `event ${wrong + 1} of ${job.id} has the number ${job.events[wrong]?.seq}` }];
+  return wrong < 0
+    ? []
+    : [{ rule: 'I9', what: `event ${wrong + 1} of ${job.id} has the number ${job.events[wrong]?.seq}` }];
 }
 
 function group<T, K, V>(from: readonly T[], keyOf: (one: T) => K, valueOf: (one: T) => V): Map<K, V[]> {

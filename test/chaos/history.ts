@@ -61,6 +61,10 @@ export async function readHistory(site: Site, clients: ClientRecord): Promise<Hi
       events: await site.events(row.id),
     });
   }
-  const ledger = await site.store.db.selectFrom('ledger').select('target').where('operation', '=', 'command.run').execute();
+  const ledger = await site.store.db
+    .selectFrom('ledger')
+    .select('target')
+    .where('operation', '=', 'command.run')
+    .execute();
   return { ...clients, jobs, witness: site.witness.lines(), ledger: ledger.map((row) => row.target ?? '') };
 }

@@ -40,7 +40,9 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
     const command = ['/bin/sh', '-c', `echo start; sleep ${seconds}; echo end`, `${REQUEST_MARK}${key}`];
     while (!stopping.signal.aborted) {
       const api = pickOne(apis());
-      const answer = await api?.post<{ job_id: string }>('/commands/run', { inventory: 'localhost', command }, { 'idempotency-key': key }).catch(() => null);
+      const answer = await api
+        ?.post<{ job_id: string }>('/commands/run', { inventory: 'localhost', command }, { 'idempotency-key': key })
+        .catch(() => null);
       if (answer?.status === 202) return void enqueued.push({ jobId: answer.data.job_id, requestKey: key });
       if (answer && answer.status < 500) throw new Error(`an enqueue was answered ${answer.status}: ${answer.text}`);
       await pause();
@@ -57,11 +59,15 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
   const cancel = async (): Promise<void> => {
     const one = enqueued.at(-chance.whole(1, Math.min(10, enqueued.length)));
     if (one === undefined) return;
-    const answer = await pickOne(apis())?.post(`/jobs/${one.jobId}/cancel`).catch(() => null);
+    const answer = await pickOne(apis())
+      ?.post(`/jobs/${one.jobId}/cancel`)
+      .catch(() => null);
     if (answer?.status === 200) cancelled.push(one.jobId);
   };
   const look = async (): Promise<void> => {
-    const answer = await pickOne(apis())?.get<{ id: string; state: JobState }[]>('/jobs?limit=50').catch(() => null);
+    const answer = await pickOne(apis())
+      ?.get<{ id: string; state: JobState }[]>('/jobs?limit=50')
+      .catch(() => null);
     if (answer?.status === 200) observed.push(...answer.data.map(({ id, state }) => ({ jobId: id, state })));
   };
   const pickOne = (from: readonly Api[]): Api | null => (from.length === 0 ? null : chance.pick(from));

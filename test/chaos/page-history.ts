@@ -44,7 +44,13 @@ const READ_LATE_MS = 250;
 const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
 
 export function checkPages(history: PageHistory): PageViolation[] {
-  return [...untold(history), ...toldTwice(history), ...askedTwice(history), ...unsentPages(history), ...unexplainedRepeats(history)];
+  return [
+    ...untold(history),
+    ...toldTwice(history),
+    ...askedTwice(history),
+    ...unsentPages(history),
+    ...unexplainedRepeats(history),
+  ];
 }
 
 /** How often a page arrived that had arrived before. */
@@ -55,7 +61,9 @@ export function countRepeats({ arrivals }: PageHistory): number {
 function toldTwice({ jobs, arrivals }: PageHistory): PageViolation[] {
   return jobs.flatMap((job): PageViolation[] => {
     const ids = new Set(arrivals.filter(({ message }) => message.includes(job)).map(({ pageId }) => pageId));
-    return ids.size <= 1 ? [] : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
+    return ids.size <= 1
+      ? []
+      : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
   });
 }
 
@@ -67,7 +75,9 @@ function askedTwice({ asked, pages, arrivals }: PageHistory): PageViolation[] {
     const own = byTopic.get(`approval:${id}`);
     const all = [own?.id, TOLD_BY.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
     const told = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
-    return told.size <= 1 ? [] : [{ rule: 'two pages', what: `the request ${id} was told as ${[...told].join(' and ')}` }];
+    return told.size <= 1
+      ? []
+      : [{ rule: 'two pages', what: `the request ${id} was told as ${[...told].join(' and ')}` }];
   });
 }
 
@@ -80,14 +90,22 @@ function untold({ jobs, asked, decided, pages, arrivals }: PageHistory): PageVio
     const by = TOLD_BY.exec(page?.reason ?? '')?.[1] ?? page?.id;
     return by !== undefined && arrived.has(by);
   };
-  const topics = [...jobs.map((id) => `job:${id}`), ...asked.map((id) => `approval:${id}`), ...decided.map((id) => `decided:${id}`)];
-  return topics.filter((topic) => !isTold(topic)).map((topic) => ({ rule: 'lost', what: `nobody was told of ${topic}` }));
+  const topics = [
+    ...jobs.map((id) => `job:${id}`),
+    ...asked.map((id) => `approval:${id}`),
+    ...decided.map((id) => `decided:${id}`),
+  ];
+  return topics
+    .filter((topic) => !isTold(topic))
+    .map((topic) => ({ rule: 'lost', what: `nobody was told of ${topic}` }));
 }
 
 /** Whatever it is about: what the store has as a page to be sent has arrived. */
 function unsentPages({ pages, arrivals }: PageHistory): PageViolation[] {
   const arrived = new Set(arrivals.map(({ pageId }) => pageId));
-  return pages.filter(({ id, reason }) => reason === null && !arrived.has(id)).map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
+  return pages
+    .filter(({ id, reason }) => reason === null && !arrived.has(id))
+    .map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
 }
 
 /** Each repeat needs a kill of its own between the two arrivals; what ends first takes the first that is left. */

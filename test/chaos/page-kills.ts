@@ -80,12 +80,17 @@ interface Run {
   readonly kills: { readonly point: Point; readonly at: number }[];
 }
 
-export async function runPageKills(ending: Ending, { postgres, daemons, kills, seed }: PageKillOptions): Promise<PageKillResult> {
+export async function runPageKills(
+  ending: Ending,
+  { postgres, daemons, kills, seed }: PageKillOptions,
+): Promise<PageKillResult> {
   const receiver = await openReceiver(ending);
   const site = await openSite(ending, { postgres });
   const seats = Array.from({ length: daemons }, (_, index) => {
     const dataDir = join(site.dir, postgres ? `data-${index}` : 'data');
-    return new Seat(() => site.spawn({ dataDir, args: ['--lease', LEASE], env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops` } }));
+    return new Seat(() =>
+      site.spawn({ dataDir, args: ['--lease', LEASE], env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops` } }),
+    );
   });
   const run: Run = { site, receiver, chance: seeded(seed), seats, jobs: [], asked: [], decided: [], kills: [] };
   const begun = performance.now();
@@ -145,7 +150,10 @@ function killAtPage({ site, receiver, chance, seats }: Run, point: 'unanswered' 
 
 /** The process that has this page to send. */
 async function senderOf({ store }: Site, pageId: string): Promise<number | undefined> {
-  const query = store.db.selectFrom('deliveries').innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id').select('daemons.pid');
+  const query = store.db
+    .selectFrom('deliveries')
+    .innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id')
+    .select('daemons.pid');
   return (await query.where('deliveries.page_id', '=', pageId).executeTakeFirst())?.pid;
 }
 
@@ -168,8 +176,15 @@ async function ask(run: Run, point: (typeof POINTS)[number]): Promise<string | n
 
 /** Rejects a request that people were told of one by one: they are told the outcome. False where there is none. */
 async function decideOne({ site, decided }: Run): Promise<boolean> {
-  const told = site.store.db.selectFrom('approvals').innerJoin('pages', 'pages.approval_id', 'approvals.id').select('approvals.id');
-  const one = await told.where('approvals.state', '=', 'pending').where('pages.kind', '=', 'approval').where('pages.followed', '=', 0).executeTakeFirst();
+  const told = site.store.db
+    .selectFrom('approvals')
+    .innerJoin('pages', 'pages.approval_id', 'approvals.id')
+    .select('approvals.id');
+  const one = await told
+    .where('approvals.state', '=', 'pending')
+    .where('pages.kind', '=', 'approval')
+    .where('pages.followed', '=', 0)
+    .executeTakeFirst();
   if (one === undefined) return false;
   await site.call('approval.decision', { id: one.id, decision: 'reject' });
   decided.push(one.id);
@@ -183,12 +198,20 @@ async function isSettled({ site, jobs, asked, decided }: Run): Promise<boolean> 
   const unsent = await db.selectFrom('pages').select('id').where('state', 'in', ['new', 'sending']).limit(1).execute();
   if (open.length + unsent.length > 0) return false;
   const topics = new Set((await db.selectFrom('pages').select('topic').execute()).map(({ topic }) => topic));
-  return [...jobs.map((id) => `job:${id}`), ...asked.map((id) => `approval:${id}`), ...decided.map((id) => `decided:${id}`)].every((topic) => topics.has(topic));
+  return [
+    ...jobs.map((id) => `job:${id}`),
+    ...asked.map((id) => `approval:${id}`),
+    ...decided.map((id) => `decided:${id}`),
+  ].every((topic) => topics.has(topic));
 }
 
 async function readPageHistory({ site, receiver, jobs, asked, decided, kills }: Run): Promise<PageHistory> {
   const pages = await site.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
-  const arrivals = receiver.pages.map(({ page, at }) => ({ pageId: page.sequence_id ?? '', message: page.message, at }));
+  const arrivals = receiver.pages.map(({ page, at }) => ({
+    pageId: page.sequence_id ?? '',
+    message: page.message,
+    at,
+  }));
   return { jobs, asked, decided, pages, arrivals, killedAt: kills.map(({ at }) => at) };
 }
 
@@ -206,7 +229,15 @@ function figuresOf({ kills, jobs, asked, decided }: Run, history: PageHistory, m
 }
 
 /** One line for people. */
-export function describePageFigures({ kills, jobs, approvals, decisions, pages, doubled, msPerKill }: PageKillFigures): string {
+export function describePageFigures({
+  kills,
+  jobs,
+  approvals,
+  decisions,
+  pages,
+  doubled,
+  msPerKill,
+}: PageKillFigures): string {
   const { unanswered, answered, collecting, quiet } = kills;
   return [
     `${unanswered + answered + collecting + quiet} kills (${unanswered} before an answer, ${answered} after one, ${collecting} while pages were collected, ${quiet} at no page)`,

@@ -12,7 +12,8 @@ for (const target of FUZZ_TARGETS) {
   test(`T64: the fuzz of ${target.name} finds nothing with the seed ${SEED}`, async (t) => {
     const { runs, failure } = await target.run(SEED, EACH_MS);
     t.diagnostic(`${runs} values`);
-    if (failure !== null) assert.fail(`npm run fuzz -- --target ${target.name} --seed ${failure.seed}\n${failure.value}\n${failure.error}`);
+    if (failure !== null)
+      assert.fail(`npm run fuzz -- --target ${target.name} --seed ${failure.seed}\n${failure.value}\n${failure.error}`);
   });
 }
 

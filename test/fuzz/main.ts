@@ -33,7 +33,10 @@ function numberOf(name: string, text: string | undefined, standard: number): num
 
 function targetsOf(names: readonly string[]): readonly FuzzTarget[] {
   const unknown = names.find((name) => !FUZZ_TARGETS.some((target) => target.name === name));
-  if (unknown !== undefined) throw new WrongOption(`--target: there is no ${unknown}; expected one of ${FUZZ_TARGETS.map(({ name }) => name).join(', ')}`);
+  if (unknown !== undefined)
+    throw new WrongOption(
+      `--target: there is no ${unknown}; expected one of ${FUZZ_TARGETS.map(({ name }) => name).join(', ')}`,
+    );
   return names.length === 0 ? FUZZ_TARGETS : FUZZ_TARGETS.filter(({ name }) => names.includes(name));
 }
 
@@ -50,20 +53,28 @@ async function fuzz(targets: readonly FuzzTarget[], seed: number, seconds: numbe
       const { runs, failure } = await target.run((seed + turn * TURN_SEEDS) % SEED_MAX, turnMs);
       tally.runs += runs;
       tally.failure = failure;
-      if (failure !== null) console.log(`\n${target.name} failed. npm run fuzz -- --target ${target.name} --seed ${failure.seed} --seconds 1\n${failure.value}\n${failure.error}\n`);
+      if (failure !== null)
+        console.log(
+          `\n${target.name} failed. npm run fuzz -- --target ${target.name} --seed ${failure.seed} --seconds 1\n${failure.value}\n${failure.error}\n`,
+        );
     }
   }
   return tallies;
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { seconds: { type: 'string' }, target: { type: 'string', multiple: true }, seed: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string' }, target: { type: 'string', multiple: true }, seed: { type: 'string' } },
+  });
   const targets = targetsOf(values.target ?? []);
   const seconds = numberOf('seconds', values.seconds, SECONDS);
   const seed = numberOf('seed', values.seed, randomInt(SEED_MAX));
   console.log(`Seed ${seed}, ${targets.length} targets, ${seconds} s.`);
   const tallies = await fuzz(targets, seed, seconds);
-  for (const [{ name }, { runs, failure }] of tallies) console.log(`${name.padEnd(26)} ${String(runs).padStart(9)} values  ${failure === null ? 'nothing found' : `FAILED with seed ${failure.seed}`}`);
+  for (const [{ name }, { runs, failure }] of tallies)
+    console.log(
+      `${name.padEnd(26)} ${String(runs).padStart(9)} values  ${failure === null ? 'nothing found' : `FAILED with seed ${failure.seed}`}`,
+    );
   return [...tallies.values()].some(({ failure }) => failure !== null) ? 1 : 0;
 }
 

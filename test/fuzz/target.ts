@@ -36,7 +36,12 @@ export interface FuzzTarget {
   run(seed: number, ms: number): Promise<FuzzOutcome>;
 }
 
-export function fuzzTarget<T>(name: string, values: fc.Arbitrary<T>, check: (value: T) => void | Promise<void>, bound: TimeBound = STANDARD): FuzzTarget {
+export function fuzzTarget<T>(
+  name: string,
+  values: fc.Arbitrary<T>,
+  check: (value: T) => void | Promise<void>,
+  bound: TimeBound = STANDARD,
+): FuzzTarget {
   const property = fc.asyncProperty(values, (value) => checkInTime(value, check, bound));
   return {
     name,
@@ -45,9 +50,18 @@ export function fuzzTarget<T>(name: string, values: fc.Arbitrary<T>, check: (val
       let runs = 0;
       for (let round = 0; round === 0 || performance.now() < ends; round += 1) {
         const at = seed + round;
-        const result = await fc.check(property, { seed: at, numRuns: ROUND_RUNS, interruptAfterTimeLimit: ms + SHRINK_MS, endOnFailure: false });
+        const result = await fc.check(property, {
+          seed: at,
+          numRuns: ROUND_RUNS,
+          interruptAfterTimeLimit: ms + SHRINK_MS,
+          endOnFailure: false,
+        });
         runs += result.numRuns;
-        if (result.failed && result.counterexample !== null) return { runs, failure: { seed: at, value: fc.stringify(result.counterexample[0]), error: textOf(result.errorInstance) } };
+        if (result.failed && result.counterexample !== null)
+          return {
+            runs,
+            failure: { seed: at, value: fc.stringify(result.counterexample[0]), error: textOf(result.errorInstance) },
+          };
       }
       return { runs, failure: null };
     },
@@ -62,7 +76,10 @@ async function checkInTime<T>(value: T, check: (value: T) => void | Promise<void
     await check(value);
     least = Math.min(least, threadCpuMs() - began);
   }
-  if (least > mayTake) throw new Error(`took ${least.toFixed(0)} ms; expected at most ${mayTake.toFixed(0)} ms for ${sizeOf(value)} characters`);
+  if (least > mayTake)
+    throw new Error(
+      `took ${least.toFixed(0)} ms; expected at most ${mayTake.toFixed(0)} ms for ${sizeOf(value)} characters`,
+    );
 }
 
 /** Characters and bytes in it. */
@@ -80,7 +97,10 @@ function textOf(error: unknown): string {
 type ErrorClass = abstract new (...parts: never[]) => Error;
 
 /** What `attempt` gives; undefined where it refuses as the program refuses: with a Failure, or one of these classes. Throws all else. */
-export async function unlessRefused<T>(attempt: () => T | Promise<T>, ...classes: readonly ErrorClass[]): Promise<T | undefined> {
+export async function unlessRefused<T>(
+  attempt: () => T | Promise<T>,
+  ...classes: readonly ErrorClass[]
+): Promise<T | undefined> {
   try {
     return await attempt();
   } catch (error) {

@@ -5,4 +5,9 @@ import { REQUEST_TARGETS } from './requests.ts';
 import { RULE_TARGETS } from './rules.ts';
 import type { FuzzTarget } from './target.ts';
 
-export const FUZZ_TARGETS: readonly FuzzTarget[] = [...INGRESS_TARGETS, ...RULE_TARGETS, ...FILE_TARGETS, ...REQUEST_TARGETS];
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [
+  ...INGRESS_TARGETS,
+  ...RULE_TARGETS,
+  ...FILE_TARGETS,
+  ...REQUEST_TARGETS,
+];

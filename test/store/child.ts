@@ -108,7 +108,10 @@ const COMMANDS = {
 
   /** Migrates, and dies by SIGKILL inside the transaction after `count` statements of the migrations. */
   async migrate({ location, count }: ChildInput) {
-    const engine: Engine = 'url' in need(location) ? await openPostgres((location as { url: string }).url, systemClock) : await openSqlite((location as { file: string }).file, systemClock);
+    const engine: Engine =
+      'url' in need(location)
+        ? await openPostgres((location as { url: string }).url, systemClock)
+        : await openSqlite((location as { file: string }).file, systemClock);
     let left = count ?? 0;
     const dying: Engine = {
       ...engine,

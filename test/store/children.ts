@@ -21,13 +21,18 @@ export interface Child {
 }
 
 export function startChild(command: ChildCommand, input: ChildInput): Child {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--expose-gc', PROGRAM, command, JSON.stringify(input)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: cache.path },
-  });
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--expose-gc', PROGRAM, command, JSON.stringify(input)],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_COMPILE_CACHE: cache.path } },
+  );
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null, stderr }));
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    stderr,
+  }));
   return { said: parse(createInterface({ input: child.stdout })), kill: () => void child.kill('SIGKILL'), ended };
 }
 

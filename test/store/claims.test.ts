@@ -2,16 +2,32 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeChunk, encodeChunk } from '../../src/lib/chunk.ts';
 import { appendOutput, appendState, chunksAfter, lastSeq } from '../../src/store/chunks.ts';
-import { cancelWaiting, claimJobs, finishJob, listCancelRequested, queueApproved, recordLeader, recordProgress, type Fence } from '../../src/store/claims.ts';
+import {
+  cancelWaiting,
+  claimJobs,
+  finishJob,
+  listCancelRequested,
+  queueApproved,
+  recordLeader,
+  recordProgress,
+  type Fence,
+} from '../../src/store/claims.ts';
 import { findJob, requestCancel } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, claimOne, ENGINES, enqueue, enqueueKeyed, freshStore } from './kit.ts';
 
-const finish = (store: Store, fence: Fence): Promise<boolean> => store.write((tx) => finishJob(tx, fence, { state: 'succeeded', exitCode: 0 }));
+const finish = (store: Store, fence: Fence): Promise<boolean> =>
+  store.write((tx) => finishJob(tx, fence, { state: 'succeeded', exitCode: 0 }));
 const cancel = (store: Store, id: string): Promise<boolean> => store.write((tx) => cancelWaiting(tx, id, 'queued'));
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map((row) => row.id);
 
-const line = (seq: number) => ({ seq, at: '2030-01-01T00:00:00.000Z', type: 'log' as const, stream: 'stdout' as const, text: `line ${seq}` });
+const line = (seq: number) => ({
+  seq,
+  at: '2030-01-01T00:00:00.000Z',
+  type: 'log' as const,
+  stream: 'stdout' as const,
+  text: `line ${seq}`,
+});
 
 /** Ids of the jobs that one claim after the other gets, each ended before the next claim. */
 async function drain(store: Store): Promise<string[]> {
@@ -61,7 +77,10 @@ for (const engine of ENGINES) {
     });
 
     test('Jobs of different keys do not wait for each other', async () => {
-      const ids = [...(await enqueueKeyed(its.store, 'a', ['queued'])), ...(await enqueueKeyed(its.store, 'b', ['queued']))];
+      const ids = [
+        ...(await enqueueKeyed(its.store, 'a', ['queued'])),
+        ...(await enqueueKeyed(its.store, 'b', ['queued'])),
+      ];
       assert.deepEqual(idsOf(await claim(its.store, 10)), ids);
     });
 
@@ -134,7 +153,11 @@ for (const engine of ENGINES) {
       const fence = await claimOne(its.store);
       const before = await findJob(its.store.db, fence.jobId);
       const chunk = { first_seq: 2, last_seq: 2, raw_bytes: 1, data: Buffer.from('x') };
-      for (const late of [{ ...fence, generation: 0 }, { ...fence, generation: 2 }, { ...fence, daemonId: 'dmn_b' }]) {
+      for (const late of [
+        { ...fence, generation: 0 },
+        { ...fence, generation: 2 },
+        { ...fence, daemonId: 'dmn_b' },
+      ]) {
         assert.equal(await its.store.write((tx) => finishJob(tx, late, { state: 'failed', exitCode: 1 })), false);
         assert.equal(await its.store.write((tx) => recordLeader(tx, late, { pid: 1, startTicks: 1 })), false);
         assert.equal(await its.store.write((tx) => appendOutput(tx, late, chunk)), false);
@@ -151,7 +174,12 @@ for (const engine of ENGINES) {
       assert.equal(await finish(its.store, fence), true);
       const before = await findJob(its.store.db, fence.jobId);
       assert.equal(before?.leader_pid, 7);
-      assert.equal(await its.store.write((tx) => appendOutput(tx, fence, { first_seq: 2, last_seq: 2, raw_bytes: 1, data: Buffer.from('x') })), false);
+      assert.equal(
+        await its.store.write((tx) =>
+          appendOutput(tx, fence, { first_seq: 2, last_seq: 2, raw_bytes: 1, data: Buffer.from('x') }),
+        ),
+        false,
+      );
       assert.equal(await its.store.write((tx) => recordLeader(tx, fence, { pid: 8, startTicks: 80 })), false);
       assert.deepEqual(await findJob(its.store.db, fence.jobId), before);
     });
@@ -168,7 +196,9 @@ for (const engine of ENGINES) {
       assert.equal(await its.store.write((tx) => appendState(tx, id, 'succeeded', 0)), 5);
       assert.equal(await lastSeq(its.store.db, id), 5);
       const read = async (since: number): Promise<number[]> =>
-        (await chunksAfter(its.store.db, id, since, 10)).flatMap((chunk) => decodeChunk(chunk.data, { after: since, limit: 100 }).map((event) => event.seq));
+        (await chunksAfter(its.store.db, id, since, 10)).flatMap((chunk) =>
+          decodeChunk(chunk.data, { after: since, limit: 100 }).map((event) => event.seq),
+        );
       assert.deepEqual(await read(0), [2, 3, 4, 5]);
       assert.deepEqual(await read(3), [4, 5]);
       assert.deepEqual(await read(5), []);

@@ -75,14 +75,19 @@ async function settleOne({ store, pick, made }: Actor): Promise<void> {
 async function assertOneAhead(store: Store): Promise<void> {
   const rows = await store.db.selectFrom('jobs').select(['id', 'concurrency_key', 'state', 'blocked']).execute();
   for (const key of KEYS) {
-    const ahead = rows.filter((row) => row.concurrency_key === key && (row.state === 'running' || (row.state === 'queued' && row.blocked === 0)));
+    const ahead = rows.filter(
+      (row) =>
+        row.concurrency_key === key && (row.state === 'running' || (row.state === 'queued' && row.blocked === 0)),
+    );
     assert.ok(ahead.length <= 1, `${key}: ${JSON.stringify(ahead)}`);
   }
 }
 
 async function act(actor: Actor): Promise<void> {
   for (let step = 0; step < STEPS; step += 1) {
-    const doing = Array.from({ length: 1 + actor.pick(3) }, () => [insertSome, claimSome, finishOne, settleOne][actor.pick(4)]!(actor));
+    const doing = Array.from({ length: 1 + actor.pick(3) }, () =>
+      [insertSome, claimSome, finishOne, settleOne][actor.pick(4)]!(actor),
+    );
     await Promise.all(doing);
     await assertOneAhead(actor.store);
   }
@@ -95,7 +100,11 @@ async function drain(store: Store, daemonId: string): Promise<string[]> {
   for (;;) {
     const rows = await claim(store, 3, daemonId);
     assert.ok(rows.length <= 3);
-    if (rows.length === 0 && (await store.db.selectFrom('jobs').select('id').where('state', '=', 'queued').execute()).length === 0) return got;
+    if (
+      rows.length === 0 &&
+      (await store.db.selectFrom('jobs').select('id').where('state', '=', 'queued').execute()).length === 0
+    )
+      return got;
     got.push(...rows.map((row) => row.id));
   }
 }
@@ -113,7 +122,13 @@ for (const engine of ENGINES) {
 
     for (const seed of [1, 2, 3]) {
       test(`F18: jobs of a few keys never run beside each other and none stays blocked (seed ${seed})`, async () => {
-        const actors = stores.map((store, n): Actor => ({ store, pick: chance(seed * 100 + n), daemonId: `dmn_${n}`, mine: [], made: [] }));
+        const actors = stores.map((store, n): Actor => ({
+          store,
+          pick: chance(seed * 100 + n),
+          daemonId: `dmn_${n}`,
+          mine: [],
+          made: [],
+        }));
         await Promise.all(actors.map(act));
         const [first] = actors;
         for (const actor of actors) for (const id of actor.made) await actor.store.write((tx) => queueApproved(tx, id));
@@ -122,11 +137,16 @@ for (const engine of ENGINES) {
           if (first!.mine.length === 0) break;
           while (first!.mine.length > 0) await finishOne(first!);
         }
-        const left = (await stores[0]!.db.selectFrom('jobs').select(['id', 'state']).execute()).filter((row) => !isFinal(row.state));
+        const left = (await stores[0]!.db.selectFrom('jobs').select(['id', 'state']).execute()).filter(
+          (row) => !isFinal(row.state),
+        );
         assert.deepEqual(left, []);
         const { faults, rows } = await verifyLedger(stores[0]!.db, TEST_RING);
         assert.deepEqual(faults, []);
-        assert.equal(rows, actors.reduce((sum, actor) => sum + actor.made.length, 0));
+        assert.equal(
+          rows,
+          actors.reduce((sum, actor) => sum + actor.made.length, 0),
+        );
       });
     }
 
@@ -143,7 +163,12 @@ for (const engine of ENGINES) {
         }),
       );
       const kept = await late.write(async (tx) => {
-        const owned = await appendOutput(tx, fence, { first_seq: 2, last_seq: 3, raw_bytes: 1, data: Buffer.from('x') });
+        const owned = await appendOutput(tx, fence, {
+          first_seq: 2,
+          last_seq: 3,
+          raw_bytes: 1,
+          data: Buffer.from('x'),
+        });
         looked.resolve();
         // Time enough for the end to slip in between, if it could.
         await Promise.race([ended, pause(systemClock, 150)]);

@@ -10,7 +10,8 @@ const ROUNDS = 6;
 /** Looks at the store, as many as let a cordon that waits for nobody be acknowledged. */
 const LOOKS = 200;
 
-const countRunning = async (store: Store): Promise<number> => (await store.db.selectFrom('jobs').select('id').where('state', '=', 'running').execute()).length;
+const countRunning = async (store: Store): Promise<number> =>
+  (await store.db.selectFrom('jobs').select('id').where('state', '=', 'running').execute()).length;
 
 for (const engine of ENGINES) {
   describe(`A cordon on ${engine.name}`, () => {
@@ -50,7 +51,11 @@ for (const engine of ENGINES) {
         assert.equal(await countRunning(operator), atOnce, `round ${round}`);
         await operator.write((tx) => setCordon(tx, null));
         while ((await daemon.write((tx) => claim(tx, 'dmn_a', 10))).length > 0);
-        const { count } = await operator.db.selectFrom('jobs').select((eb) => eb.fn.countAll<number>().as('count')).where('state', '=', 'queued').executeTakeFirstOrThrow();
+        const { count } = await operator.db
+          .selectFrom('jobs')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('state', '=', 'queued')
+          .executeTakeFirstOrThrow();
         assert.equal(count, 0);
       }
     });

@@ -13,7 +13,9 @@ const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 async function addWatch(store: Store): Promise<void> {
-  await store.write((tx) => insertWebhook(tx, { name: 'dog', source: 'generic', hash: 'hash of dog', created_at: tx.now, last_heard_at: null }));
+  await store.write((tx) =>
+    insertWebhook(tx, { name: 'dog', source: 'generic', hash: 'hash of dog', created_at: tx.now, last_heard_at: null }),
+  );
   await store.write((tx) => insertWatch(tx, { name: 'alive', webhook: 'dog', every_ms: EVERY_MS, added_by: 'ana' }));
 }
 
@@ -28,13 +30,24 @@ async function told(store: Store): Promise<string[]> {
 /** Puts all that is noted of watches so far into the past: the clock of a database can't be set. */
 async function pass(store: Store, ms: number): Promise<void> {
   await store.write(async ({ db }) => {
-    await db.updateTable('deadmen').set(({ eb }) => ({ created_at: eb('created_at', '-', ms), tripped_at: eb('tripped_at', '-', ms) })).execute();
-    await db.updateTable('webhooks').set(({ eb }) => ({ last_heard_at: eb('last_heard_at', '-', ms) })).execute();
+    await db
+      .updateTable('deadmen')
+      .set(({ eb }) => ({ created_at: eb('created_at', '-', ms), tripped_at: eb('tripped_at', '-', ms) }))
+      .execute();
+    await db
+      .updateTable('webhooks')
+      .set(({ eb }) => ({ last_heard_at: eb('last_heard_at', '-', ms) }))
+      .execute();
   });
 }
 
 const shifted = (offsetMs: number) => ({ ...systemClock, now: () => systemClock.now() + offsetMs });
-const daemon = (store: Store, some: Partial<DeadmanDeps> = {}): DeadmanDeps => ({ store, clock: systemClock, wake: () => undefined, ...some });
+const daemon = (store: Store, some: Partial<DeadmanDeps> = {}): DeadmanDeps => ({
+  store,
+  clock: systemClock,
+  wake: () => undefined,
+  ...some,
+});
 
 for (const engine of ENGINES) {
   describe(`Dead-man watches on ${engine.name}`, () => {
@@ -83,7 +96,10 @@ for (const engine of ENGINES) {
 
     // Daemons that share a file share a machine and its clock.
     const apartMs = engine.name === 'SQLite' ? 0 : HOUR_MS;
-    for (const [who, offsetMs] of [['before', apartMs], ['behind', -apartMs]] as const) {
+    for (const [who, offsetMs] of [
+      ['before', apartMs],
+      ['behind', -apartMs],
+    ] as const) {
       test(`go by one clock where the daemon that hears is ${who} the one that watches`, async () => {
         const ingress = await its.database.open({ daemonId: 'dmn_in', clock: shifted(offsetMs) });
         const clock = shifted(-offsetMs);
@@ -117,7 +133,12 @@ for (const engine of ENGINES) {
       await pass(store, EVERY_MS);
       assert.deepEqual(await look(daemon(store)), ['silent']);
       const [watch] = await listWatches(store.db);
-      await store.write(({ db }) => db.updateTable('webhooks').set({ last_heard_at: watch!.tripped_at! - 5 }).execute());
+      await store.write(({ db }) =>
+        db
+          .updateTable('webhooks')
+          .set({ last_heard_at: watch!.tripped_at! - 5 })
+          .execute(),
+      );
       assert.deepEqual(await look(daemon(store)), ['silent', 'heard']);
     });
 

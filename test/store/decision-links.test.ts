@@ -45,11 +45,18 @@ for (const engine of ENGINES) {
     test('however many make a pair for one person at a time, one pair is left', async () => {
       const approvalId = newId('apr', Date.now());
       const other = await database.open();
-      const made = await Promise.all(Array.from({ length: 20 }, (_, n) => mint(approvalId, 'ana', n % 2 === 0 ? store : other)));
+      const made = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => mint(approvalId, 'ana', n % 2 === 0 ? store : other)),
+      );
       const rows = await kept();
       assert.equal(rows.length, 2);
       const hashes = rows.map(({ hash }) => hash).toSorted();
-      assert.ok(made.some(({ approve, reject }) => [linkHash(approve), linkHash(reject)].toSorted().join('') === hashes.join('')), 'the two belong together');
+      assert.ok(
+        made.some(
+          ({ approve, reject }) => [linkHash(approve), linkHash(reject)].toSorted().join('') === hashes.join(''),
+        ),
+        'the two belong together',
+      );
     });
 
     test('links are removed after 30 days, twenty at a time and the oldest first, by who makes new ones', async () => {
@@ -64,7 +71,10 @@ for (const engine of ENGINES) {
       await mint(fresh, 'ana');
       assert.equal((await kept()).length, 10 + 2 + 2);
       await mint(fresh, 'ana');
-      assert.deepEqual([...new Set((await kept()).map((row) => row.approval_id))].toSorted(), [younger, fresh].toSorted());
+      assert.deepEqual(
+        [...new Set((await kept()).map((row) => row.approval_id))].toSorted(),
+        [younger, fresh].toSorted(),
+      );
     });
   });
 }

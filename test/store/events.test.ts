@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EVENT_OUTCOMES, type EventOutcome } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { countEvents, findEvent, findEventOfJob, getEvent, insertEvent, listEvents, listFires, recordFire } from '../../src/store/events.ts';
+import {
+  countEvents,
+  findEvent,
+  findEventOfJob,
+  getEvent,
+  insertEvent,
+  listEvents,
+  listFires,
+  recordFire,
+} from '../../src/store/events.ts';
 import { eventRow, putEvents } from '../support/event-maker.ts';
 import { ENGINES, enqueue, freshStore } from './kit.ts';
 
@@ -14,15 +23,32 @@ for (const engine of ENGINES) {
     const its = freshStore(engine);
 
     test('come back as they were put in, by their id', async () => {
-      const [row] = await putEvents(its.store, [{ job_id: 'job_1', approval_id: 'apr_1', rule: 'clean-up', outcome: 'gated', depth: 2, check_observations: '[]' }]);
+      const [row] = await putEvents(its.store, [
+        {
+          job_id: 'job_1',
+          approval_id: 'apr_1',
+          rule: 'clean-up',
+          outcome: 'gated',
+          depth: 2,
+          check_observations: '[]',
+        },
+      ]);
       assert.ok(row !== undefined);
       assert.deepEqual({ ...(await getEvent(its.store.db, row.id)) }, row);
       assert.equal(await findEvent(its.store.db, 'evt_unknown'), undefined);
-      await assert.rejects(getEvent(its.store.db, 'evt_unknown'), (error) => error instanceof Failure && error.code === 'not_found');
+      await assert.rejects(
+        getEvent(its.store.db, 'evt_unknown'),
+        (error) => error instanceof Failure && error.code === 'not_found',
+      );
     });
 
     test('are listed newest first, by source, by outcome, and from a cursor on', async () => {
-      const rows = await putEvents(its.store, [{}, { source: 'gatus' }, { outcome: 'fired' }, { source: 'gatus', outcome: 'fired' }]);
+      const rows = await putEvents(its.store, [
+        {},
+        { source: 'gatus' },
+        { outcome: 'fired' },
+        { source: 'gatus', outcome: 'fired' },
+      ]);
       const places = async (filter: Parameters<typeof listEvents>[1], limit = 10): Promise<number[]> =>
         (await listEvents(its.store.db, filter, limit)).map(({ id }) => rows.findIndex((row) => row.id === id));
       assert.deepEqual(await places({}), [3, 2, 1, 0]);
@@ -36,13 +62,30 @@ for (const engine of ENGINES) {
     test('are listed without their annotations and their trace', async () => {
       await putEvents(its.store, [{}]);
       const [row] = await listEvents(its.store.db, {}, 1);
-      assert.deepEqual(Object.keys(row ?? {}).filter((key) => ['annotations', 'trace', 'depth'].includes(key)), []);
+      assert.deepEqual(
+        Object.keys(row ?? {}).filter((key) => ['annotations', 'trace', 'depth'].includes(key)),
+        [],
+      );
     });
 
     test('are counted by their outcome, also where processes write side by side', async () => {
       const stores = [its.store, await its.database.open(), await its.database.open()];
-      await Promise.all(Array.from({ length: 90 }, (_, n) => putEvents(stores[n % 3] ?? its.store, [{ outcome: OUTCOMES[n % OUTCOMES.length] ?? 'error' }, { outcome: 'ignored' }])));
-      assert.deepEqual(await countEvents(its.store.db), { ignored: 105, matched: 15, suppressed: 15, gated: 15, fired: 15, error: 15 });
+      await Promise.all(
+        Array.from({ length: 90 }, (_, n) =>
+          putEvents(stores[n % 3] ?? its.store, [
+            { outcome: OUTCOMES[n % OUTCOMES.length] ?? 'error' },
+            { outcome: 'ignored' },
+          ]),
+        ),
+      );
+      assert.deepEqual(await countEvents(its.store.db), {
+        ignored: 105,
+        matched: 15,
+        suppressed: 15,
+        gated: 15,
+        fired: 15,
+        error: 15,
+      });
     });
 
     test('that were undone are not counted', async () => {
@@ -72,7 +115,9 @@ for (const engine of ENGINES) {
         recordFire(tx, { ...key, fingerprint: 'disk-2', status: 'firing', firedAt: 4, jobId: null });
         return Promise.resolve();
       });
-      const fires = (await listFires(its.store.db, key)).map((fire) => ({ ...fire })).toSorted((a, b) => a.fired_at - b.fired_at);
+      const fires = (await listFires(its.store.db, key))
+        .map((fire) => ({ ...fire }))
+        .toSorted((a, b) => a.fired_at - b.fired_at);
       assert.deepEqual(fires, [
         { status: 'firing', fired_at: 2, job_id: jobId, job_state: 'queued' },
         { status: '', fired_at: 3, job_id: null, job_state: null },

@@ -11,12 +11,18 @@ import { enqueue, entry, ENGINES, makeJob, type TestDatabase, wipe } from './kit
 /** How long a test waits for something that must happen. */
 const SOON_MS = 10_000;
 
-const idsOf = async (store: Store): Promise<string[]> => (await listJobs(store.db, {}, 1_000)).map((job) => job.id).toReversed();
+const idsOf = async (store: Store): Promise<string[]> =>
+  (await listJobs(store.db, {}, 1_000)).map((job) => job.id).toReversed();
 const ledgerTargets = async (store: Store): Promise<(string | null)[]> =>
   (await store.db.selectFrom('ledger').select('target').orderBy('seq').execute()).map((row) => row.target);
 
 /** A write that inserts a job and records it, then does `more`. */
-function record(store: Store, id: string, more: (tx: Tx) => Promise<void> = async () => {}, told: string[] = []): Promise<void> {
+function record(
+  store: Store,
+  id: string,
+  more: (tx: Tx) => Promise<void> = async () => {},
+  told: string[] = [],
+): Promise<void> {
   return store.write(async (tx) => {
     await insertJob(tx, makeJob({ id }));
     tx.record(entry(id));
@@ -76,10 +82,18 @@ for (const engine of ENGINES) {
         record(store, 'job_1', undefined, told),
         record(store, 'job_5', undefined, told),
       ]);
-      assert.deepEqual(results.map((each) => each.status), ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled']);
+      assert.deepEqual(
+        results.map((each) => each.status),
+        ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+      );
       const [, refused, , twice] = results;
-      assert.ok(refused?.status === 'rejected' && refused.reason instanceof Failure && refused.reason.code === 'conflict');
-      assert.ok(twice?.status === 'rejected' && store.dialect.faultOf(twice.reason) === 'unique', 'the cause is told as it was');
+      assert.ok(
+        refused?.status === 'rejected' && refused.reason instanceof Failure && refused.reason.code === 'conflict',
+      );
+      assert.ok(
+        twice?.status === 'rejected' && store.dialect.faultOf(twice.reason) === 'unique',
+        'the cause is told as it was',
+      );
       assert.deepEqual(await idsOf(store), ['job_1', 'job_3', 'job_5']);
       assert.deepEqual(await ledgerTargets(store), ['job_1', 'job_3', 'job_5']);
       assert.deepEqual(told, ['job_1', 'job_3', 'job_5']);
@@ -92,12 +106,18 @@ for (const engine of ENGINES) {
         // On PostgreSQL this one only says that the transaction is aborted.
         await listJobs(tx.db, {}, 1);
       });
-      await assert.rejects(Promise.all([late, record(store, 'job_2')]), (error) => store.dialect.faultOf(error) === 'unique');
+      await assert.rejects(
+        Promise.all([late, record(store, 'job_2')]),
+        (error) => store.dialect.faultOf(error) === 'unique',
+      );
       await assert.rejects(record(store, 'job_2'), (error) => store.dialect.faultOf(error) === 'unique');
     });
 
     test('A single write that fails leaves nothing', async () => {
-      await assert.rejects(record(store, 'job_1', () => Promise.reject(new Error('broken'))), /broken/);
+      await assert.rejects(
+        record(store, 'job_1', () => Promise.reject(new Error('broken'))),
+        /broken/,
+      );
       assert.deepEqual(await idsOf(store), []);
       assert.deepEqual(await ledgerTargets(store), []);
     });
@@ -138,7 +158,9 @@ for (const engine of ENGINES) {
         );
       // Each is there when the turn that the gate waits for is over, and so it waits for one more.
       const second = nextTurn().then(() => write('b'));
-      const third = nextTurn().then(nextTurn).then(() => write('c'));
+      const third = nextTurn()
+        .then(nextTurn)
+        .then(() => write('c'));
       const first = write('a');
       await Promise.resolve();
       assert.equal(order.length, 0);
@@ -160,7 +182,10 @@ for (const engine of ENGINES) {
       });
       await begun.promise;
       const waiting = Array.from({ length: WAITING_MAX }, () => store.write(() => Promise.resolve(1)));
-      await assert.rejects(store.write(() => Promise.resolve(1)), (error) => error instanceof Failure && error.code === 'unavailable');
+      await assert.rejects(
+        store.write(() => Promise.resolve(1)),
+        (error) => error instanceof Failure && error.code === 'unavailable',
+      );
       held.resolve();
       await first;
       const done = await Promise.all(waiting);
@@ -169,9 +194,13 @@ for (const engine of ENGINES) {
 
     test('What the writes of a group count is one statement for each counter, without those that fail', async () => {
       const added: string[] = [];
-      const counter = (name: string): Counter => ({ name, add: async (_db, count) => void added.push(`${name} ${count}`) });
+      const counter = (name: string): Counter => ({
+        name,
+        add: async (_db, count) => void added.push(`${name} ${count}`),
+      });
       const [b, a] = [counter('b'), counter('a')];
-      const write = (counters: readonly Counter[]): Promise<void> => store.write(async (tx) => counters.forEach((each) => tx.count(each)));
+      const write = (counters: readonly Counter[]): Promise<void> =>
+        store.write(async (tx) => counters.forEach((each) => tx.count(each)));
       await Promise.all([write([b, a]), write([b]), write([a, b])]);
       assert.deepEqual(added, ['a 2', 'b 3']);
       added.splice(0);

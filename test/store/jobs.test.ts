@@ -6,7 +6,18 @@ import { Failure } from '../../src/domain/failure.ts';
 import { INITIAL_STATES, JOB_MOVES, JOB_STATES, type JobState } from '../../src/domain/job.ts';
 import { cancelWaiting, claimJobs, finishJob, queueApproved } from '../../src/store/claims.ts';
 import type { Tx } from '../../src/store/gate.ts';
-import { countPrivileged, countRunning, findJob, findRedrive, getJob, hasClaimable, insertJob, listJobs, listRedrivable, requestCancel } from '../../src/store/jobs.ts';
+import {
+  countPrivileged,
+  countRunning,
+  findJob,
+  findRedrive,
+  getJob,
+  hasClaimable,
+  insertJob,
+  listJobs,
+  listRedrivable,
+  requestCancel,
+} from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, claimOne, ENGINES, enqueue, freshStore, makeJob, stateOf, wipe } from './kit.ts';
 
@@ -39,50 +50,62 @@ for (const engine of ENGINES) {
     const its = freshStore(engine);
 
     test('A job is read as it was inserted, with the same types on both databases', async () => {
-      const job = makeJob({ workspace: 'net', concurrencyKey: 'workspace:net', privileged: true, owners: ['ana', 'bob'], spec: '{"a":"ü"}' });
+      const job = makeJob({
+        workspace: 'net',
+        concurrencyKey: 'workspace:net',
+        privileged: true,
+        owners: ['ana', 'bob'],
+        spec: '{"a":"ü"}',
+      });
       await its.store.write((tx) => insertJob(tx, job));
       const row = await getJob(its.store.db, job.id);
       const { order_tag: tag, order_key_id: keyId } = row;
       assert.match(`${tag} ${keyId}`, /^[0-9a-f]{64} [0-9a-f]{16}$/, 'a privileged order is tagged');
-      assert.deepEqual({ ...row }, {
-        id: job.id,
-        kind: 'command',
-        state: 'queued',
-        initial_state: 'queued',
-        runbook: 'command:true',
-        source: null,
-        trigger: 'api',
-        workspace: 'net',
-        concurrency_key: 'workspace:net',
-        blocked: 0,
-        privileged: 1,
-        created_at: job.createdAt,
-        started_at: null,
-        finished_at: null,
-        expires_at: null,
-        exit_code: null,
-        requested_by: 'ana',
-        owners: '["ana","bob"]',
-        redrive_of: null,
-        plan_artifact_id: null,
-        spec: '{"a":"ü"}',
-        timeout_ms: 60_000,
-        progress: null,
-        daemon_id: null,
-        lease_generation: 0,
-        leader_pid: null,
-        leader_start: null,
-        outcome_event_id: null,
-        drift_status: null,
-        order_tag: tag,
-        order_key_id: keyId,
-        cancel_requested_at: null,
-      });
+      assert.deepEqual(
+        { ...row },
+        {
+          id: job.id,
+          kind: 'command',
+          state: 'queued',
+          initial_state: 'queued',
+          runbook: 'command:true',
+          source: null,
+          trigger: 'api',
+          workspace: 'net',
+          concurrency_key: 'workspace:net',
+          blocked: 0,
+          privileged: 1,
+          created_at: job.createdAt,
+          started_at: null,
+          finished_at: null,
+          expires_at: null,
+          exit_code: null,
+          requested_by: 'ana',
+          owners: '["ana","bob"]',
+          redrive_of: null,
+          plan_artifact_id: null,
+          spec: '{"a":"ü"}',
+          timeout_ms: 60_000,
+          progress: null,
+          daemon_id: null,
+          lease_generation: 0,
+          leader_pid: null,
+          leader_start: null,
+          outcome_event_id: null,
+          drift_status: null,
+          order_tag: tag,
+          order_key_id: keyId,
+          cancel_requested_at: null,
+        },
+      );
     });
 
     test('An unknown id is not found', async () => {
       assert.equal(await findJob(its.store.db, 'job_none'), undefined);
-      await assert.rejects(getJob(its.store.db, 'job_none'), (error) => error instanceof Failure && error.code === 'not_found');
+      await assert.rejects(
+        getJob(its.store.db, 'job_none'),
+        (error) => error instanceof Failure && error.code === 'not_found',
+      );
     });
 
     test('Lists are newest first, and the cursor goes on without a gap and without a repeat', async () => {
@@ -102,13 +125,16 @@ for (const engine of ENGINES) {
       const other = await enqueue(its.store, { runbook: 'rule:disk' });
       const keyed = await enqueue(its.store, { runbook: 'rule:disk', concurrencyKey: 'k' });
       const waiting = await enqueue(its.store, { state: 'awaiting_approval', concurrencyKey: 'k' });
-      const ids = async (filter: Parameters<typeof listJobs>[1]) => (await listJobs(its.store.db, filter, 10)).map((job) => job.id);
+      const ids = async (filter: Parameters<typeof listJobs>[1]) =>
+        (await listJobs(its.store.db, filter, 10)).map((job) => job.id);
       assert.deepEqual(await ids({}), [waiting, keyed, other, plain]);
       assert.deepEqual(await ids({ state: 'awaiting_approval' }), [waiting]);
       assert.deepEqual(await ids({ runbook: 'rule:disk' }), [keyed, other]);
       assert.deepEqual(await ids({ runbook: 'rule:dis' }), []);
       assert.deepEqual(await ids({ concurrencyKey: 'k' }), [waiting, keyed]);
-      assert.deepEqual(await ids({ concurrencyKey: 'k', state: 'queued', runbook: 'rule:disk', before: waiting }), [keyed]);
+      assert.deepEqual(await ids({ concurrencyKey: 'k', state: 'queued', runbook: 'rule:disk', before: waiting }), [
+        keyed,
+      ]);
     });
 
     test('Running and privileged jobs are counted as numbers', async () => {
@@ -131,9 +157,15 @@ for (const engine of ENGINES) {
     test('A job is redriven once: the second new job for it is refused by the database', async () => {
       const old = await putInState(its.store, 'interrupted');
       const made = await enqueue(its.store, { redriveOf: old, trigger: 'redrive' });
-      assert.deepEqual((await listRedrivable(its.store.db, ['interrupted'])).map((job) => job.id), [old]);
+      assert.deepEqual(
+        (await listRedrivable(its.store.db, ['interrupted'])).map((job) => job.id),
+        [old],
+      );
       assert.equal((await findRedrive(its.store.db, old))?.id, made);
-      await assert.rejects(enqueue(its.store, { redriveOf: old }), (error) => its.store.dialect.faultOf(error) === 'unique');
+      await assert.rejects(
+        enqueue(its.store, { redriveOf: old }),
+        (error) => its.store.dialect.faultOf(error) === 'unique',
+      );
     });
 
     test('A cancel is asked for once, and only of a running job', async () => {
@@ -175,8 +207,12 @@ describe('The constraint of the migrations', () => {
     test(`names exactly the states of the table (${dialect})`, () => {
       const text = readFileSync(join(MIGRATIONS, dialect, '0001_foundation.sql'), 'utf8');
       const named = (column: string): string[] => {
-        const list = new RegExp(`^  ${column} text not null check \\(${column} in \\(([^)]*)\\)\\)`, 'm').exec(text)?.[1] ?? '';
-        return list.split(',').map((each) => each.replaceAll("'", '')).toSorted();
+        const list =
+          new RegExp(`^  ${column} text not null check \\(${column} in \\(([^)]*)\\)\\)`, 'm').exec(text)?.[1] ?? '';
+        return list
+          .split(',')
+          .map((each) => each.replaceAll("'", ''))
+          .toSorted();
       };
       assert.deepEqual(named('state'), JOB_STATES.toSorted());
       assert.deepEqual(named('initial_state'), INITIAL_STATES.toSorted());

@@ -160,7 +160,14 @@ export async function stateOf(store: Store, id: string): Promise<string | undefi
 }
 
 export function entry(target: string): LedgerEntry {
-  return { principal: 'ana', owner: 'ana', via: 'api', operation: 'command.run', target, detail: { inventory: 'localhost' } };
+  return {
+    principal: 'ana',
+    owner: 'ana',
+    via: 'api',
+    operation: 'command.run',
+    target,
+    detail: { inventory: 'localhost' },
+  };
 }
 
 export function makeToken(some: Partial<TokenRow> = {}): TokenRow {
@@ -180,7 +187,18 @@ export function makeToken(some: Partial<TokenRow> = {}): TokenRow {
 }
 
 export async function addDaemon(store: Store, id: string, leaseUntil: number | null = null): Promise<DaemonRow> {
-  const row = { id, host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: Date.now(), lease_until: leaseUntil, stopped_at: null, ingress_url: null, notify_targets: null };
+  const row = {
+    id,
+    host: 'here',
+    boot_id: 'boot',
+    pid: 1,
+    version: '0',
+    started_at: Date.now(),
+    lease_until: leaseUntil,
+    stopped_at: null,
+    ingress_url: null,
+    notify_targets: null,
+  };
   await store.write((tx) => insertDaemon(tx, row));
   return { ...row, ledger_key_id: TEST_RING.activeId };
 }

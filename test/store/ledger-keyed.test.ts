@@ -20,7 +20,11 @@ async function append(store: Store, count: number): Promise<void> {
  * Writes a chain anew without a key, as an earlier build wrote it, with rows changed by `change` and every hash made to
  * fit: all that SQL alone can do.
  */
-async function rewrite(store: Store, chain: string, change: (row: LedgerRow) => Partial<LedgerRow> | null = () => ({})): Promise<void> {
+async function rewrite(
+  store: Store,
+  chain: string,
+  change: (row: LedgerRow) => Partial<LedgerRow> | null = () => ({}),
+): Promise<void> {
   await store.write(async ({ db }) => {
     const rows = await db.selectFrom('ledger').selectAll().where('chain', '=', chain).orderBy('seq').execute();
     await db.deleteFrom('ledger').where('chain', '=', chain).execute();
@@ -31,7 +35,10 @@ async function rewrite(store: Store, chain: string, change: (row: LedgerRow) => 
       seq += 1;
       const row = { ...old, key_id: null, ...changed, seq, prev: head };
       head = row.key_id === null ? hash('sha256', rowText(row)) : row.hash;
-      await db.insertInto('ledger').values({ ...row, hash: head }).execute();
+      await db
+        .insertInto('ledger')
+        .values({ ...row, hash: head })
+        .execute();
     }
     await db.updateTable('chains').set({ length: seq, head, key_id: null }).where('id', '=', chain).execute();
   });
@@ -60,25 +67,36 @@ for (const engine of ENGINES) {
       });
     });
 
-    const faults = async (kept: readonly KeptHead[] = []): Promise<readonly string[]> => (await verifyLedger(store.db, TEST_RING, kept)).faults;
+    const faults = async (kept: readonly KeptHead[] = []): Promise<readonly string[]> =>
+      (await verifyLedger(store.db, TEST_RING, kept)).faults;
 
     test('T74: rows that were changed by SQL with all hashes recomputed are found', async () => {
       await append(store, 5);
       assert.deepEqual(await faults(), []);
-      await rewrite(store, store.chain, (row) => ({ principal: row.seq === 2 ? 'mallory' : row.principal, key_id: null }));
+      await rewrite(store, store.chain, (row) => ({
+        principal: row.seq === 2 ? 'mallory' : row.principal,
+        key_id: null,
+      }));
       assert.deepEqual(await faults(), [`chain ${store.chain}: its rows have no key, and no daemon made its seam`]);
     });
 
     test('T74: a chain that was written anew without a key is found also after the daemon went on with it', async () => {
       await append(store, 5);
-      await rewrite(store, store.chain, (row) => ({ principal: row.seq === 2 ? 'mallory' : row.principal, key_id: null }));
+      await rewrite(store, store.chain, (row) => ({
+        principal: row.seq === 2 ? 'mallory' : row.principal,
+        key_id: null,
+      }));
       await append(store, 2);
-      assert.deepEqual(await faults(), [`chain ${store.chain}: row 6 has a key and follows rows that have none, and is no seam`]);
+      assert.deepEqual(await faults(), [
+        `chain ${store.chain}: row 6 has a key and follows rows that have none, and is no seam`,
+      ]);
     });
 
     test('T74: a row that keeps its key id, with a hash made without the key, is found', async () => {
       await append(store, 5);
-      await rewrite(store, store.chain, (row) => (row.seq < 3 ? { key_id: row.key_id } : row.seq === 3 ? { key_id: row.key_id, principal: 'mallory' } : {}));
+      await rewrite(store, store.chain, (row) =>
+        row.seq < 3 ? { key_id: row.key_id } : row.seq === 3 ? { key_id: row.key_id, principal: 'mallory' } : {},
+      );
       assert.deepEqual(await faults(), [`chain ${store.chain}: row 3 was altered`]);
     });
 
@@ -96,7 +114,11 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults([...early, ...late]), []);
       await store.write(async ({ db }) => {
         await db.deleteFrom('ledger').where('seq', '>', 4).execute();
-        const { hash: head } = await db.selectFrom('ledger').select('hash').where('seq', '=', 4).executeTakeFirstOrThrow();
+        const { hash: head } = await db
+          .selectFrom('ledger')
+          .select('hash')
+          .where('seq', '=', 4)
+          .executeTakeFirstOrThrow();
         await db.updateTable('chains').set({ length: 4, head }).execute();
       });
       assert.deepEqual(await faults(), []);
@@ -112,13 +134,28 @@ for (const engine of ENGINES) {
       const next = await database.open({ daemonId: 'dmn_new' });
       await keyLedger(next, true);
       await append(next, 2);
-      assert.deepEqual(await verifyLedger(store.db, TEST_RING), { chains: engine.hasLeases ? 2 : 1, rows: 8, faults: [], unkeyed: 0 });
-      const seam = await store.db.selectFrom('ledger').selectAll().where('operation', '=', 'ledger.seam').executeTakeFirstOrThrow();
+      assert.deepEqual(await verifyLedger(store.db, TEST_RING), {
+        chains: engine.hasLeases ? 2 : 1,
+        rows: 8,
+        faults: [],
+        unkeyed: 0,
+      });
+      const seam = await store.db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('operation', '=', 'ledger.seam')
+        .executeTakeFirstOrThrow();
       assert.deepEqual([seam.chain, seam.seq, seam.key_id], [store.chain, 5, TEST_RING.activeId]);
-      await rewrite(store, store.chain, (row) => (row.seq === 2 ? { principal: 'mallory' } : { key_id: row.key_id, hash: row.hash }));
+      await rewrite(store, store.chain, (row) =>
+        row.seq === 2 ? { principal: 'mallory' } : { key_id: row.key_id, hash: row.hash },
+      );
       assert.deepEqual(await faults(), [`chain ${store.chain}: row 5 was altered`]);
       await keyLedger(next, true);
-      assert.equal((await store.db.selectFrom('ledger').selectAll().where('operation', '=', 'ledger.seam').execute()).length, 1, 'one seam for ever');
+      assert.equal(
+        (await store.db.selectFrom('ledger').selectAll().where('operation', '=', 'ledger.seam').execute()).length,
+        1,
+        'one seam for ever',
+      );
     });
 
     test('T74: nothing is taken over twice, also where the record of the first time was removed', async () => {
@@ -132,18 +169,26 @@ for (const engine of ENGINES) {
 
     test('T74: rows of a key that was rotated out are verified as long as the file holds it', async () => {
       await append(store, 2);
-      assert.deepEqual((await verifyLedger(store.db, createKeyring([{ key: Buffer.alloc(32, 8), createdAt: null }]))).faults, [
-        `chain ${store.chain}: row 1 cannot be verified: key ${TEST_RING.activeId} is not in the seal key file`,
+      assert.deepEqual(
+        (await verifyLedger(store.db, createKeyring([{ key: Buffer.alloc(32, 8), createdAt: null }]))).faults,
+        [`chain ${store.chain}: row 1 cannot be verified: key ${TEST_RING.activeId} is not in the seal key file`],
+      );
+      const rotated = createKeyring([
+        { key: Buffer.alloc(32, 7), createdAt: null },
+        { key: Buffer.alloc(32, 9), createdAt: 1 },
       ]);
-      const rotated = createKeyring([{ key: Buffer.alloc(32, 7), createdAt: null }, { key: Buffer.alloc(32, 9), createdAt: 1 }]);
       assert.deepEqual((await verifyLedger(store.db, rotated)).faults, []);
       assert.notDeepEqual((await verifyLedger(store.db, null)).faults, []);
     });
 
     test('T74: a write without the key changes nothing', async () => {
-      const without = await database.open({ keyring: () => Promise.reject(new Error('--seal-key-file: there is none')) });
+      const without = await database.open({
+        keyring: () => Promise.reject(new Error('--seal-key-file: there is none')),
+      });
       await assert.rejects(append(without, 1), /--seal-key-file/);
-      const other = await database.open({ keyring: () => Promise.resolve(createKeyring([{ key: Buffer.alloc(32, 8), createdAt: null }])) });
+      const other = await database.open({
+        keyring: () => Promise.resolve(createKeyring([{ key: Buffer.alloc(32, 8), createdAt: null }])),
+      });
       // A process notes its key with its first row, and the table was emptied since.
       await append(await database.open({ daemonId: 'dmn_old' }), 1);
       await assert.rejects(append(other, 1), /--seal-key-file: this store is sealed with another key/);
@@ -161,11 +206,15 @@ test('T74: while a daemon of an earlier build is alive its chain gets no seam, a
   const { id } = await addDaemon(old, 'dmn_old', (await leaseClock(old)) + 60_000);
   await append(old, 2);
   await ofEarlierBuild(old);
-  await old.write(async ({ db }) => void (await db.updateTable('daemons').set({ ledger_key_id: null }).where('id', '=', id).execute()));
+  await old.write(
+    async ({ db }) =>
+      void (await db.updateTable('daemons').set({ ledger_key_id: null }).where('id', '=', id).execute()),
+  );
   const dataDir = temporaryDirectory();
   t.after(() => dataDir.remove());
   // Starts of one data directory, which remembers what it did.
-  const start = (opened: Store): Promise<void> => beginKeying({ store: opened, paths: { dir: dataDir.path }, settings: { databaseUrl: 'postgres://' } });
+  const start = (opened: Store): Promise<void> =>
+    beginKeying({ store: opened, paths: { dir: dataDir.path }, settings: { databaseUrl: 'postgres://' } });
   const first = await database.open({ daemonId: 'dmn_first' });
   await start(first);
   const between = await verifyLedger(first.db, TEST_RING);
@@ -177,5 +226,8 @@ test('T74: while a daemon of an earlier build is alive its chain gets no seam, a
   await rewrite(first, old.chain, (row) => (row.seq === 2 ? { principal: 'mallory' } : {}));
   await first.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
   await start(await database.open({ daemonId: 'dmn_third' }));
-  assert.match((await verifyLedger(first.db, TEST_RING)).faults.join(), /its rows have no key, and no daemon made its seam/);
+  assert.match(
+    (await verifyLedger(first.db, TEST_RING)).faults.join(),
+    /its rows have no key, and no daemon made its seam/,
+  );
 });

@@ -46,7 +46,10 @@ for (const engine of ENGINES) {
       assert.deepEqual(await verifyLedger(store.db, TEST_RING), { chains: 1, rows: 179, faults: [], unkeyed: 0 });
       const rows = await store.db.selectFrom('ledger').selectAll().orderBy('seq').execute();
       assert.equal(rows[0]?.prev, GENESIS);
-      assert.deepEqual(rows.map((row) => row.seq), Array.from({ length: 179 }, (_, n) => n + 1));
+      assert.deepEqual(
+        rows.map((row) => row.seq),
+        Array.from({ length: 179 }, (_, n) => n + 1),
+      );
       assert.ok(rows.every((row) => row.chain === chain));
     });
 
@@ -61,7 +64,10 @@ for (const engine of ENGINES) {
       );
       assert.equal(results.filter((each) => each.status === 'rejected').length, 3);
       const rows = await store.db.selectFrom('ledger').select(['seq', 'target']).orderBy('seq').execute();
-      assert.deepEqual(rows.map((row) => row.target), [0, 2, 3, 5, 6, 8].map((n) => `job_${n}`));
+      assert.deepEqual(
+        rows.map((row) => row.target),
+        [0, 2, 3, 5, 6, 8].map((n) => `job_${n}`),
+      );
       assert.deepEqual(await faults(), []);
     });
 
@@ -69,10 +75,17 @@ for (const engine of ENGINES) {
       test(`A row whose ${column} was altered is named`, async () => {
         await append(store, 5);
         await store.write(async ({ db }) => {
-          await db.updateTable('ledger').set({ [column]: value }).where('seq', '=', 3).execute();
+          await db
+            .updateTable('ledger')
+            .set({ [column]: value })
+            .where('seq', '=', 3)
+            .execute();
         });
         const [fault, ...others] = await faults();
-        assert.match(fault ?? '', new RegExp(`^chain ${chain}: row 3 (was altered|does not follow the row before it)$`));
+        assert.match(
+          fault ?? '',
+          new RegExp(`^chain ${chain}: row 3 (was altered|does not follow the row before it)$`),
+        );
         assert.deepEqual(others, []);
       });
     }
@@ -88,7 +101,11 @@ for (const engine of ENGINES) {
     test('Two rows that changed places are named', async () => {
       await append(store, 5);
       await store.write(async ({ db }) => {
-        for (const [from, to] of [[2, 99], [3, 2], [99, 3]] as const) {
+        for (const [from, to] of [
+          [2, 99],
+          [3, 2],
+          [99, 3],
+        ] as const) {
           await db.updateTable('ledger').set({ seq: to }).where('seq', '=', from).execute();
         }
       });

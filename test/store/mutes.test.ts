@@ -21,13 +21,36 @@ async function openStoreOf(t: TestContext, engine: EngineUnderTest): Promise<{ s
   const database = await engine.create();
   t.after(() => database.remove());
   const store = await database.open();
-  return { store, deps: { store, clock: systemClock, wake: () => undefined, approvalTtlMs: 60_000, rules: new RuleBook(store, systemClock), turns: new Turns(systemClock) } };
+  return {
+    store,
+    deps: {
+      store,
+      clock: systemClock,
+      wake: () => undefined,
+      approvalTtlMs: 60_000,
+      rules: new RuleBook(store, systemClock),
+      turns: new Turns(systemClock),
+    },
+  };
 }
 
 function put(store: Store, some: Partial<MuteRow> = {}): Promise<MuteRow> {
   return store.write(async (tx) => {
-    const made = { created_via: 'api', created_by: 'ana', created_at: NOW - 60_000, expires_at: NOW + 600_000, ended_at: null };
-    const row: MuteRow = { id: newId('mute', tx.now), scope_kind: 'alert', scope_value: 'DiskFull', reason: null, ...made, ...some };
+    const made = {
+      created_via: 'api',
+      created_by: 'ana',
+      created_at: NOW - 60_000,
+      expires_at: NOW + 600_000,
+      ended_at: null,
+    };
+    const row: MuteRow = {
+      id: newId('mute', tx.now),
+      scope_kind: 'alert',
+      scope_value: 'DiskFull',
+      reason: null,
+      ...made,
+      ...some,
+    };
     await insertMute(tx, row);
     return row;
   });
@@ -45,11 +68,31 @@ interface Told {
   readonly source?: string;
 }
 
-function tell(store: Store, { name = 'DiskFull', status = 'firing', fingerprint = 'f1', labels = {}, source = 'alertmanager' }: Told = {}): Promise<void> {
+function tell(
+  store: Store,
+  { name = 'DiskFull', status = 'firing', fingerprint = 'f1', labels = {}, source = 'alertmanager' }: Told = {},
+): Promise<void> {
   return store.write((tx) => {
-    const facts = { source, name, status, netgroup: null, severity: null, fingerprint, labels: JSON.stringify(labels), annotations: '{}' };
+    const facts = {
+      source,
+      name,
+      status,
+      netgroup: null,
+      severity: null,
+      fingerprint,
+      labels: JSON.stringify(labels),
+      annotations: '{}',
+    };
     const end = { outcome: 'ignored', reason: 'made by a test', rule: null, job_id: null, approval_id: null } as const;
-    insertEvent(tx, { id: newId('evt', tx.now), ...facts, ...end, received_at: tx.now, check_observations: null, trace: '[]', depth: 0 });
+    insertEvent(tx, {
+      id: newId('evt', tx.now),
+      ...facts,
+      ...end,
+      received_at: tx.now,
+      check_observations: null,
+      trace: '[]',
+      depth: 0,
+    });
     return Promise.resolve();
   });
 }
@@ -58,7 +101,11 @@ for (const engine of ENGINES) {
   describe(`Mutes on ${engine.name}`, () => {
     test('are listed newest first, and those that hold nothing any more only when asked for', async (t) => {
       const { store } = await openStoreOf(t, engine);
-      const [open, gone, ended] = [await put(store), await put(store, GONE), await put(store, { ...GONE, ended_at: NOW })];
+      const [open, gone, ended] = [
+        await put(store),
+        await put(store, GONE),
+        await put(store, { ...GONE, ended_at: NOW }),
+      ];
       assert.deepEqual(ids(await listMutes(store.db, { activeAt: null }, 10)), [ended.id, gone.id, open.id]);
       assert.deepEqual(ids(await listMutes(store.db, { activeAt: null, before: ended.id }, 1)), [gone.id]);
       assert.deepEqual(ids(await listMutes(store.db, { activeAt: NOW }, 10)), [open.id]);
@@ -72,7 +119,10 @@ for (const engine of ENGINES) {
       const { id } = await put(store, GONE);
       assert.deepEqual(await Promise.all([1, 2].map(() => store.write((tx) => endMute(tx, id)))), [true, false]);
       assert.equal((await store.write((tx) => deleteMute(tx, id))).id, id);
-      await assert.rejects(store.write((tx) => deleteMute(tx, id)), /There is no mute/);
+      await assert.rejects(
+        store.write((tx) => deleteMute(tx, id)),
+        /There is no mute/,
+      );
       assert.equal(await store.write((tx) => endMute(tx, id)), false);
     });
 
@@ -84,30 +134,53 @@ for (const engine of ENGINES) {
       await put(store);
       await Promise.all([endMutes(deps), endMutes(deps)]);
       await endMutes(deps);
-      assert.equal((await store.db.selectFrom('mutes').select('id').where('ended_at', 'is not', null).execute()).length, 2);
+      assert.equal(
+        (await store.db.selectFrom('mutes').select('id').where('ended_at', 'is not', null).execute()).length,
+        2,
+      );
       const rows = await store.db.selectFrom('events').selectAll().where('source', '=', 'mute').execute();
-      assert.deepEqual(rows.map(({ name, status, outcome, fingerprint }) => ({ name, status, outcome, fingerprint })), [
-        { name: 'DiskFull', status: 'firing', outcome: 'ignored', fingerprint: mute.id },
-      ]);
-      assert.deepEqual([rows[0]?.labels, rows[0]?.annotations].map((text) => JSON.parse(text ?? '') as unknown), [{ id: mute.id }, { scope: 'alert', reason: 'new disks' }]);
+      assert.deepEqual(
+        rows.map(({ name, status, outcome, fingerprint }) => ({ name, status, outcome, fingerprint })),
+        [{ name: 'DiskFull', status: 'firing', outcome: 'ignored', fingerprint: mute.id }],
+      );
+      assert.deepEqual(
+        [rows[0]?.labels, rows[0]?.annotations].map((text) => JSON.parse(text ?? '') as unknown),
+        [{ id: mute.id }, { scope: 'alert', reason: 'new disks' }],
+      );
     });
   });
 }
 
 /** What was told, oldest first, what the mute is about, and whether it still fires then. */
-const STILL_FIRES: readonly (readonly [rule: string, told: readonly Told[], mute: Partial<MuteRow>, fires: boolean])[] = [
-  ['nothing was ever told', [], {}, false],
-  ['it was resolved last', [{}, { status: 'resolved' }], {}, false],
-  ['it fired again after that', [{}, { status: 'resolved' }, {}], {}, true],
-  ['one of its things was resolved last and another one fires', [{ fingerprint: 'a' }, { fingerprint: 'b' }, { fingerprint: 'b', status: 'resolved' }], {}, true],
-  ['another alert fires', [{ name: 'Other' }], {}, false],
-  ['what was told has no status', [{ status: null }], {}, false],
-  ['only the end of a mute was told', [{ source: 'mute' }], {}, false],
-  ['an alert of the host fires', [{ labels: { instance: 'db1:9100' } }], { scope_kind: 'host', scope_value: 'db1' }, true],
-  ['an alert of another host fires', [{ labels: { host: 'db2', instance: 'db1:9100' } }], { scope_kind: 'host', scope_value: 'db1' }, false],
-  ['everything was held and something fires', [{ name: 'Other' }], { scope_kind: 'global', scope_value: null }, true],
-  ['500 other events came after it', [{}, ...Array.from({ length: 500 }, () => ({ name: 'Other' }))], {}, true],
-];
+const STILL_FIRES: readonly (readonly [rule: string, told: readonly Told[], mute: Partial<MuteRow>, fires: boolean])[] =
+  [
+    ['nothing was ever told', [], {}, false],
+    ['it was resolved last', [{}, { status: 'resolved' }], {}, false],
+    ['it fired again after that', [{}, { status: 'resolved' }, {}], {}, true],
+    [
+      'one of its things was resolved last and another one fires',
+      [{ fingerprint: 'a' }, { fingerprint: 'b' }, { fingerprint: 'b', status: 'resolved' }],
+      {},
+      true,
+    ],
+    ['another alert fires', [{ name: 'Other' }], {}, false],
+    ['what was told has no status', [{ status: null }], {}, false],
+    ['only the end of a mute was told', [{ source: 'mute' }], {}, false],
+    [
+      'an alert of the host fires',
+      [{ labels: { instance: 'db1:9100' } }],
+      { scope_kind: 'host', scope_value: 'db1' },
+      true,
+    ],
+    [
+      'an alert of another host fires',
+      [{ labels: { host: 'db2', instance: 'db1:9100' } }],
+      { scope_kind: 'host', scope_value: 'db1' },
+      false,
+    ],
+    ['everything was held and something fires', [{ name: 'Other' }], { scope_kind: 'global', scope_value: null }, true],
+    ['500 other events came after it', [{}, ...Array.from({ length: 500 }, () => ({ name: 'Other' }))], {}, true],
+  ];
 
 for (const [rule, told, mute, fires] of STILL_FIRES) {
   test(`Where ${rule}, a mute ends ${fires ? 'with an event' : 'in silence'}`, async (t) => {

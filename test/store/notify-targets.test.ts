@@ -19,10 +19,19 @@ const DEV = { name: 'dev', key: 'b'.repeat(64) };
 /** A target that notes what it is sent. */
 function recording(target: { readonly name: string; readonly key: string }, sent: string[]): Transport {
   const { name, key } = target;
-  return { name, key, id: deliveryTargetOf(target), label: 'ntfy at ntfy.test', send: async (message) => void sent.push(`${key[0]} ${message.id}`) };
+  return {
+    name,
+    key,
+    id: deliveryTargetOf(target),
+    label: 'ntfy at ntfy.test',
+    send: async (message) => void sent.push(`${key[0]} ${message.id}`),
+  };
 }
 
-const stop = (store: Store, daemonId: string) => store.write((tx) => tx.db.updateTable('daemons').set({ stopped_at: Date.now() }).where('id', '=', daemonId).execute());
+const stop = (store: Store, daemonId: string) =>
+  store.write((tx) =>
+    tx.db.updateTable('daemons').set({ stopped_at: Date.now() }).where('id', '=', daemonId).execute(),
+  );
 const deliveries = (store: Store) => store.db.selectFrom('deliveries').selectAll().orderBy('target').execute();
 
 async function assigned(store: Store, target: string, daemonId: string): Promise<string> {
@@ -39,11 +48,19 @@ for (const engine of ENGINES) {
     test('of two daemons with different lists both lists are told of every page, once, whoever finds it', async (t) => {
       const sent: string[] = [];
       const { store, page, start, stateOfPage } = await openPageRig(t, engine);
-      await Promise.all([start([recording(OPS, sent)]), start([recording(DEV, sent), recording({ ...OPS, key: 'c'.repeat(64) }, sent)])]);
+      await Promise.all([
+        start([recording(OPS, sent)]),
+        start([recording(DEV, sent), recording({ ...OPS, key: 'c'.repeat(64) }, sent)]),
+      ]);
       const ids = await Promise.all(Array.from({ length: 10 }, () => page()));
       await until('all are told', () => (sent.length >= 30 ? true : undefined));
-      for (const id of ids) await until('it is done', async () => ((await stateOfPage(id)) === 'done' ? true : undefined));
-      assert.deepEqual(sent.toSorted(), ids.flatMap((id) => [`a ${id}`, `b ${id}`, `c ${id}`]).toSorted(), 'two targets of one name are two');
+      for (const id of ids)
+        await until('it is done', async () => ((await stateOfPage(id)) === 'done' ? true : undefined));
+      assert.deepEqual(
+        sent.toSorted(),
+        ids.flatMap((id) => [`a ${id}`, `b ${id}`, `c ${id}`]).toSorted(),
+        'two targets of one name are two',
+      );
       assert.equal((await listLiveTargets(store)).length, 2);
     });
 
@@ -71,10 +88,24 @@ for (const engine of ENGINES) {
       t.after(() => database.remove());
       const store = await database.open();
       const lease = engine.hasLeases ? await leaseClock(store) : null;
-      for (const [id, until_] of [['dmn_a', lease === null ? null : lease + 60_000], ['dmn_b', lease === null ? null : lease - 1], ['dmn_c', null]] as const) await addDaemon(store, id, until_);
-      await store.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson([OPS]) }).where('id', '!=', 'dmn_c').execute());
+      for (const [id, until_] of [
+        ['dmn_a', lease === null ? null : lease + 60_000],
+        ['dmn_b', lease === null ? null : lease - 1],
+        ['dmn_c', null],
+      ] as const)
+        await addDaemon(store, id, until_);
+      await store.write((tx) =>
+        tx.db
+          .updateTable('daemons')
+          .set({ notify_targets: targetsJson([OPS]) })
+          .where('id', '!=', 'dmn_c')
+          .execute(),
+      );
       if (lease === null) await stop(store, 'dmn_b');
-      assert.deepEqual((await listLiveTargets(store)).map(({ daemonId, targets }) => [daemonId, targets]), [['dmn_a', [OPS]]]);
+      assert.deepEqual(
+        (await listLiveTargets(store)).map(({ daemonId, targets }) => [daemonId, targets]),
+        [['dmn_a', [OPS]]],
+      );
     });
 
     test('numbered targets of an earlier build become the named ones by their order, what is running keeps its own, and decisions keep their words', async (t) => {
@@ -82,20 +113,39 @@ for (const engine of ENGINES) {
       t.after(() => database.remove());
       const store = await database.open();
       for (const id of ['dmn_old', 'dmn_other', 'dmn_new']) await addDaemon(store, id);
-      const links = (recipient: string) => store.write((tx) => insertLinks(tx, { approvalId: newId('apr', Date.now()), recipient, target: null, madeBy: null }));
+      const links = (recipient: string) =>
+        store.write((tx) =>
+          insertLinks(tx, { approvalId: newId('apr', Date.now()), recipient, target: null, madeBy: null }),
+        );
       for (const recipient of ['transport:1', 'transport:2', 'transport:3', 'ana']) await links(recipient);
       for (const target of ['transport:1', 'transport:2', 'transport:3']) await assigned(store, target, 'dmn_old');
       await assigned(store, 'transport:1', 'dmn_other');
       await stop(store, 'dmn_old');
       for (let n = 0; n < 2; n += 1) await store.write((tx) => adoptNumbered(tx, 'dmn_new', [OPS, DEV]));
-      const holders = await store.db.selectFrom('decision_links').select(['recipient', 'target']).where('decision', '=', 'approve').orderBy('recipient').execute();
-      assert.deepEqual(holders.map(({ recipient, target }) => [recipient, target]), [['ana', null], ['notify:dev', DEV.key], ['notify:ops', OPS.key], ['transport:3', null]]);
-      assert.deepEqual((await deliveries(store)).map(({ target, daemon_id: by }) => [target, by]), [
-        [deliveryTargetOf(DEV), 'dmn_new'],
-        [deliveryTargetOf(OPS), 'dmn_new'],
-        ['transport:1', 'dmn_other'],
-        ['transport:3', 'dmn_old'],
-      ]);
+      const holders = await store.db
+        .selectFrom('decision_links')
+        .select(['recipient', 'target'])
+        .where('decision', '=', 'approve')
+        .orderBy('recipient')
+        .execute();
+      assert.deepEqual(
+        holders.map(({ recipient, target }) => [recipient, target]),
+        [
+          ['ana', null],
+          ['notify:dev', DEV.key],
+          ['notify:ops', OPS.key],
+          ['transport:3', null],
+        ],
+      );
+      assert.deepEqual(
+        (await deliveries(store)).map(({ target, daemon_id: by }) => [target, by]),
+        [
+          [deliveryTargetOf(DEV), 'dmn_new'],
+          [deliveryTargetOf(OPS), 'dmn_new'],
+          ['transport:1', 'dmn_other'],
+          ['transport:3', 'dmn_old'],
+        ],
+      );
     });
   });
 }

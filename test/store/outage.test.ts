@@ -39,7 +39,12 @@ describe('When PostgreSQL goes away', () => {
   let server: PostgresServer;
   const stores: Store[] = [];
   const open = async (): Promise<Store> => {
-    const store = await openStore({ location: { url: server.url }, clock: systemClock, daemonId: newId('dmn', Date.now()), keyring: testKeyring });
+    const store = await openStore({
+      location: { url: server.url },
+      clock: systemClock,
+      daemonId: newId('dmn', Date.now()),
+      keyring: testKeyring,
+    });
     stores.push(store);
     return store;
   };
@@ -51,55 +56,68 @@ describe('When PostgreSQL goes away', () => {
     await server.stop();
   });
 
-  test('F24: in the middle of writes, they are unavailable, nothing acknowledged is lost, and it goes on by itself', { timeout: 120_000 }, async () => {
-    const store = await open();
-    const acknowledged: string[] = [];
-    const failures: unknown[] = [];
-    const enough = Promise.withResolvers<void>();
-    const writers = Array.from({ length: IN_FLIGHT }, async () => {
-      while (failures.length < IN_FLIGHT) {
-        try {
-          acknowledged.push(await insertOne(store));
-          if (acknowledged.length === 50) enough.resolve();
-        } catch (error) {
-          failures.push(error);
+  test(
+    'F24: in the middle of writes, they are unavailable, nothing acknowledged is lost, and it goes on by itself',
+    { timeout: 120_000 },
+    async () => {
+      const store = await open();
+      const acknowledged: string[] = [];
+      const failures: unknown[] = [];
+      const enough = Promise.withResolvers<void>();
+      const writers = Array.from({ length: IN_FLIGHT }, async () => {
+        while (failures.length < IN_FLIGHT) {
+          try {
+            acknowledged.push(await insertOne(store));
+            if (acknowledged.length === 50) enough.resolve();
+          } catch (error) {
+            failures.push(error);
+          }
         }
-      }
-    });
-    await enough.promise;
-    await server.kill();
-    await Promise.all(writers);
-    for (const error of failures) assert.ok(isUnavailable(error), String(error));
-    await assert.rejects(listJobs(store.db, {}, 1), isUnavailable);
-    await server.start();
-    acknowledged.push(await whenBack(() => insertOne(store)));
-    const kept = new Set((await listJobs(store.db, {}, 100_000)).map((job) => job.id));
-    assert.deepEqual(acknowledged.filter((id) => !kept.has(id)), []);
-    const verdict = await verifyLedger(store.db, TEST_RING);
-    assert.deepEqual(verdict.faults, []);
-    assert.equal(verdict.rows, kept.size);
-  });
+      });
+      await enough.promise;
+      await server.kill();
+      await Promise.all(writers);
+      for (const error of failures) assert.ok(isUnavailable(error), String(error));
+      await assert.rejects(listJobs(store.db, {}, 1), isUnavailable);
+      await server.start();
+      acknowledged.push(await whenBack(() => insertOne(store)));
+      const kept = new Set((await listJobs(store.db, {}, 100_000)).map((job) => job.id));
+      assert.deepEqual(
+        acknowledged.filter((id) => !kept.has(id)),
+        [],
+      );
+      const verdict = await verifyLedger(store.db, TEST_RING);
+      assert.deepEqual(verdict.faults, []);
+      assert.equal(verdict.rows, kept.size);
+    },
+  );
 
-  test('The connection that hears of other daemons comes back, and tells that something may have been missed', { timeout: 120_000 }, async () => {
-    const [store, other] = [await open(), await open()];
-    const heard: number[] = [];
-    store.onForeignCommit(() => heard.push(1));
-    const hearsAgain = async (): Promise<void> => {
-      heard.length = 0;
-      while (heard.length === 0) await whenBack(() => insertOne(other));
-    };
-    await hearsAgain();
-    await server.kill();
-    await server.start();
-    await hearsAgain();
-  });
+  test(
+    'The connection that hears of other daemons comes back, and tells that something may have been missed',
+    { timeout: 120_000 },
+    async () => {
+      const [store, other] = [await open(), await open()];
+      const heard: number[] = [];
+      store.onForeignCommit(() => heard.push(1));
+      const hearsAgain = async (): Promise<void> => {
+        heard.length = 0;
+        while (heard.length === 0) await whenBack(() => insertOne(other));
+      };
+      await hearsAgain();
+      await server.kill();
+      await server.start();
+      await hearsAgain();
+    },
+  );
 
   test('A connection that the server ends, idle or in the middle of a transaction, costs one write at most', async () => {
     const store = await open();
     const admin = new Client({ connectionString: server.url });
     await admin.connect();
     const endAll = (): Promise<unknown> =>
-      admin.query("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'");
+      admin.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
+      );
     await insertOne(store);
     await endAll();
     await whenBack(() => insertOne(store));
@@ -116,6 +134,9 @@ describe('When PostgreSQL goes away', () => {
   test('A store can not be opened on a server that is not there, and says so', async () => {
     const url = new URL(server.url);
     url.port = '1';
-    await assert.rejects(openStore({ location: { url: url.href }, clock: systemClock, daemonId: 'dmn_a', keyring: testKeyring }), /ECONNREFUSED/);
+    await assert.rejects(
+      openStore({ location: { url: url.href }, clock: systemClock, daemonId: 'dmn_a', keyring: testKeyring }),
+      /ECONNREFUSED/,
+    );
   });
 });

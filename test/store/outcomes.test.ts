@@ -44,7 +44,17 @@ for (const engine of ENGINES) {
     });
 
     test('says in its steps which mute holds its page, where it would have had one', async () => {
-      const mute = { id: 'mute_1', scope_kind: 'global', scope_value: null, reason: null, created_by: 'mia', created_via: 'cli', created_at: 0, expires_at: Date.now() + 60_000, ended_at: null } as const;
+      const mute = {
+        id: 'mute_1',
+        scope_kind: 'global',
+        scope_value: null,
+        reason: null,
+        created_by: 'mia',
+        created_via: 'cli',
+        created_at: 0,
+        expires_at: Date.now() + 60_000,
+        ended_at: null,
+      } as const;
       await store.write((tx) => insertMute(tx, mute));
       for (const state of ['failed', 'succeeded'] as const) {
         await enqueue(store, {});
@@ -52,10 +62,15 @@ for (const engine of ENGINES) {
       }
       await tell(deps);
       const [failed, succeeded] = (await events(store)).map(({ trace }) => decodeTrace(trace));
-      assert.deepEqual(failed, [{ step: 'page', rule: null, result: 'stopped', why: 'mute_1 holds the page of this end.' }]);
+      assert.deepEqual(failed, [
+        { step: 'page', rule: null, result: 'stopped', why: 'mute_1 holds the page of this end.' },
+      ]);
       assert.deepEqual(succeeded, []);
       const pages = await store.db.selectFrom('pages').select(['state', 'reason']).execute();
-      assert.deepEqual(pages.map((each) => ({ ...each })), [{ state: 'held', reason: 'held by mute_1' }]);
+      assert.deepEqual(
+        pages.map((each) => ({ ...each })),
+        [{ state: 'held', reason: 'held by mute_1' }],
+      );
     });
 
     test('is an event of source job-outcome: resolved for a success, firing for all else', async () => {
@@ -65,7 +80,14 @@ for (const engine of ENGINES) {
         await run(store, state);
       }
       await tell(deps);
-      const told = (await events(store)).map(({ source, name, status, severity, fingerprint, depth }) => [source, name, status, severity, fingerprint, depth]);
+      const told = (await events(store)).map(({ source, name, status, severity, fingerprint, depth }) => [
+        source,
+        name,
+        status,
+        severity,
+        fingerprint,
+        depth,
+      ]);
       const head = ['job-outcome', 'plan:net'];
       assert.deepEqual(told, [
         [...head, 'resolved', 'info', 'job:plan:net', 1],
@@ -82,10 +104,13 @@ for (const engine of ENGINES) {
       await enqueue(store);
       const commanded = await run(store, 'failed');
       await tell(deps);
-      assert.deepEqual((await events(store)).map(({ labels }) => JSON.parse(labels) as object), [
-        { job_id: planned, kind: 'plan', state: 'succeeded', workspace: 'net' },
-        { job_id: commanded, kind: 'command', state: 'failed' },
-      ]);
+      assert.deepEqual(
+        (await events(store)).map(({ labels }) => JSON.parse(labels) as object),
+        [
+          { job_id: planned, kind: 'plan', state: 'succeeded', workspace: 'net' },
+          { job_id: commanded, kind: 'command', state: 'failed' },
+        ],
+      );
     });
 
     test('is told where the job never ran: a cancel, a decision or a deadline ended it', async () => {
@@ -96,7 +121,10 @@ for (const engine of ENGINES) {
         await cancelWaiting(tx, gated, 'awaiting_approval');
       });
       await tell(deps);
-      assert.deepEqual((await events(store)).map(({ labels }) => (JSON.parse(labels) as { job_id: string }).job_id), [queued, gated]);
+      assert.deepEqual(
+        (await events(store)).map(({ labels }) => (JSON.parse(labels) as { job_id: string }).job_id),
+        [queued, gated],
+      );
     });
 
     test('is told once by two daemons that hear of it at the same time, and by none again', async () => {
@@ -117,7 +145,12 @@ for (const engine of ENGINES) {
       await run(store, 'succeeded');
       await tell(deps, 'dmn_b');
       assert.deepEqual(await events(store), []);
-      await store.write((tx) => tx.db.updateTable('jobs').set((eb) => ({ finished_at: eb('finished_at', '-', 2_001) })).execute());
+      await store.write((tx) =>
+        tx.db
+          .updateTable('jobs')
+          .set((eb) => ({ finished_at: eb('finished_at', '-', 2_001) }))
+          .execute(),
+      );
       await tell(deps, 'dmn_b');
       assert.equal((await events(store)).length, 1);
     });
@@ -143,7 +176,10 @@ for (const engine of ENGINES) {
       await assert.rejects(tellOutcomes(outcomes), /the power went away/);
       assert.deepEqual([(await events(store)).length, emitted.length], [0, 1]);
       await tellOutcomes(outcomes);
-      assert.deepEqual((await events(store)).map(({ outcome }) => outcome), ['fired']);
+      assert.deepEqual(
+        (await events(store)).map(({ outcome }) => outcome),
+        ['fired'],
+      );
     });
 
     test('F23: that can not be handled is told as an error, and does not stand before the others', async () => {
@@ -151,12 +187,21 @@ for (const engine of ENGINES) {
       await enqueue(store);
       await run(store, 'failed');
       await run(store, 'failed');
-      await store.write((tx) => tx.db.updateTable('jobs').set({ owners: 'no JSON' }).where('id', '=', broken).execute());
+      await store.write((tx) =>
+        tx.db.updateTable('jobs').set({ owners: 'no JSON' }).where('id', '=', broken).execute(),
+      );
       const emitted: unknown[] = [];
-      await tellOutcomes({ reaction: deps, self: () => SELF, signals: { emit: (_name: string, detail: unknown) => emitted.push(detail) } as never });
+      await tellOutcomes({
+        reaction: deps,
+        self: () => SELF,
+        signals: { emit: (_name: string, detail: unknown) => emitted.push(detail) } as never,
+      });
       const told = await events(store);
       assert.deepEqual(told.map(({ outcome }) => outcome).toSorted(), ['error', 'ignored']);
-      assert.equal(told.find(({ outcome }) => outcome === 'error')?.reason, `The end of ${broken} could not be handled: a fault of the service.`);
+      assert.equal(
+        told.find(({ outcome }) => outcome === 'error')?.reason,
+        `The end of ${broken} could not be handled: a fault of the service.`,
+      );
       assert.equal(emitted.length, 1);
     });
 
@@ -165,18 +210,30 @@ for (const engine of ENGINES) {
       const first = await enqueue(store, { owners: ['mia'], requestedBy: 'mia' });
       const ran: string[] = [];
       for (let n = 0; n < 10; n += 1) {
-        if ((await store.db.selectFrom('jobs').select('id').where('state', '=', 'queued').execute()).length === 0) break;
+        if ((await store.db.selectFrom('jobs').select('id').where('state', '=', 'queued').execute()).length === 0)
+          break;
         ran.push(await run(store, 'failed'));
         await tell(deps);
       }
       assert.deepEqual([ran.length, ran[0]], [1 + CHAIN_MAX, first]);
-      assert.deepEqual((await events(store)).map(({ depth, outcome, reason }) => [depth, outcome, outcome === 'suppressed' ? reason : '']), [
-        [1, 'fired', ''],
-        [2, 'fired', ''],
-        [3, 'fired', ''],
-        [4, 'suppressed', 'loop'],
-      ]);
-      const last = await store.db.selectFrom('jobs').select(['owners', 'requested_by', 'runbook']).where('id', '=', ran.at(-1) ?? '').executeTakeFirstOrThrow();
+      assert.deepEqual(
+        (await events(store)).map(({ depth, outcome, reason }) => [
+          depth,
+          outcome,
+          outcome === 'suppressed' ? reason : '',
+        ]),
+        [
+          [1, 'fired', ''],
+          [2, 'fired', ''],
+          [3, 'fired', ''],
+          [4, 'suppressed', 'loop'],
+        ],
+      );
+      const last = await store.db
+        .selectFrom('jobs')
+        .select(['owners', 'requested_by', 'runbook'])
+        .where('id', '=', ran.at(-1) ?? '')
+        .executeTakeFirstOrThrow();
       assert.deepEqual({ ...last }, { owners: '["mia","rolf"]', requested_by: 'mia', runbook: 'rule:again' });
     });
 
@@ -189,9 +246,12 @@ for (const engine of ENGINES) {
         await noteDrift(tx, job.id, 'firing');
       });
       await tell(deps);
-      assert.deepEqual((await events(store)).map(({ source, name, status, fingerprint, labels }) => [source, name, status, fingerprint, labels]).slice(1), [
-        ['drift', 'net', 'firing', 'drift:net', '{"workspace":"net"}'],
-      ]);
+      assert.deepEqual(
+        (await events(store))
+          .map(({ source, name, status, fingerprint, labels }) => [source, name, status, fingerprint, labels])
+          .slice(1),
+        [['drift', 'net', 'firing', 'drift:net', '{"workspace":"net"}']],
+      );
     });
   });
 }

@@ -17,7 +17,12 @@ const TABLES = ['pages', 'deliveries', 'jobs', 'approvals', 'armed_jobs', 'mutes
 
 /** What people were shown, as facts, the oldest first. */
 async function shown(store: Store): Promise<PageFacts[]> {
-  const rows = await store.db.selectFrom('pages').selectAll().where('id', 'in', (eb) => eb.selectFrom('deliveries').select('page_id')).orderBy('id').execute();
+  const rows = await store.db
+    .selectFrom('pages')
+    .selectAll()
+    .where('id', 'in', (eb) => eb.selectFrom('deliveries').select('page_id'))
+    .orderBy('id')
+    .execute();
   return rows.map(({ detail }) => JSON.parse(detail) as PageFacts);
 }
 
@@ -27,7 +32,8 @@ const kinds = async (store: Store): Promise<Record<string, number>> => {
   return count;
 };
 
-const many = async (count: number, make: () => Promise<unknown>): Promise<void> => void (await Promise.all(Array.from({ length: count }, make)));
+const many = async (count: number, make: () => Promise<unknown>): Promise<void> =>
+  void (await Promise.all(Array.from({ length: count }, make)));
 
 for (const engine of ENGINES) {
   describe(`Pages that come at once on ${engine.name}`, () => {
@@ -36,7 +42,12 @@ for (const engine of ENGINES) {
     let other: Store;
     let now = Date.now();
     const clock = { ...systemClock, now: () => now };
-    const collector = (of: Store, self: string) => ({ store: of, clock, self: () => self, transports: [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }] });
+    const collector = (of: Store, self: string) => ({
+      store: of,
+      clock,
+      self: () => self,
+      transports: [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }],
+    });
     const sweep = async (of = store, self = 'dmn_a'): Promise<void> => {
       while ((await collectPages(collector(of, self))) > 0);
     };
@@ -51,7 +62,10 @@ for (const engine of ENGINES) {
     const match = (rule: string) =>
       store.write((tx) => {
         const eventId = newId('evt', now);
-        return requestPage(tx, { topic: `rule:${eventId}:${rule}`, facts: { kind: 'rule', rule, eventId, event: 'DiskFull', message: null } });
+        return requestPage(tx, {
+          topic: `rule:${eventId}:${rule}`,
+          facts: { kind: 'rule', rule, eventId, event: 'DiskFull', message: null },
+        });
       });
 
     before(async () => {
@@ -83,7 +97,12 @@ for (const engine of ENGINES) {
       assert.deepEqual([fold?.count, fold?.states], [25, { failed: 23, interrupted: 2 }]);
       const pages: PageRow[] = await store.db.selectFrom('pages').selectAll().execute();
       const speaker = pages.find(({ kind }) => kind === 'jobs')!;
-      assert.equal(pages.filter(({ kind, state, reason }) => kind === 'job' && state === 'done' && reason === `told by ${speaker.id}`).length, 25);
+      assert.equal(
+        pages.filter(
+          ({ kind, state, reason }) => kind === 'job' && state === 'done' && reason === `told by ${speaker.id}`,
+        ).length,
+        25,
+      );
       assert.equal(pages.filter(({ state }) => state === 'new').length, 0);
     });
 
@@ -98,7 +117,9 @@ for (const engine of ENGINES) {
       assert.deepEqual([storm['job'], storm['jobs']! <= 4], [5, true], JSON.stringify(storm));
       now += 60_000;
       await sweep();
-      const counted = (await shown(store)).map((each) => (each.kind === 'jobs' ? each.count : 1)).reduce((a, b) => a + b, 0);
+      const counted = (await shown(store))
+        .map((each) => (each.kind === 'jobs' ? each.count : 1))
+        .reduce((a, b) => a + b, 0);
       assert.equal(counted, 180, 'each end is told once');
       now += 60_000;
       await end();
@@ -127,7 +148,10 @@ for (const engine of ENGINES) {
       await sweep();
       const told = await shown(store);
       assert.equal(told.filter((each) => each.kind === 'rule' && each.rule === 'disk').length, 5);
-      assert.deepEqual(told.flatMap((each) => (each.kind === 'rules' ? [[each.rule, each.count]] : [])), [['disk', 995]]);
+      assert.deepEqual(
+        told.flatMap((each) => (each.kind === 'rules' ? [[each.rule, each.count]] : [])),
+        [['disk', 995]],
+      );
       assert.equal(told.filter((each) => each.kind === 'rule' && each.rule === 'fan').length, 1);
     });
 
@@ -151,7 +175,10 @@ for (const engine of ENGINES) {
     });
 
     test('two daemons that look at the same time tell requests for approval once: one by one or together, never both', async () => {
-      for (const [asked, told] of [[4, { approval: 4 }], [9, { approvals: 1 }]] as const) {
+      for (const [asked, told] of [
+        [4, { approval: 4 }],
+        [9, { approvals: 1 }],
+      ] as const) {
         now += 600_000;
         for (const table of TABLES) await store.write(({ db }) => db.deleteFrom(table).execute());
         await many(asked, () => gate(store, { planned: false }));
@@ -181,7 +208,13 @@ for (const engine of ENGINES) {
       now += 1_000;
       await sweep();
       assert.deepEqual(await kinds(store), { approval: 5, approvals: 3 });
-      const untold = await store.db.selectFrom('approvals').select('id').where((eb) => eb.not(eb.exists(eb.selectFrom('pages').select('id').whereRef('pages.approval_id', '=', 'approvals.id')))).execute();
+      const untold = await store.db
+        .selectFrom('approvals')
+        .select('id')
+        .where((eb) =>
+          eb.not(eb.exists(eb.selectFrom('pages').select('id').whereRef('pages.approval_id', '=', 'approvals.id'))),
+        )
+        .execute();
       assert.deepEqual(untold, []);
     });
 

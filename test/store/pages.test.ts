@@ -43,7 +43,10 @@ for (const engine of ENGINES) {
         [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
         [/^no answer within 5 s$/, await serve(t, () => undefined)],
         [/^the connection failed \(HPE_/, await serve(t, dripping)],
-        [/^no connection within 3 s$|^the connection failed/, await serve(t, (socket) => void socket.resume(), 'https')],
+        [
+          /^no connection within 3 s$|^the connection failed/,
+          await serve(t, (socket) => void socket.resume(), 'https'),
+        ],
         [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],
         [/^the connection failed \(HPE_HEADER_OVERFLOW\)$/, await serve(t, endless)],
         [/^the connection failed \(ECONNREFUSED\)$/, 'http://127.0.0.1:1/'],
@@ -59,9 +62,14 @@ for (const engine of ENGINES) {
       // No send is ended by its time before the test says so: whoever waited for one of them would wait for ever.
       for (let round = 0; round < 3; round += 1) {
         const id = await page();
-        await until('the live one gets its page', () => arrived.some((each) => each.url === live && each.id === id), LIMIT_MS);
+        await until(
+          'the live one gets its page',
+          () => arrived.some((each) => each.url === live && each.id === id),
+          LIMIT_MS,
+        );
       }
-      const idsOf = (isKind: (reason: RegExp | null) => boolean): string[] => dead.filter(([reason]) => isKind(reason)).map(([, id]) => id);
+      const idsOf = (isKind: (reason: RegExp | null) => boolean): string[] =>
+        dead.filter(([reason]) => isKind(reason)).map(([, id]) => id);
       const pruned = idsOf((reason) => reason === null);
       const silent = idsOf((reason) => reason?.source.startsWith('^no ') === true);
       const failed = async (): Promise<Map<string, string>> => {
@@ -81,12 +89,15 @@ for (const engine of ENGINES) {
         return ids.size === others + silent.length ? ids : undefined;
       });
       // What was under way to the quick ones when the time was let go ended by that, too.
-      for (const [reason, id] of dead) if (reason !== null && !/HPE_/.test(reason.source)) assert.match(before.get(id) ?? after.get(id) ?? '', reason);
+      for (const [reason, id] of dead)
+        if (reason !== null && !/HPE_/.test(reason.source)) assert.match(before.get(id) ?? after.get(id) ?? '', reason);
       assert.equal((await store.db.selectFrom('endpoints').select('id').execute()).length, 100 - pruned.length);
     });
 
     test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
-      const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, { send: () => Promise.reject(new SendFailed('answered 500')) });
+      const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, {
+        send: () => Promise.reject(new SendFailed('answered 500')),
+      });
       await endpoint('http://127.0.0.1:1/');
       const id = await page();
       await start();
@@ -94,14 +105,24 @@ for (const engine of ENGINES) {
       for (let attempt = 1; attempt <= 5; attempt += 1) {
         const row = await until(`try ${attempt}`, async () => {
           const tries = store.db.selectFrom('deliveries').innerJoin('endpoints', 'endpoints.id', 'deliveries.target');
-          const found = await tries.select(['attempts', 'state', 'next_at', 'failed_at']).where('page_id', '=', id).executeTakeFirst();
+          const found = await tries
+            .select(['attempts', 'state', 'next_at', 'failed_at'])
+            .where('page_id', '=', id)
+            .executeTakeFirst();
           return found?.attempts === attempt ? found : undefined;
         });
         if (attempt < 5) waits.push(row.next_at - (row.failed_at ?? 0));
         else assert.equal(row.state, 'dead');
-        await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).where('page_id', '=', id).execute());
+        await store.write(({ db }) =>
+          db.updateTable('deliveries').set({ next_at: 0 }).where('page_id', '=', id).execute(),
+        );
       }
-      for (const [i, [least, most]] of [[4_000, 6_000], [24_000, 36_000], [96_000, 144_000], [336_000, 504_000]].entries()) {
+      for (const [i, [least, most]] of [
+        [4_000, 6_000],
+        [24_000, 36_000],
+        [96_000, 144_000],
+        [336_000, 504_000],
+      ].entries()) {
         assert.ok(waits[i]! >= least! && waits[i]! <= most!, `wait ${i} is ${waits[i]} ms`);
       }
       assert.equal(await stateOfPage(id), 'done');
@@ -117,7 +138,10 @@ for (const engine of ENGINES) {
       const [gone, kept] = [await endpoint('http://push.test/gone'), await endpoint('http://push.test/kept')];
       await start();
       const id = await page();
-      await until('both were tried', async () => (await delivery(id, gone))?.attempts === 1 && (await delivery(id, kept))?.state === 'sent');
+      await until(
+        'both were tried',
+        async () => (await delivery(id, gone))?.attempts === 1 && (await delivery(id, kept))?.state === 'sent',
+      );
       assert.equal(await stateOfPage(id), 'sending');
       await store.write((tx) => deleteEndpoint(tx, gone, `local:${gone}`));
       assert.deepEqual([(await delivery(id, gone))?.state, await stateOfPage(id)], ['gone', 'done']);
@@ -129,7 +153,10 @@ for (const engine of ENGINES) {
 
     test('Who is among those who asked gets the page without links; the two devices of another person share one pair', async (t) => {
       const sent = new Map<string, PageMessage>();
-      const { store, endpoint, start } = await openPageRig(t, engine, { send: async ({ endpoint: url }, message) => void sent.set(url, message), detail: 'full' });
+      const { store, endpoint, start } = await openPageRig(t, engine, {
+        send: async ({ endpoint: url }, message) => void sent.set(url, message),
+        detail: 'full',
+      });
       await endpoint('https://asker.test/', 'ci');
       await endpoint('https://phone.test/', 'ana');
       await endpoint('https://tablet.test/', 'ana');
@@ -149,15 +176,24 @@ for (const engine of ENGINES) {
       await Promise.all([start(), start()]);
       const ids = await Promise.all(Array.from({ length: 30 }, () => page()));
       await until('all are told', () => (arrived.length >= 90 ? true : undefined));
-      await until('all is recorded', async () => ((await store.db.selectFrom('deliveries').select('target').where('state', '!=', 'sent').execute()).length === 0 ? true : undefined));
+      await until('all is recorded', async () =>
+        (await store.db.selectFrom('deliveries').select('target').where('state', '!=', 'sent').execute()).length === 0
+          ? true
+          : undefined,
+      );
       const once = new Set(arrived.map(({ id, url }) => `${id} ${url}`));
       assert.deepEqual([arrived.length, once.size, new Set(arrived.map(({ id }) => id)).size], [90, 90, ids.length]);
-      assert.deepEqual([...new Set((await store.db.selectFrom('pages').select('state').execute()).map(({ state }) => state))], ['done']);
+      assert.deepEqual(
+        [...new Set((await store.db.selectFrom('pages').select('state').execute()).map(({ state }) => state))],
+        ['done'],
+      );
     });
 
     test('what a daemon that stopped had still to send is sent by the other, once', async (t) => {
       let taken = 0;
-      const { store, endpoint, page, start } = await openPageRig(t, engine, { send: () => (taken === 0 ? Promise.reject(new SendFailed('answered 503')) : Promise.resolve()) });
+      const { store, endpoint, page, start } = await openPageRig(t, engine, {
+        send: () => (taken === 0 ? Promise.reject(new SendFailed('answered 503')) : Promise.resolve()),
+      });
       await endpoint('http://127.0.0.1:1/');
       const first = await start();
       const id = await page();

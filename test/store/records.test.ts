@@ -1,14 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isCordoned, setCordon } from '../../src/store/cordon.ts';
-import { expireLeases, insertDaemon, listIngresses, listOrphans, listOthers, markStopped, mayClaim, renewLease } from '../../src/store/daemons.ts';
+import {
+  expireLeases,
+  insertDaemon,
+  listIngresses,
+  listOrphans,
+  listOthers,
+  markStopped,
+  mayClaim,
+  renewLease,
+} from '../../src/store/daemons.ts';
 import { findAnswer, keepAnswer } from '../../src/store/idempotency.ts';
 import { insertJob } from '../../src/store/jobs.ts';
 import type { IdempotencyRow } from '../../src/store/schema.ts';
-import { countActiveTokens, deleteSession, findSession, findToken, insertSession, insertToken, listTokens, revokeToken } from '../../src/store/tokens.ts';
+import {
+  countActiveTokens,
+  deleteSession,
+  findSession,
+  findToken,
+  insertSession,
+  insertToken,
+  listTokens,
+  revokeToken,
+} from '../../src/store/tokens.ts';
 import { refusal } from '../support/refusal.ts';
 import { addDaemon, claim, ENGINES, enqueue, freshStore, leaseClock, makeJob, makeToken } from './kit.ts';
-
 
 function session(tokenId: string, id: string, expiresAt: number) {
   return { id, token_id: tokenId, csrf: 'c', created_at: 0, expires_at: expiresAt };
@@ -33,7 +50,10 @@ for (const engine of ENGINES) {
 
     test('An active name is taken; the name of a revoked token is free again', async () => {
       await its.store.write((tx) => insertToken(tx, makeToken()));
-      await assert.rejects(its.store.write((tx) => insertToken(tx, makeToken())), refusal('duplicate'));
+      await assert.rejects(
+        its.store.write((tx) => insertToken(tx, makeToken())),
+        refusal('duplicate'),
+      );
       await its.store.write((tx) => revokeToken(tx, 'ci'));
       await its.store.write((tx) => insertToken(tx, makeToken()));
       assert.equal((await listTokens(its.store.db)).length, 2);
@@ -42,10 +62,13 @@ for (const engine of ENGINES) {
     test('Of many tokens of one name that are made at once from two processes, one is made and the others are duplicates', async () => {
       const other = await its.database.open();
       const results = await Promise.allSettled(
-        Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? its.store : other).write((tx) => insertToken(tx, makeToken()))),
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 === 0 ? its.store : other).write((tx) => insertToken(tx, makeToken())),
+        ),
       );
       assert.equal(results.filter((each) => each.status === 'fulfilled').length, 1);
-      for (const each of results) if (each.status === 'rejected') assert.ok(refusal('duplicate')(each.reason), String(each.reason));
+      for (const each of results)
+        if (each.status === 'rejected') assert.ok(refusal('duplicate')(each.reason), String(each.reason));
       assert.equal((await listTokens(its.store.db)).length, 1);
     });
 
@@ -63,7 +86,10 @@ for (const engine of ENGINES) {
       assert.ok((await findSession(its.store.db, 's-b')) !== undefined);
       assert.equal((await its.store.write((tx) => revokeToken(tx, 'b'))).id, b.id);
       assert.equal(await findSession(its.store.db, 's-b'), undefined);
-      await assert.rejects(its.store.write((tx) => revokeToken(tx, 'b')), refusal('not_found'));
+      await assert.rejects(
+        its.store.write((tx) => revokeToken(tx, 'b')),
+        refusal('not_found'),
+      );
     });
 
     test('Revoking an id never revokes a token that is named like that id', async () => {
@@ -100,7 +126,10 @@ for (const engine of ENGINES) {
       await its.store.write((tx) => setCordon(tx, 'ana'));
       await its.store.write((tx) => setCordon(tx, 'bob'));
       assert.equal(await isCordoned(its.store.db), true);
-      assert.equal((await its.store.db.selectFrom('cordon').select('cordoned_by').executeTakeFirst())?.cordoned_by, 'ana');
+      assert.equal(
+        (await its.store.db.selectFrom('cordon').select('cordoned_by').executeTakeFirst())?.cordoned_by,
+        'ana',
+      );
       await its.store.write((tx) => setCordon(tx, null));
       assert.equal(await isCordoned(its.store.db), false);
     });
@@ -123,7 +152,9 @@ for (const engine of ENGINES) {
       );
       const results = await Promise.allSettled(writes);
       assert.equal(results.filter((each) => each.status === 'fulfilled').length, 1);
-      for (const each of results) if (each.status === 'rejected') assert.equal(its.store.dialect.faultOf(each.reason), 'unique', String(each.reason));
+      for (const each of results)
+        if (each.status === 'rejected')
+          assert.equal(its.store.dialect.faultOf(each.reason), 'unique', String(each.reason));
       for (const table of ['jobs', 'ledger', 'idempotency'] as const) {
         assert.equal((await its.store.db.selectFrom(table).selectAll().execute()).length, 1, table);
       }
@@ -134,14 +165,25 @@ for (const engine of ENGINES) {
       await addDaemon(its.store, 'dmn_b');
       assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_a')), true);
       assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_none')), false);
-      assert.deepEqual((await listOthers(its.store.db, 'dmn_a')).map((row) => row.id), ['dmn_b']);
+      assert.deepEqual(
+        (await listOthers(its.store.db, 'dmn_a')).map((row) => row.id),
+        ['dmn_b'],
+      );
       await its.store.write((tx) => markStopped(tx, 'dmn_b'));
       assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_b')), false);
       assert.deepEqual(await listOthers(its.store.db, 'dmn_a'), []);
     });
 
     test('Ingress listeners are those of daemons that have not stopped, the newest first; where leases tell who lives, of this machine and boot only', async () => {
-      const row = { host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: 1, lease_until: null, stopped_at: null };
+      const row = {
+        host: 'here',
+        boot_id: 'boot',
+        pid: 1,
+        version: '0',
+        started_at: 1,
+        lease_until: null,
+        stopped_at: null,
+      };
       const rows = [
         { ...row, id: 'dmn_a', ingress_url: 'http://127.0.0.1:1' },
         { ...row, id: 'dmn_b', ingress_url: 'http://127.0.0.1:2', started_at: 2 },
@@ -153,7 +195,10 @@ for (const engine of ENGINES) {
       for (const each of rows) await its.store.write((tx) => insertDaemon(tx, each));
       // Where a lock tells it, a machine that got another name since is still the one where that daemon lives.
       const elsewhere = engine.hasLeases ? [] : ['dmn_e', 'dmn_d'];
-      assert.deepEqual((await listIngresses(its.store, row)).map(({ id }) => id), [...elsewhere, 'dmn_b', 'dmn_a']);
+      assert.deepEqual(
+        (await listIngresses(its.store, row)).map(({ id }) => id),
+        [...elsewhere, 'dmn_b', 'dmn_a'],
+      );
       assert.equal((await listIngresses(its.store, row)).at(-1)?.url, 'http://127.0.0.1:1');
     });
 
@@ -167,7 +212,10 @@ for (const engine of ENGINES) {
       assert.deepEqual(await listOrphans(its.store.db), []);
       await its.store.write((tx) => markStopped(tx, 'dmn_a'));
       const orphans = await listOrphans(its.store.db);
-      assert.deepEqual(orphans.map(({ id, host, boot_id }) => ({ id, host, boot_id })), [{ id: lost, host: 'here', boot_id: 'boot' }]);
+      assert.deepEqual(
+        orphans.map(({ id, host, boot_id }) => ({ id, host, boot_id })),
+        [{ id: lost, host: 'here', boot_id: 'boot' }],
+      );
     });
 
     if (engine.hasLeases) {
@@ -187,8 +235,12 @@ for (const engine of ENGINES) {
       test('A daemon whose lease ran out has no ingress listener any more', async () => {
         const now = await leaseClock(its.store);
         const row = { host: 'here', boot_id: 'boot', pid: 1, version: '0', started_at: 1, stopped_at: null };
-        await its.store.write((tx) => insertDaemon(tx, { ...row, id: 'dmn_late', ingress_url: 'http://127.0.0.1:1', lease_until: now - 1 }));
-        await its.store.write((tx) => insertDaemon(tx, { ...row, id: 'dmn_live', ingress_url: 'http://127.0.0.1:2', lease_until: now + 60_000 }));
+        await its.store.write((tx) =>
+          insertDaemon(tx, { ...row, id: 'dmn_late', ingress_url: 'http://127.0.0.1:1', lease_until: now - 1 }),
+        );
+        await its.store.write((tx) =>
+          insertDaemon(tx, { ...row, id: 'dmn_live', ingress_url: 'http://127.0.0.1:2', lease_until: now + 60_000 }),
+        );
         assert.deepEqual(await listIngresses(its.store, row), [{ id: 'dmn_live', url: 'http://127.0.0.1:2' }]);
       });
 
@@ -199,7 +251,14 @@ for (const engine of ENGINES) {
         await addDaemon(its.store, 'dmn_live', now + 60_000);
         await its.store.write((tx) => expireLeases(tx, 'dmn_self'));
         const rows = await its.store.db.selectFrom('daemons').select(['id', 'stopped_at']).orderBy('id').execute();
-        assert.deepEqual(rows.map(({ id, stopped_at }) => [id, stopped_at !== null]), [['dmn_dead', true], ['dmn_live', false], ['dmn_self', false]]);
+        assert.deepEqual(
+          rows.map(({ id, stopped_at }) => [id, stopped_at !== null]),
+          [
+            ['dmn_dead', true],
+            ['dmn_live', false],
+            ['dmn_self', false],
+          ],
+        );
       });
     }
   });

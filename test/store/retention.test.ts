@@ -17,8 +17,10 @@ import { enqueue, ENGINES, type TestDatabase } from './kit.ts';
 const TABLES = ['pages', 'deliveries', 'jobs', 'approvals', 'rule_fires', 'rules'] as const;
 const HOUR_MS = 3_600_000;
 
-const pageCount = async (store: Store): Promise<number> => (await store.db.selectFrom('pages').select('id').execute()).length;
-const deliveryCount = async (store: Store): Promise<number> => (await store.db.selectFrom('deliveries').select('target').execute()).length;
+const pageCount = async (store: Store): Promise<number> =>
+  (await store.db.selectFrom('pages').select('id').execute()).length;
+const deliveryCount = async (store: Store): Promise<number> =>
+  (await store.db.selectFrom('deliveries').select('target').execute()).length;
 
 for (const engine of ENGINES) {
   describe(`What is forgotten on ${engine.name}`, () => {
@@ -33,14 +35,41 @@ for (const engine of ENGINES) {
       store.write(async (tx) => {
         const id = newId('page', tx.now);
         await insertPage(tx, { id, topic, facts: { kind: 'test', by: 'ana' } }, { state, reason: null, followed: 0 });
-        const row = (n: number): DeliveryRow => ({ page_id: id, target: `transport:${n}`, state: 'sent', daemon_id: 'dmn_a', attempts: 1, next_at: 0, failure: null, settled_at: now });
-        if (targets > 0) await tx.db.insertInto('deliveries').values(Array.from({ length: targets }, (_, n) => row(n))).execute();
+        const row = (n: number): DeliveryRow => ({
+          page_id: id,
+          target: `transport:${n}`,
+          state: 'sent',
+          daemon_id: 'dmn_a',
+          attempts: 1,
+          next_at: 0,
+          failure: null,
+          settled_at: now,
+        });
+        if (targets > 0)
+          await tx.db
+            .insertInto('deliveries')
+            .values(Array.from({ length: targets }, (_, n) => row(n)))
+            .execute();
         return id;
       });
-    const jobPage = (jobId: string) => store.write((tx) => insertPage(tx, { topic: `job:${jobId}`, facts: { kind: 'job', jobId, runbook: 'x', state: 'failed', exitCode: 1 } }, { state: 'done', reason: null, followed: 0 }));
-    const told = (jobId: string) => store.write(({ db }) => db.updateTable('jobs').set({ state: 'failed', outcome_event_id: 'evt_1' }).where('id', '=', jobId).execute());
-    const fire = (fingerprint: string, firedAt: number, jobId: string | null = null) => store.write(async (tx) => recordFire(tx, { rule: 'r', fingerprint, status: 'firing', firedAt, jobId }));
-    const fires = async (): Promise<string[]> => (await store.db.selectFrom('rule_fires').select('fingerprint').orderBy('fingerprint').execute()).map((row) => row.fingerprint);
+    const jobPage = (jobId: string) =>
+      store.write((tx) =>
+        insertPage(
+          tx,
+          { topic: `job:${jobId}`, facts: { kind: 'job', jobId, runbook: 'x', state: 'failed', exitCode: 1 } },
+          { state: 'done', reason: null, followed: 0 },
+        ),
+      );
+    const told = (jobId: string) =>
+      store.write(({ db }) =>
+        db.updateTable('jobs').set({ state: 'failed', outcome_event_id: 'evt_1' }).where('id', '=', jobId).execute(),
+      );
+    const fire = (fingerprint: string, firedAt: number, jobId: string | null = null) =>
+      store.write(async (tx) => recordFire(tx, { rule: 'r', fingerprint, status: 'firing', firedAt, jobId }));
+    const fires = async (): Promise<string[]> =>
+      (await store.db.selectFrom('rule_fires').select('fingerprint').orderBy('fingerprint').execute()).map(
+        (row) => row.fingerprint,
+      );
 
     before(async () => {
       database = await engine.create();
@@ -66,7 +95,10 @@ for (const engine of ENGINES) {
       const young = await add('young', 'done', 1);
       await retain();
       const left = await store.db.selectFrom('pages').select(['id', 'state']).orderBy('id').execute();
-      assert.deepEqual(left.map(({ state }) => state), ['new', 'sending', 'done']);
+      assert.deepEqual(
+        left.map(({ state }) => state),
+        ['new', 'sending', 'done'],
+      );
       assert.equal(left.at(-1)?.id, young);
       assert.equal(await deliveryCount(store), 2);
     });
@@ -82,13 +114,22 @@ for (const engine of ENGINES) {
       assert.equal(await pageCount(store), 1);
       await sweep();
       assert.equal(await pageCount(store), 1, 'it is not asked for again');
-      await store.write(({ db }) => db.updateTable('approvals').set({ state: 'rejected', decided_by: 'ben', decided_via: 'api' }).where('id', '=', approval.id).execute());
+      await store.write(({ db }) =>
+        db
+          .updateTable('approvals')
+          .set({ state: 'rejected', decided_by: 'ben', decided_via: 'api' })
+          .where('id', '=', approval.id)
+          .execute(),
+      );
       await told(jobId);
       await retain();
       assert.equal(await pageCount(store), 1);
       await sweep();
       await retain();
-      assert.deepEqual((await store.db.selectFrom('pages').select('kind').execute()).map(({ kind }) => kind), ['decided']);
+      assert.deepEqual(
+        (await store.db.selectFrom('pages').select('kind').execute()).map(({ kind }) => kind),
+        ['decided'],
+      );
       await sweep();
       assert.equal(await pageCount(store), 1, 'neither is its outcome');
     });
@@ -96,13 +137,21 @@ for (const engine of ENGINES) {
     test('is no page of an approval that waits, also where another one speaks for it', async () => {
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
       const facts = { kind: 'approval', approvalId: approval.id, jobId } as PageFacts;
-      await store.write((tx) => insertPage(tx, { topic: `approval:${approval.id}`, facts }, { state: 'done', reason: 'told by page_1', followed: 1 }));
+      await store.write((tx) =>
+        insertPage(
+          tx,
+          { topic: `approval:${approval.id}`, facts },
+          { state: 'done', reason: 'told by page_1', followed: 1 },
+        ),
+      );
       // Its job would let it go: nothing but the approval keeps it.
       await told(jobId);
       now += PAGES_KEPT_MS + 1;
       await retain();
       assert.equal(await pageCount(store), 1);
-      await store.write(({ db }) => db.updateTable('approvals').set({ state: 'expired' }).where('id', '=', approval.id).execute());
+      await store.write(({ db }) =>
+        db.updateTable('approvals').set({ state: 'expired' }).where('id', '=', approval.id).execute(),
+      );
       await retain();
       assert.equal(await pageCount(store), 0);
     });
@@ -113,13 +162,21 @@ for (const engine of ENGINES) {
       await told(ended);
       now += PAGES_KEPT_MS + 1;
       await retain();
-      assert.deepEqual((await store.db.selectFrom('pages').select('job_id').execute()).map((row) => row.job_id), [open]);
+      assert.deepEqual(
+        (await store.db.selectFrom('pages').select('job_id').execute()).map((row) => row.job_id),
+        [open],
+      );
     });
 
     test('is taken away in small writes, also where one page has many deliveries, and the rest stays when the daemon stops', async () => {
       for (let n = 0; n < 4; n += 1) await add(`many:${n}`, 'done', 400);
       await store.write(async (tx) => {
-        for (let n = 0; n < 700; n += 1) await insertPage(tx, { topic: `one:${n}`, facts: { kind: 'test', by: 'ana' } }, { state: 'done', reason: null, followed: 0 });
+        for (let n = 0; n < 700; n += 1)
+          await insertPage(
+            tx,
+            { topic: `one:${n}`, facts: { kind: 'test', by: 'ana' } },
+            { state: 'done', reason: null, followed: 0 },
+          );
       });
       now += PAGES_KEPT_MS + 1;
       const sizes: number[] = [];
@@ -160,7 +217,14 @@ for (const engine of ENGINES) {
 
     test('is what many rules did, looked through piece by piece', async () => {
       await store.write(async (tx) => {
-        for (let n = 0; n < 1_700; n += 1) recordFire(tx, { rule: `r${n % 7}`, fingerprint: `f${n}`, status: n % 2 === 0 ? 'firing' : '', firedAt: n % 3 === 0 ? now + HOUR_MS : now, jobId: null });
+        for (let n = 0; n < 1_700; n += 1)
+          recordFire(tx, {
+            rule: `r${n % 7}`,
+            fingerprint: `f${n}`,
+            status: n % 2 === 0 ? 'firing' : '',
+            firedAt: n % 3 === 0 ? now + HOUR_MS : now,
+            jobId: null,
+          });
       });
       now += FIRES_KEPT_MS + 1;
       await retain();
@@ -178,7 +242,8 @@ for (const engine of ENGINES) {
   });
 }
 
-const ruleFile = (cooldown: string): string => `name: a\nwhen: "true"\ncooldown: ${cooldown}\naction:\n  notify: true\n`;
+const ruleFile = (cooldown: string): string =>
+  `name: a\nwhen: "true"\ncooldown: ${cooldown}\naction:\n  notify: true\n`;
 
 test('No rule can have a cooldown for which its fires are not kept', async () => {
   const days = Math.floor(FIRES_KEPT_MS / 86_400_000);

@@ -7,7 +7,17 @@ import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { endSilences } from '../../src/reaction/silence-endings.ts';
 import { receive } from '../../src/reaction/receive.ts';
 import type { EventRow, SilenceRow } from '../../src/store/schema.ts';
-import { cutSilence, cutSilencesOf, dueSilences, insertSilence, listSilences, type NewSilence, noteSilenceEnd, silencedRules, silencesMark } from '../../src/store/silences.ts';
+import {
+  cutSilence,
+  cutSilencesOf,
+  dueSilences,
+  insertSilence,
+  listSilences,
+  type NewSilence,
+  noteSilenceEnd,
+  silencedRules,
+  silencesMark,
+} from '../../src/store/silences.ts';
 import type { Store } from '../../src/store/store.ts';
 import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
 import { refusal } from '../support/refusal.ts';
@@ -17,7 +27,17 @@ const UNKNOWN = 'sil_00000000000000000000000000';
 
 function put(store: Store, some: Partial<NewSilence> = {}): Promise<SilenceRow> {
   const now = Date.now();
-  return store.write((tx) => insertSilence(tx, { rule: 'disk', when_text: null, reason: 'new disks', created_by: 'ana', created_at: now - 1_000, expires_at: now + 600_000, ...some }));
+  return store.write((tx) =>
+    insertSilence(tx, {
+      rule: 'disk',
+      when_text: null,
+      reason: 'new disks',
+      created_by: 'ana',
+      created_at: now - 1_000,
+      expires_at: now + 600_000,
+      ...some,
+    }),
+  );
 }
 
 function ids(rows: readonly SilenceRow[]): string[] {
@@ -35,10 +55,15 @@ for (const engine of ENGINES) {
     });
 
     const tell = (some: Partial<NormalEvent> = {}) => receive(deps, [alert(some)], WEBHOOK);
-    const told = (): Promise<EventRow[]> => store.db.selectFrom('events').selectAll().where('source', '=', 'silence').orderBy('id').execute();
-    const ended = async (): Promise<number> => (await store.db.selectFrom('silences').select('id').where('ended_at', 'is not', null).execute()).length;
+    const told = (): Promise<EventRow[]> =>
+      store.db.selectFrom('events').selectAll().where('source', '=', 'silence').orderBy('id').execute();
+    const ended = async (): Promise<number> =>
+      (await store.db.selectFrom('silences').select('id').where('ended_at', 'is not', null).execute()).length;
     /** A silence that stopped something, and is over now. */
-    const stoppedAndOver = async (some: Partial<NewSilence> = {}, event: Partial<NormalEvent> = {}): Promise<SilenceRow> => {
+    const stoppedAndOver = async (
+      some: Partial<NewSilence> = {},
+      event: Partial<NormalEvent> = {},
+    ): Promise<SilenceRow> => {
       await addRule(deps, 'disk');
       const silence = await put(store, some);
       deps.rules.forget();
@@ -87,8 +112,14 @@ for (const engine of ENGINES) {
       const row = await store.write((tx) => cutSilence(tx, id, Date.now()));
       assert.ok(row.expires_at <= Date.now());
       assert.notEqual(await silencesMark(store.db), before);
-      await assert.rejects(store.write((tx) => cutSilence(tx, id, Date.now())), refusal('conflict', /has ended already/));
-      await assert.rejects(store.write((tx) => cutSilence(tx, UNKNOWN, Date.now())), refusal('not_found'));
+      await assert.rejects(
+        store.write((tx) => cutSilence(tx, id, Date.now())),
+        refusal('conflict', /has ended already/),
+      );
+      await assert.rejects(
+        store.write((tx) => cutSilence(tx, UNKNOWN, Date.now())),
+        refusal('not_found'),
+      );
     });
 
     test('are told of a rule by the one that lasts longest, while it is open and has no expression', async () => {
@@ -98,8 +129,12 @@ for (const engine of ENGINES) {
       await put(store, { rule: 'cpu', when_text: 'true' });
       await put(store, { rule: null, when_text: 'true' });
       await put(store, { rule: 'net', expires_at: now });
-      const told = async (rule?: string): Promise<unknown> => [...(await silencedRules(store.db, now, rule))].map(([name, { id }]) => [name, id]);
-      assert.deepEqual([await told(), await told('disk'), await told('net')], [[['disk', long.id]], [['disk', long.id]], []]);
+      const told = async (rule?: string): Promise<unknown> =>
+        [...(await silencedRules(store.db, now, rule))].map(([name, { id }]) => [name, id]);
+      assert.deepEqual(
+        [await told(), await told('disk'), await told('net')],
+        [[['disk', long.id]], [['disk', long.id]], []],
+      );
     });
 
     test('of one rule end together, with an expression or without, and no others', async () => {
@@ -109,7 +144,10 @@ for (const engine of ENGINES) {
       const others = [await put(store, { rule: 'cpu' }), await put(store, { rule: null, when_text: 'true' })];
       const cut = (): Promise<string[]> => store.write((tx) => cutSilencesOf(tx, 'disk', now));
       assert.deepEqual([await cut(), await cut()], [[first.id, second.id], []]);
-      assert.deepEqual(ids(await listSilences(store.db, { openAt: now }, 10)).toSorted(), others.map(({ id }) => id));
+      assert.deepEqual(
+        ids(await listSilences(store.db, { openAt: now }, 10)).toSorted(),
+        others.map(({ id }) => id),
+      );
     });
 
     test('that are cut with their rule stop nothing from then on, though the clock of the store is ahead of ours', async () => {
@@ -131,14 +169,20 @@ for (const engine of ENGINES) {
       await endSilences(deps);
       const [event, ...more] = await told();
       assert.equal(more.length, 0);
-      assert.deepEqual([event?.name, event?.status, event?.labels, event?.outcome], ['disk', 'firing', JSON.stringify({ id }), 'ignored']);
+      assert.deepEqual(
+        [event?.name, event?.status, event?.labels, event?.outcome],
+        ['disk', 'firing', JSON.stringify({ id }), 'ignored'],
+      );
       assert.equal(await ended(), 1);
     });
 
     test('of many rules name the rule that they stopped', async () => {
       await stoppedAndOver({ rule: null, when_text: 'event.labels.instance == "db1"' });
       await endSilences(deps);
-      assert.deepEqual((await told()).map(({ name }) => name), ['disk']);
+      assert.deepEqual(
+        (await told()).map(({ name }) => name),
+        ['disk'],
+      );
     });
 
     test('end without an event where nothing was stopped, where it is over, or where nobody can say that it fires', async () => {
@@ -164,7 +208,11 @@ for (const engine of ENGINES) {
       await endSilences(deps);
       const [event] = await told();
       assert.equal(event?.outcome, 'gated', event?.reason ?? '');
-      const { owners } = await store.db.selectFrom('jobs').select('owners').where('id', '=', event?.job_id ?? '').executeTakeFirstOrThrow();
+      const { owners } = await store.db
+        .selectFrom('jobs')
+        .select('owners')
+        .where('id', '=', event?.job_id ?? '')
+        .executeTakeFirstOrThrow();
       assert.deepEqual(JSON.parse(owners), ['mallory', 'rolf']);
     });
 

@@ -52,35 +52,43 @@ async function nextPlan(site: Site): Promise<{ unmade: Set<string>; halfMade: st
   const job = await runToEnd(site, 'plan', 'chain');
   assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
   const view = await planViewOf(site, job.plan_artifact_id ?? '');
-  return { unmade: new Set(view.creates.map((entry) => entry.name)), halfMade: view.destroys.map((entry) => entry.name) };
+  return {
+    unmade: new Set(view.creates.map((entry) => entry.name)),
+    halfMade: view.destroys.map((entry) => entry.name),
+  };
 }
 
 describe('An apply whose daemon dies', () => {
-  test(`T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or plan is left`, { timeout: 240_000 }, async (t) => {
-    const site = await openSite(t);
-    const counter = await startCounter();
-    t.after(() => counter.close());
-    let daemon = await site.start();
-    await addWorkspace(site, 'chain', chain(counter.port));
-    const again = new Set<string>();
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const before = counter.told.length;
-      const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'chain' });
-      // Between the claim and the third resource, at another moment each time.
-      const wanted = kill % 4;
-      if (wanted === 0) await until('the job runs', async () => ((await site.row(id)).state === 'running' ? true : undefined));
-      else await until('resources are made', () => (counter.told.length >= before + wanted ? true : undefined));
-      await daemon.kill();
-      daemon = await site.start();
-      await site.waitFor(id, ['interrupted'], 30_000);
-      assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply goes on');
-      const { unmade, halfMade } = await nextPlan(site);
-      for (const name of halfMade) again.add(name);
-      const forgotten = counter.told.filter((name) => unmade.has(name));
-      assert.deepEqual(forgotten, [], `after kill ${kill + 1} the state has forgotten these`);
-    }
-    assert.ok(counter.told.length >= KILLS, 'the kills came before anything was made');
-    const twice = counter.told.filter((name, at) => counter.told.indexOf(name) !== at && !again.has(name));
-    assert.deepEqual(twice, [], 'these were made again though the state had them whole');
-  });
+  test(
+    `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or plan is left`,
+    { timeout: 240_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const counter = await startCounter();
+      t.after(() => counter.close());
+      let daemon = await site.start();
+      await addWorkspace(site, 'chain', chain(counter.port));
+      const again = new Set<string>();
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const before = counter.told.length;
+        const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'chain' });
+        // Between the claim and the third resource, at another moment each time.
+        const wanted = kill % 4;
+        if (wanted === 0)
+          await until('the job runs', async () => ((await site.row(id)).state === 'running' ? true : undefined));
+        else await until('resources are made', () => (counter.told.length >= before + wanted ? true : undefined));
+        await daemon.kill();
+        daemon = await site.start();
+        await site.waitFor(id, ['interrupted'], 30_000);
+        assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply goes on');
+        const { unmade, halfMade } = await nextPlan(site);
+        for (const name of halfMade) again.add(name);
+        const forgotten = counter.told.filter((name) => unmade.has(name));
+        assert.deepEqual(forgotten, [], `after kill ${kill + 1} the state has forgotten these`);
+      }
+      assert.ok(counter.told.length >= KILLS, 'the kills came before anything was made');
+      const twice = counter.told.filter((name, at) => counter.told.indexOf(name) !== at && !again.has(name));
+      assert.deepEqual(twice, [], 'these were made again though the state had them whole');
+    },
+  );
 });

@@ -28,6 +28,9 @@ for (const postgres of [false, true]) {
     const lateMs = (at ?? 0) - approval.expires_at;
     t.diagnostic(`${lateMs} ms after the deadline`);
     assert.ok(lateMs >= 0 && lateMs < 2_000, `${lateMs} ms after the deadline`);
-    assert.deepEqual((await auditOf(site.store, approval.id)).map(({ operation }) => operation), ['approval.expire']);
+    assert.deepEqual(
+      (await auditOf(site.store, approval.id)).map(({ operation }) => operation),
+      ['approval.expire'],
+    );
   });
 }

@@ -44,9 +44,16 @@ describe('the checker of the chaos test', () => {
   test('finds nothing wrong with a history in which nothing is wrong', () => {
     const found = check(
       history({
-        enqueued: [{ jobId: 'a', requestKey: 'r1' }, { jobId: 'a', requestKey: 'r1' }, { jobId: 'b', requestKey: null }],
+        enqueued: [
+          { jobId: 'a', requestKey: 'r1' },
+          { jobId: 'a', requestKey: 'r1' },
+          { jobId: 'b', requestKey: null },
+        ],
         cancelled: ['c'],
-        observed: [{ jobId: 'a', state: 'running' }, { jobId: 'a', state: 'succeeded' }],
+        observed: [
+          { jobId: 'a', state: 'running' },
+          { jobId: 'a', state: 'succeeded' },
+        ],
         jobs: [
           job('a', { requestKey: 'r1' }),
           job('b', { concurrencyKey: 'k', state: 'interrupted', events: states('queued', 'running', 'interrupted') }),
@@ -69,8 +76,14 @@ describe('the checker of the chaos test', () => {
     const ledger = ['a', 'b'];
     const jobs = [job('a', { requestKey: 'r' }), job('b', { requestKey: 'r' })];
     assert.deepEqual(rules({ jobs, ledger }), ['I1']);
-    const enqueued = [{ jobId: 'a', requestKey: 'r' }, { jobId: 'b', requestKey: 'r' }];
-    assert.deepEqual(rules({ enqueued, ledger, jobs: [job('a', { requestKey: 'r' }), job('b', { requestKey: 'other' })] }), ['I1']);
+    const enqueued = [
+      { jobId: 'a', requestKey: 'r' },
+      { jobId: 'b', requestKey: 'r' },
+    ];
+    assert.deepEqual(
+      rules({ enqueued, ledger, jobs: [job('a', { requestKey: 'r' }), job('b', { requestKey: 'other' })] }),
+      ['I1'],
+    );
   });
 
   test('I1: an acknowledged cancel that left no trace is found', () => {
@@ -85,12 +98,23 @@ describe('the checker of the chaos test', () => {
   });
 
   test('I2: a tool that started twice is found by the witness, by its own output and by its claims', () => {
-    assert.deepEqual(rules({ jobs: [job('a')], witness: [line('start', 'a'), line('end', 'a'), line('start', 'a')] }), ['I2']);
+    assert.deepEqual(rules({ jobs: [job('a')], witness: [line('start', 'a'), line('end', 'a'), line('start', 'a')] }), [
+      'I2',
+    ]);
     const printed = (seq: number): EventJson => ({ seq, at: AT, type: 'log', stream: 'stdout', text: 'start' });
     const [born, claimed] = states('queued', 'running');
-    const events = [born!, claimed!, printed(3), printed(4), { seq: 5, at: AT, type: 'state', state: 'succeeded' } as EventJson];
+    const events = [
+      born!,
+      claimed!,
+      printed(3),
+      printed(4),
+      { seq: 5, at: AT, type: 'state', state: 'succeeded' } as EventJson,
+    ];
     assert.deepEqual(rules({ jobs: [job('a', { events })] }), ['I2']);
-    assert.deepEqual(rules({ jobs: [job('a', { events: states('queued', 'running', 'running', 'succeeded') })] }), ['I2', 'I5']);
+    assert.deepEqual(rules({ jobs: [job('a', { events: states('queued', 'running', 'running', 'succeeded') })] }), [
+      'I2',
+      'I5',
+    ]);
   });
 
   test('I3: a tool that finds the lock of its key taken is found', () => {
@@ -98,8 +122,14 @@ describe('the checker of the chaos test', () => {
   });
 
   test('I3: a tool that starts before the one that succeeded has ended is found', () => {
-    assert.deepEqual(rules({ jobs: [job('a'), job('b')], witness: [line('start', 'a'), line('start', 'b'), line('end', 'a')] }), ['I3']);
-    assert.deepEqual(rules({ jobs: [job('a'), job('b')], witness: [line('start', 'a', 'x'), line('start', 'b', 'y')] }), []);
+    assert.deepEqual(
+      rules({ jobs: [job('a'), job('b')], witness: [line('start', 'a'), line('start', 'b'), line('end', 'a')] }),
+      ['I3'],
+    );
+    assert.deepEqual(
+      rules({ jobs: [job('a'), job('b')], witness: [line('start', 'a', 'x'), line('start', 'b', 'y')] }),
+      [],
+    );
   });
 
   test('I5: a move that is not allowed, a wrong birth and a row that its events contradict are found', () => {

@@ -56,13 +56,20 @@ describe('When the wall clock jumps', { skip: LACKS_FAKETIME }, () => {
     const stuck = (await api.post<{ job_id: string }>('/workspaces/stuck/apply', { timeout: '5s' })).data.job_id;
     const command = await api.run(['/bin/sleep', '300'], { timeout: '5s' });
     const startedAt = performance.now();
-    for (const id of [fits, stuck]) await until(`${id} is up`, async () => (await linesOf(site, id)).some((line) => line.endsWith('up')));
+    for (const id of [fits, stuck])
+      await until(`${id} is up`, async () => (await linesOf(site, id)).some((line) => line.endsWith('up')));
     for (const seconds of JUMPS) {
       clock.set(seconds);
       // Each is seen: the daemon tells its time.
-      const { data } = await api.post<{ job_id: string }>('/commands/run', { inventory: 'localhost', command: ['/bin/true'] });
+      const { data } = await api.post<{ job_id: string }>('/commands/run', {
+        inventory: 'localhost',
+        command: ['/bin/true'],
+      });
       const { created_at: at } = await site.row(data.job_id);
-      assert.ok(Math.abs(at - Date.now() - seconds * 1000) < 10_000, `the daemon's clock was not moved by ${seconds} s`);
+      assert.ok(
+        Math.abs(at - Date.now() - seconds * 1000) < 10_000,
+        `the daemon's clock was not moved by ${seconds} s`,
+      );
     }
     assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(site, fits)).join('\n'));
     for (const id of [stuck, command]) {
@@ -74,48 +81,61 @@ describe('When the wall clock jumps', { skip: LACKS_FAKETIME }, () => {
     assert.ok(tookMs >= 5_000 && tookMs <= 20_000, `the time-outs of 5 s came after ${Math.round(tookMs)} ms`);
   });
 
-  test('F10: an approval ends at its deadline by the wall clock, at no later time, and a jump back revives none', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const clock = movedClock(site.dir);
-    const daemon = await site.start({ env: clock.env, args: ['--approval-ttl', '1h'] });
-    const [asker, other] = [daemon.api(site.token), daemon.api(await decider(site))];
-    const names = ['forward', 'unseen', 'back'];
-    for (const name of names) await addWorkspace(site, name, items(1), { approve_when: 'true' });
-    const [forward, unseen, back] = (await Promise.all(names.map((name) => ask(asker, name)))) as [Asked, Asked, Asked];
-    const stateOf = async ({ approval_id: id }: Asked): Promise<ApprovalJson> => (await asker.get<ApprovalJson>(`/approvals/${id}`)).data;
+  test(
+    'F10: an approval ends at its deadline by the wall clock, at no later time, and a jump back revives none',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const clock = movedClock(site.dir);
+      const daemon = await site.start({ env: clock.env, args: ['--approval-ttl', '1h'] });
+      const [asker, other] = [daemon.api(site.token), daemon.api(await decider(site))];
+      const names = ['forward', 'unseen', 'back'];
+      for (const name of names) await addWorkspace(site, name, items(1), { approve_when: 'true' });
+      const [forward, unseen, back] = (await Promise.all(names.map((name) => ask(asker, name)))) as [
+        Asked,
+        Asked,
+        Asked,
+      ];
+      const stateOf = async ({ approval_id: id }: Asked): Promise<ApprovalJson> =>
+        (await asker.get<ApprovalJson>(`/approvals/${id}`)).data;
 
-    // Back: the deadline is three hours away then, and a yes is a yes.
-    clock.set(-JUMP_SECONDS);
-    assert.equal((await decide(other, back)).status, 200);
-    assert.equal((await asker.waitFor(back.job_id)).state, 'succeeded');
+      // Back: the deadline is three hours away then, and a yes is a yes.
+      clock.set(-JUMP_SECONDS);
+      assert.equal((await decide(other, back)).status, 200);
+      assert.equal((await asker.waitFor(back.job_id)).state, 'succeeded');
 
-    clock.set(JUMP_SECONDS);
-    const late = await decide(other, forward);
-    assert.deepEqual([late.status, late.error?.code], [409, 'conflict'], late.text);
-    assert.match(late.error?.message ?? '', /expired/);
-    // Anything that wakes the daemon lets it look at its deadlines.
-    await asker.waitFor(await asker.run(['/bin/true']));
-    for (const asked of [forward, unseen]) {
-      const ended = await until(`${asked.approval_id} is expired`, async () => {
-        const now = await stateOf(asked);
-        return now.state === 'expired' ? now : undefined;
-      }, 5_000);
-      assert.ok(Date.parse(ended.decided_at ?? '') >= Date.parse(asked.expires_at));
-      assert.equal((await asker.job(asked.job_id)).state, 'cancelled');
-    }
-
-    for (const seconds of [0, -JUMP_SECONDS]) {
-      clock.set(seconds);
+      clock.set(JUMP_SECONDS);
+      const late = await decide(other, forward);
+      assert.deepEqual([late.status, late.error?.code], [409, 'conflict'], late.text);
+      assert.match(late.error?.message ?? '', /expired/);
+      // Anything that wakes the daemon lets it look at its deadlines.
+      await asker.waitFor(await asker.run(['/bin/true']));
       for (const asked of [forward, unseen]) {
-        assert.equal((await decide(other, asked)).status, 409);
-        assert.equal((await stateOf(asked)).state, 'expired');
+        const ended = await until(
+          `${asked.approval_id} is expired`,
+          async () => {
+            const now = await stateOf(asked);
+            return now.state === 'expired' ? now : undefined;
+          },
+          5_000,
+        );
+        assert.ok(Date.parse(ended.decided_at ?? '') >= Date.parse(asked.expires_at));
+        assert.equal((await asker.job(asked.job_id)).state, 'cancelled');
       }
-    }
-    await asker.waitFor(await asker.run(['/bin/true']));
-    for (const asked of [forward, unseen]) {
-      const { state, started_at: startedAt } = await asker.job(asked.job_id);
-      assert.deepEqual({ state, startedAt }, { state: 'cancelled', startedAt: null });
-    }
-    assert.equal(await daemon.stop(), 0);
-  });
+
+      for (const seconds of [0, -JUMP_SECONDS]) {
+        clock.set(seconds);
+        for (const asked of [forward, unseen]) {
+          assert.equal((await decide(other, asked)).status, 409);
+          assert.equal((await stateOf(asked)).state, 'expired');
+        }
+      }
+      await asker.waitFor(await asker.run(['/bin/true']));
+      for (const asked of [forward, unseen]) {
+        const { state, started_at: startedAt } = await asker.job(asked.job_id);
+        assert.deepEqual({ state, startedAt }, { state: 'cancelled', startedAt: null });
+      }
+      assert.equal(await daemon.stop(), 0);
+    },
+  );
 });

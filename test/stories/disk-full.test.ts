@@ -11,10 +11,14 @@ const STORY = join(import.meta.dirname, '..', 'support', 'disk-full-story.ts');
 /** Who is not root is so in a namespace of its own. */
 const OWN_MOUNTS = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
 /** In CI what is lacking is a failure. */
-const LACKS_MOUNTS = mayMount() || process.env['CI'] !== undefined ? false : 'this machine lets nobody mount in a namespace';
+const LACKS_MOUNTS =
+  mayMount() || process.env['CI'] !== undefined ? false : 'this machine lets nobody mount in a namespace';
 
 function mayMount(): boolean {
-  return spawnSync('unshare', [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()], { stdio: 'ignore' }).status === 0;
+  return (
+    spawnSync('unshare', [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()], { stdio: 'ignore' }).status ===
+    0
+  );
 }
 
 async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void> {
@@ -29,7 +33,15 @@ async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void>
 }
 
 describe('On a full disk', { skip: LACKS_MOUNTS }, () => {
-  test('F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its state, and 5 s after it all works', { timeout: 60_000 }, (t) => tell(t, 'store'));
+  test(
+    'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its state, and 5 s after it all works',
+    { timeout: 60_000 },
+    (t) => tell(t, 'store'),
+  );
 
-  test('F07: everything full, also where terraform works: what it made is known, though it could write its state nowhere', { timeout: 60_000 }, (t) => tell(t, 'everything'));
+  test(
+    'F07: everything full, also where terraform works: what it made is known, though it could write its state nowhere',
+    { timeout: 60_000 },
+    (t) => tell(t, 'everything'),
+  );
 });

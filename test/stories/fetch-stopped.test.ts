@@ -22,7 +22,15 @@ before(async () => {
   ending.push(async () => void server.close());
   await once(server, 'listening');
   const location = `https://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
-  const row = { name: 'stalled', kind: 'git', location, ref: null, commit_id: COMMIT, synced_at: 1, created_at: 1 } as const;
+  const row = {
+    name: 'stalled',
+    kind: 'git',
+    location,
+    ref: null,
+    commit_id: COMMIT,
+    synced_at: 1,
+    created_at: 1,
+  } as const;
   await site.store.write((tx) => insertSource(tx, row));
   await site.call('workspace.add', { name: 'w', source: 'stalled' });
 });
@@ -43,15 +51,19 @@ function leftovers(): string[] {
   return readdirSync(join(site.dir, 'data', 'sources')).filter((name) => name.startsWith('.'));
 }
 
-test('T69: a job is cancelled while its files are fetched from a server that never answers', { timeout: 60_000 }, async () => {
-  const daemon = await site.start();
-  const { job, closed } = await fetching();
-  await site.call('job.cancel', { id: job });
-  assert.equal((await site.waitFor(job, ['cancelled', 'failed', 'succeeded', 'interrupted'])).state, 'cancelled');
-  await closed;
-  assert.deepEqual(leftovers(), []);
-  await daemon.kill();
-});
+test(
+  'T69: a job is cancelled while its files are fetched from a server that never answers',
+  { timeout: 60_000 },
+  async () => {
+    const daemon = await site.start();
+    const { job, closed } = await fetching();
+    await site.call('job.cancel', { id: job });
+    assert.equal((await site.waitFor(job, ['cancelled', 'failed', 'succeeded', 'interrupted'])).state, 'cancelled');
+    await closed;
+    assert.deepEqual(leftovers(), []);
+    await daemon.kill();
+  },
+);
 
 test('T69: a daemon that is stopped ends a fetch for a run', { timeout: 60_000 }, async () => {
   const daemon = await site.start();
@@ -62,11 +74,15 @@ test('T69: a daemon that is stopped ends a fetch for a run', { timeout: 60_000 }
   assert.deepEqual(leftovers(), []);
 });
 
-test('T70: git of a daemon that is killed ends too: nobody else bounds its time and its disk', { timeout: 60_000 }, async () => {
-  const daemon = await site.start();
-  const { closed } = await fetching();
-  let isClosed = false;
-  void closed.then(() => (isClosed = true));
-  await daemon.kill();
-  await until('git has ended', () => isClosed, BEFORE_GIT_GIVES_UP_MS);
-});
+test(
+  'T70: git of a daemon that is killed ends too: nobody else bounds its time and its disk',
+  { timeout: 60_000 },
+  async () => {
+    const daemon = await site.start();
+    const { closed } = await fetching();
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    await daemon.kill();
+    await until('git has ended', () => isClosed, BEFORE_GIT_GIVES_UP_MS);
+  },
+);

@@ -27,18 +27,36 @@ const agent = new Agent({ keepAlive: true });
 function post(url: string, body: string): Promise<Answer> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text, tookMs: performance.now() - began, retryAfter: response.headers['retry-after'] }));
-    });
+    const sent = request(
+      url,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            text,
+            tookMs: performance.now() - began,
+            retryAfter: response.headers['retry-after'],
+          }),
+        );
+      },
+    );
     sent.on('error', reject).end(body);
   });
 }
 
 /** One in ten of the small messages can be read. */
 function bodyOf(sender: number, n: number): string {
-  if (sender < HEAVY_SENDERS) return JSON.stringify(Array.from({ length: ALERTS_OF_HEAVY }, (_, m) => ({ name: 'heavy', labels: { id: `${sender}-${n}-${m}` } })));
+  if (sender < HEAVY_SENDERS)
+    return JSON.stringify(
+      Array.from({ length: ALERTS_OF_HEAVY }, (_, m) => ({ name: 'heavy', labels: { id: `${sender}-${n}-${m}` } })),
+    );
   return n % 10 === 0 ? JSON.stringify({ name: 'light', labels: { id: `${sender}-${n}` } }) : '{"name":';
 }
 
@@ -81,29 +99,44 @@ async function storedIds(site: Site, outcome: 'ignored' | 'error'): Promise<Set<
 }
 
 for (const postgres of [false, true]) {
-  test(`F21: Of a flood on ${postgres ? 'PostgreSQL' : 'SQLite'} everything that was accepted is on the ledger, the rest is refused at once, and the API goes on`, { timeout: 60_000 }, async (t) => {
-    t.after(() => agent.destroy());
-    const site = await openSite(t, { postgres });
-    const daemon = await site.start();
-    const { url } = await site.call<{ url: string }>('webhook.add', { name: 'flood', source: 'generic' });
-    const stop = new AbortController();
-    const watching = watchApi(daemon.ready.web_url, site.token, stop.signal);
-    const answers = await flood(`${daemon.ready.ingress_url}${new URL(url).pathname}`);
-    stop.abort();
-    const api = await watching;
+  test(
+    `F21: Of a flood on ${postgres ? 'PostgreSQL' : 'SQLite'} everything that was accepted is on the ledger, the rest is refused at once, and the API goes on`,
+    { timeout: 60_000 },
+    async (t) => {
+      t.after(() => agent.destroy());
+      const site = await openSite(t, { postgres });
+      const daemon = await site.start();
+      const { url } = await site.call<{ url: string }>('webhook.add', { name: 'flood', source: 'generic' });
+      const stop = new AbortController();
+      const watching = watchApi(daemon.ready.web_url, site.token, stop.signal);
+      const answers = await flood(`${daemon.ready.ingress_url}${new URL(url).pathname}`);
+      stop.abort();
+      const api = await watching;
 
-    const of = (status: number): Answer[] => answers.filter((answer) => answer.status === status);
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202, 400, 503]));
-    const acknowledged = of(202).flatMap(({ text }) => (JSON.parse(text) as { data: { events: { event_id: string }[] } }).data.events.map(({ event_id }) => event_id));
-    const stored = await storedIds(site, 'ignored');
-    assert.deepEqual([acknowledged.length, stored.size], [stored.size, new Set(acknowledged).size]);
-    assert.deepEqual(acknowledged.filter((id) => !stored.has(id)), []);
-    assert.equal((await storedIds(site, 'error')).size, of(400).length);
-    for (const { retryAfter, text } of of(503)) assert.deepEqual([retryAfter, text.includes('"code":"unavailable"')], ['1', true]);
-    const refusalMs = percentile(of(503).map(({ tookMs }) => tookMs), 0.5);
-    const apiMs = percentile(api, 0.99);
-    t.diagnostic(`${acknowledged.length} events in ${of(202).length} messages, ${of(400).length} unreadable, ${of(503).length} refused in ${refusalMs.toFixed(1)} ms (median); API p99 ${apiMs.toFixed(0)} ms`);
-    assert.ok(refusalMs <= REFUSAL_MEDIAN_MS, `a refusal took ${refusalMs} ms`);
-    assert.ok(apiMs <= API_P99_MS, `the API took ${apiMs} ms`);
-  });
+      const of = (status: number): Answer[] => answers.filter((answer) => answer.status === status);
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202, 400, 503]));
+      const acknowledged = of(202).flatMap(({ text }) =>
+        (JSON.parse(text) as { data: { events: { event_id: string }[] } }).data.events.map(({ event_id }) => event_id),
+      );
+      const stored = await storedIds(site, 'ignored');
+      assert.deepEqual([acknowledged.length, stored.size], [stored.size, new Set(acknowledged).size]);
+      assert.deepEqual(
+        acknowledged.filter((id) => !stored.has(id)),
+        [],
+      );
+      assert.equal((await storedIds(site, 'error')).size, of(400).length);
+      for (const { retryAfter, text } of of(503))
+        assert.deepEqual([retryAfter, text.includes('"code":"unavailable"')], ['1', true]);
+      const refusalMs = percentile(
+        of(503).map(({ tookMs }) => tookMs),
+        0.5,
+      );
+      const apiMs = percentile(api, 0.99);
+      t.diagnostic(
+        `${acknowledged.length} events in ${of(202).length} messages, ${of(400).length} unreadable, ${of(503).length} refused in ${refusalMs.toFixed(1)} ms (median); API p99 ${apiMs.toFixed(0)} ms`,
+      );
+      assert.ok(refusalMs <= REFUSAL_MEDIAN_MS, `a refusal took ${refusalMs} ms`);
+      assert.ok(apiMs <= API_P99_MS, `the API took ${apiMs} ms`);
+    },
+  );
 }

@@ -49,7 +49,17 @@ describe('An I/O error of the disk', { skip: LACKS_STRACE }, () => {
     const dataDir = join(root, `at-${n}`);
     if (fresh !== true) cpSync(template, dataDir, { recursive: true });
     const log = join(root, `at-${n}.log`);
-    const strace = ['-f', '--seccomp-bpf', '-qq', '-o', log, '-e', `trace=${calls}`, '-e', `inject=${calls}:error=EIO:when=${when}`];
+    const strace = [
+      '-f',
+      '--seccomp-bpf',
+      '-qq',
+      '-o',
+      log,
+      '-e',
+      `trace=${calls}`,
+      '-e',
+      `inject=${calls}:error=EIO:when=${when}`,
+    ];
     const wrote = await runWriter({ dataDir, rounds: ROUNDS, strace, cacheDir });
     const name = `${calls} ${when}${fresh === true ? ' on a new store' : ''}`;
     assert.ok(readFileSync(log, 'latin1').includes('INJECTED'), `${name}: no call failed`);
@@ -57,7 +67,11 @@ describe('An I/O error of the disk', { skip: LACKS_STRACE }, () => {
     assert.deepEqual(wrote.odd, [], `${name}: not refused as unavailable`);
     assert.deepEqual(await checkAfterFault(dataDir, wrote.facts), { lost: [], corrupt: [] }, name);
     const isLasting = !/^\d+$/.test(when) || fresh === true;
-    if (!isLasting) assert.ok(wrote.refused.length < ROUNDS, `${name}: one fault, and nothing worked after it: ${wrote.refused.join('; ')}`);
+    if (!isLasting)
+      assert.ok(
+        wrote.refused.length < ROUNDS,
+        `${name}: one fault, and nothing worked after it: ${wrote.refused.join('; ')}`,
+      );
     // A restart on a sound disk finds a store that works.
     const again = isLasting ? await runWriter({ dataDir, rounds: 1, cacheDir }) : wrote;
     assert.deepEqual([again.odd, again.over], [[], true], `${name}: after a restart`);
@@ -66,20 +80,24 @@ describe('An I/O error of the disk', { skip: LACKS_STRACE }, () => {
     return wrote;
   }
 
-  test(`F06: at ${POINTS.length} points a call fails cleanly, the store stays whole, nothing acknowledged is lost and nothing is settled twice`, { timeout: 120_000 }, async (t) => {
-    const left = [...POINTS.entries()];
-    let [refused, facts] = [0, 0];
-    const work = async (): Promise<void> => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) {
-        const wrote = await run(next[1], next[0]);
-        refused += wrote.refused.length;
-        facts += wrote.facts.length;
-      }
-    };
-    // Both have ended before the folder goes, also when one of them has found something.
-    const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    t.diagnostic(`${refused} refused, ${facts} acknowledged`);
-    assert.ok(refused >= POINTS.length / 2, `only ${refused} were refused: the faults hit nothing that matters`);
-  });
+  test(
+    `F06: at ${POINTS.length} points a call fails cleanly, the store stays whole, nothing acknowledged is lost and nothing is settled twice`,
+    { timeout: 120_000 },
+    async (t) => {
+      const left = [...POINTS.entries()];
+      let [refused, facts] = [0, 0];
+      const work = async (): Promise<void> => {
+        for (let next = left.shift(); next !== undefined; next = left.shift()) {
+          const wrote = await run(next[1], next[0]);
+          refused += wrote.refused.length;
+          facts += wrote.facts.length;
+        }
+      };
+      // Both have ended before the folder goes, also when one of them has found something.
+      const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+      t.diagnostic(`${refused} refused, ${facts} acknowledged`);
+      assert.ok(refused >= POINTS.length / 2, `only ${refused} were refused: the faults hit nothing that matters`);
+    },
+  );
 });

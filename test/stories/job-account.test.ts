@@ -36,11 +36,20 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     const site = await openSite(t);
     await site.start(COLD_START);
     const account = (await findJobAccount(null))?.account ?? assert.fail('there is no account');
-    const script = 'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; cat /etc/shadow; echo to-file > out; echo again > /dev/stdout';
+    const script =
+      'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; cat /etc/shadow; echo to-file > out; echo again > /dev/stdout';
     const lines = (await ran(site, script)).split('\n');
-    assert.deepEqual(lines.filter((line) => !line.includes('denied') && !line.includes('not permitted')).slice(0, 3), [`${account.name} ${account.name} ${account.uid} ${account.gid}`, `${account.uid} 700`, '755']);
+    assert.deepEqual(lines.filter((line) => !line.includes('denied') && !line.includes('not permitted')).slice(0, 3), [
+      `${account.name} ${account.name} ${account.uid} ${account.gid}`,
+      `${account.uid} 700`,
+      '755',
+    ]);
     assert.ok(lines.includes('again'), lines.join('\n'));
-    assert.equal(lines.filter((line) => /chmod: .*not permitted|shadow: Permission denied/.test(line)).length, 2, lines.join('\n'));
+    assert.equal(
+      lines.filter((line) => /chmod: .*not permitted|shadow: Permission denied/.test(line)).length,
+      2,
+      lines.join('\n'),
+    );
     await until('the run is removed', () => site.leftRuns().length === 0);
   });
 
@@ -49,7 +58,9 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     await site.start(COLD_START);
     assert.equal(await ran(site, 'id -u', 'succeeded', true), '0');
     const other = await openSite(t);
-    const daemon = await other.start({ args: ['--warm-launchers', '0', '--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')] });
+    const daemon = await other.start({
+      args: ['--warm-launchers', '0', '--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')],
+    });
     assert.equal(await ran(other, 'id -u'), '0');
     const report = await daemon.api(other.token).get<DoctorEntry[]>('/health');
     const entry = report.data.find(({ name }) => name === 'job_account');
@@ -67,16 +78,24 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     await site.start(COLD_START);
     await site.call('workspace.add', { name: 'net', dir: root });
     const { job_id: id } = await site.call<{ job_id: string }>('workspace.plan', { name: 'net' });
-    await site.waitFor(id, ['succeeded']).catch(async (error: unknown) => assert.fail(`${String(error)}\n${await output(site, id)}`));
+    await site
+      .waitFor(id, ['succeeded'])
+      .catch(async (error: unknown) => assert.fail(`${String(error)}\n${await output(site, id)}`));
     assert.deepEqual(modesBelow(root), before);
-    assert.deepEqual(modesBelow(join(site.dir, 'data')).filter((line) => !line.endsWith(' 0:0')), []);
+    assert.deepEqual(
+      modesBelow(join(site.dir, 'data')).filter((line) => !line.endsWith(' 0:0')),
+      [],
+    );
   });
 
   test('T66: kills a job of the account, and names another process of the account', async (t) => {
     const site = await openSite(t);
     // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom PostgreSQL may run.
     const daemon = await site.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
-    const id = await site.queue({ command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'], privileged: false });
+    const id = await site.queue({
+      command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'],
+      privileged: false,
+    });
     await until('the job is up', async () => (await output(site, id)).includes('up'));
     await site.call('job.cancel', { id });
     await site.waitFor(id, ['cancelled']);
@@ -90,7 +109,13 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
 
   test('T66: does not start with an account that does not exist, or with a place that the account cannot reach', async (t) => {
     const site = await openSite(t);
-    await assert.rejects(site.start({ args: ['--job-user', 'no-such-account-here'] }), (error: unknown) => error instanceof NotReady && error.message.includes('no-such-account-here'));
-    await assert.rejects(site.start({ args: ['--runs-dir', join(site.dir, 'data', 'inside')] }), (error: unknown) => error instanceof NotReady && error.message.includes('cannot get through'));
+    await assert.rejects(
+      site.start({ args: ['--job-user', 'no-such-account-here'] }),
+      (error: unknown) => error instanceof NotReady && error.message.includes('no-such-account-here'),
+    );
+    await assert.rejects(
+      site.start({ args: ['--runs-dir', join(site.dir, 'data', 'inside')] }),
+      (error: unknown) => error instanceof NotReady && error.message.includes('cannot get through'),
+    );
   });
 });

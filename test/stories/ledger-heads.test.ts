@@ -17,7 +17,10 @@ test('T74: svc doctor --ledger-head finds rows that were cut off the end of the 
   const data = join(dir, 'data');
   const heads = join(dir, 'heads.txt');
   const svc = (...args: string[]): string => {
-    const { stdout, stderr } = spawnSync(SVC, args, { env: { PATH: process.env['PATH'] ?? '', HOME: dir, SVC_DATA_DIR: data }, encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync(SVC, args, {
+      env: { PATH: process.env['PATH'] ?? '', HOME: dir, SVC_DATA_DIR: data },
+      encoding: 'utf8',
+    });
     return stdout + stderr;
   };
   for (const name of ['ana', 'bob']) svc('token', 'create', '--name', name, '--scope', 'operator');
@@ -26,9 +29,14 @@ test('T74: svc doctor --ledger-head finds rows that were cut off the end of the 
   writeFileSync(heads, text);
   assert.match(ledgerOf(svc('doctor', '--ledger-head', heads)), /ok.*1 kept head found/);
   const database = new DatabaseSync(join(data, 'gatehouse.db'));
-  database.exec("delete from ledger where seq = 2; update chains set length = 1, head = (select hash from ledger where seq = 1)");
+  database.exec(
+    'delete from ledger where seq = 2; update chains set length = 1, head = (select hash from ledger where seq = 1)',
+  );
   database.close();
   assert.match(ledgerOf(svc('doctor')), /ok/);
-  assert.match(ledgerOf(svc('doctor', '--ledger-head', heads)), /fail.*chain main: row 2, whose hash was kept, is missing/);
+  assert.match(
+    ledgerOf(svc('doctor', '--ledger-head', heads)),
+    /fail.*chain main: row 2, whose hash was kept, is missing/,
+  );
   assert.match(svc('doctor', '--ledger-head', heads, '--remote', 'http://127.0.0.1:1'), /--ledger-head/);
 });

@@ -22,7 +22,8 @@ async function startStateServer(): Promise<StateServer> {
     const parts: Buffer[] = [];
     request.on('data', (chunk: Buffer) => parts.push(chunk));
     request.on('end', () => {
-      if (request.method === 'POST' && !self.refuse) self.state = JSON.parse(Buffer.concat(parts).toString()) as StateServer['state'];
+      if (request.method === 'POST' && !self.refuse)
+        self.state = JSON.parse(Buffer.concat(parts).toString()) as StateServer['state'];
       if (request.method === 'POST') response.writeHead(self.refuse ? 403 : 200).end();
       else if (self.state === null) response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(self.state));
@@ -45,7 +46,8 @@ interface Seen {
   readonly serial: number | null;
 }
 
-const serialOf = async (site: Site): Promise<number | null> => (await site.call<Seen>('workspace.get', { name: 'own' })).serial;
+const serialOf = async (site: Site): Promise<number | null> =>
+  (await site.call<Seen>('workspace.get', { name: 'own' })).serial;
 
 async function planOf(site: Site): Promise<string> {
   const job = await runToEnd(site, 'plan', 'own');
@@ -65,7 +67,11 @@ describe('A root with a backend of its own', () => {
     assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
     assert.ok(server.state !== null);
     assert.equal(await serialOf(site), server.state.serial);
-    assert.deepEqual(await site.call('workspace.state', { name: 'own' }), [], 'the service has kept a state that is not its own');
+    assert.deepEqual(
+      await site.call('workspace.state', { name: 'own' }),
+      [],
+      'the service has kept a state that is not its own',
+    );
 
     // Somebody outside moves the state: a plan of before is stale once that is seen, and nobody of ours is named.
     const late = await planOf(site);
@@ -95,23 +101,27 @@ describe('A root with a backend of its own', () => {
     assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
   });
 
-  test('has the state that it could not write set aside, for a person to bring there', { timeout: 120_000 }, async (t) => {
-    const site = await openSite(t);
-    const server = await startStateServer();
-    t.after(() => server.close());
-    await site.start();
-    await addWorkspace(site, 'own', rootOf(server.url, 1));
-    server.refuse = true;
-    const job = await runToEnd(site, 'apply', 'own');
-    assert.equal(job.state, 'failed');
-    assert.match((await linesOf(site, job.id)).join('\n'), /set aside/);
-    const [aside] = await site.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
-    assert.ok(aside !== undefined && aside.version < 0);
-    assert.equal(aside.resources, 1);
-    server.refuse = false;
-    const next = await runToEnd(site, 'plan', 'own');
-    assert.match((await linesOf(site, next.id)).join('\n'), /set aside \(version -1\)/);
-  });
+  test(
+    'has the state that it could not write set aside, for a person to bring there',
+    { timeout: 120_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const server = await startStateServer();
+      t.after(() => server.close());
+      await site.start();
+      await addWorkspace(site, 'own', rootOf(server.url, 1));
+      server.refuse = true;
+      const job = await runToEnd(site, 'apply', 'own');
+      assert.equal(job.state, 'failed');
+      assert.match((await linesOf(site, job.id)).join('\n'), /set aside/);
+      const [aside] = await site.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
+      assert.ok(aside !== undefined && aside.version < 0);
+      assert.equal(aside.resources, 1);
+      server.refuse = false;
+      const next = await runToEnd(site, 'plan', 'own');
+      assert.match((await linesOf(site, next.id)).join('\n'), /set aside \(version -1\)/);
+    },
+  );
 
   test('in files of its own is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);

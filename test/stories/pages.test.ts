@@ -11,7 +11,9 @@ const titled = (receiver: Receiver, title: RegExp) => receiver.pages.filter(({ p
 const HOUR_MS = 3_600_000;
 
 /** The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line. */
-const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): SiteFlags => ({ env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env } });
+const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): SiteFlags => ({
+  env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env },
+});
 
 async function arm(site: Site, jobId: string): Promise<void> {
   await site.call('job.notify', { id: jobId });
@@ -28,13 +30,27 @@ test('A failed job, and one that was armed and succeeds, are each told once, to 
   const quiet = await site.queue({ command: ['true'] });
   const failed = await site.queue({ command: ['sh', '-c', 'exit 3'] });
   for (const job of [armed, quiet, failed]) await site.waitFor(job, ['succeeded', 'failed']);
-  await until('both ends are told to all', async () => (ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined));
+  await until('both ends are told to all', async () =>
+    ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined,
+  );
   const [page] = titled(ntfy, /failed/);
   assert.equal(page?.path, '/');
-  assert.partialDeepStrictEqual(page?.page, { topic: 'ops', title: 'command:localhost failed', message: `Job ${failed} failed with exit code 3.`, click: `${daemon.ready.web_url}/jobs/${failed}`, actions: [] });
+  assert.partialDeepStrictEqual(page?.page, {
+    topic: 'ops',
+    title: 'command:localhost failed',
+    message: `Job ${failed} failed with exit code 3.`,
+    click: `${daemon.ready.web_url}/jobs/${failed}`,
+    actions: [],
+  });
   assert.match(page?.page.sequence_id ?? '', /^page_[0-9a-z]{26}$/);
-  assert.deepEqual(new Set(hook.pages.map((each) => each.page.id)), new Set(ntfy.pages.map((each) => each.page.sequence_id)));
-  assert.match(mail.mails.map(({ text }) => text).join('\n'), new RegExp(`Subject: command:localhost failed[^]*${failed}`));
+  assert.deepEqual(
+    new Set(hook.pages.map((each) => each.page.id)),
+    new Set(ntfy.pages.map((each) => each.page.sequence_id)),
+  );
+  assert.match(
+    mail.mails.map(({ text }) => text).join('\n'),
+    new RegExp(`Subject: command:localhost failed[^]*${failed}`),
+  );
   assert.equal(mail.mails[0]?.to, 'ops@example.com');
   assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'nobody asked about that one');
 });
@@ -49,13 +65,23 @@ test('An approval is told with buttons at the rung full only, and its outcome af
     const { page } = receiver.pages[0]!;
     assert.equal(page.click, `https://svc.example.com/approvals/${approval.id}`);
     assert.match(page.message, new RegExp(jobId));
-    assert.deepEqual(page.actions.map((each) => each.label), detail === 'full' ? ['Review command', 'Reject command', 'Open'] : []);
+    assert.deepEqual(
+      page.actions.map((each) => each.label),
+      detail === 'full' ? ['Review command', 'Reject command', 'Open'] : [],
+    );
     assert.match(page.title, detail === 'terse' ? /^svc: 1 approval waits$/ : /^command:localhost$/);
-    if (detail === 'full') assert.match(page.actions[0]?.url ?? '', new RegExp(`^https://svc\\.example\\.com/approval/${approval.id}/approve\\?token=`));
+    if (detail === 'full')
+      assert.match(
+        page.actions[0]?.url ?? '',
+        new RegExp(`^https://svc\\.example\\.com/approval/${approval.id}/approve\\?token=`),
+      );
     else assert.ok(!JSON.stringify(receiver.pages).includes('token='), 'a capability stands in a page without buttons');
     await site.call('approval.decision', { id: approval.id, decision: 'reject' });
     await until('the outcome is told', async () => receiver.pages[1]);
-    assert.partialDeepStrictEqual(receiver.pages[1]?.page, { priority: 2, title: detail === 'terse' ? 'svc: 1 approval rejected' : 'Rejected: command:localhost' });
+    assert.partialDeepStrictEqual(receiver.pages[1]?.page, {
+      priority: 2,
+      title: detail === 'terse' ? 'svc: 1 approval rejected' : 'Rejected: command:localhost',
+    });
   }
 });
 
@@ -68,21 +94,31 @@ test('A Reject button of a page decides, as the target that it was sent to', asy
   const button = receiver.pages[0]!.page.actions[1]!;
   assert.ok(button.url.startsWith(daemon.ready.ingress_url));
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
-  const row = await site.store.db.selectFrom('approvals').selectAll().where('id', '=', approval.id).executeTakeFirstOrThrow();
+  const row = await site.store.db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('id', '=', approval.id)
+    .executeTakeFirstOrThrow();
   assert.partialDeepStrictEqual(row, { state: 'rejected', decided_by: 'notify:ntfy-1', decided_via: 'link' });
-  await until('the outcome is told', async () => receiver.pages.find(({ page }) => page.message.startsWith('Rejected by ntfy-1 (ntfy at 127.0.0.1) via link. ')));
+  await until('the outcome is told', async () =>
+    receiver.pages.find(({ page }) => page.message.startsWith('Rejected by ntfy-1 (ntfy at 127.0.0.1) via link. ')),
+  );
 });
 
 test('T72: A link of a target decides nothing after a start without that target, and again after one with it', async (t) => {
   const receiver = await openReceiver(t);
   const site = await openSite(t);
-  const ops = (name: string): SiteFlags => ({ env: { SVC_NOTIFY: `${name}=ntfy+${receiver.url}/ops`, SVC_PUSH_DETAIL: 'full' } });
+  const ops = (name: string): SiteFlags => ({
+    env: { SVC_NOTIFY: `${name}=ntfy+${receiver.url}/ops`, SVC_PUSH_DETAIL: 'full' },
+  });
   const first = await site.start(ops('ops'));
   const { approval } = await gate(site.store, { planned: false });
   const sent = await until('the request is told', async () => receiver.pages[0]?.page.actions.at(0)?.url);
   const { pathname, search } = new URL(sent);
   // A delivery that is not recorded is sent again, with new links in place of these.
-  await until('the delivery is recorded', () => site.store.db.selectFrom('deliveries').select('page_id').where('state', '=', 'sent').executeTakeFirst());
+  await until('the delivery is recorded', () =>
+    site.store.db.selectFrom('deliveries').select('page_id').where('state', '=', 'sent').executeTakeFirst(),
+  );
   await first.kill();
   const second = await site.start(ops('dev'));
   // The one that was killed counts until its death is noticed.
@@ -95,7 +131,11 @@ test('T72: A link of a target decides nothing after a start without that target,
   await second.stop();
   const third = await site.start(ops('ops'));
   assert.equal((await fetch(`${third.ready.ingress_url}${pathname}${search}`)).status, 200);
-  const { state } = await site.store.db.selectFrom('approvals').select('state').where('id', '=', approval.id).executeTakeFirstOrThrow();
+  const { state } = await site.store.db
+    .selectFrom('approvals')
+    .select('state')
+    .where('id', '=', approval.id)
+    .executeTakeFirstOrThrow();
   assert.equal(state, 'pending');
 });
 
@@ -107,7 +147,14 @@ test('Approving what destroys something opens the page that lists it; rejecting 
   await until('the request is told', async () => receiver.pages[0]);
   const { page } = receiver.pages[0]!;
   assert.equal(page.title, 'apply net: 1 destroys');
-  assert.deepEqual(page.actions.map(({ action, label }) => [action, label]), [['view', 'Review apply'], ['http', 'Reject apply'], ['view', 'Plan']]);
+  assert.deepEqual(
+    page.actions.map(({ action, label }) => [action, label]),
+    [
+      ['view', 'Review apply'],
+      ['http', 'Reject apply'],
+      ['view', 'Plan'],
+    ],
+  );
 });
 
 test('Twelve requests at once are one page; five and their reminders at half time are told one by one', async (t) => {
@@ -117,10 +164,19 @@ test('Twelve requests at once are one page; five and their reminders at half tim
   const { approval } = await gate(site.store, { planned: false });
   await until('it is told', async () => receiver.pages[0]);
   // Half of its time is over a moment after it was told, and then all of it, however slow the machine is.
-  const { created_at: toldAt } = await site.store.db.selectFrom('pages').select('created_at').where('approval_id', '=', approval.id).executeTakeFirstOrThrow();
-  const setTimes = (created_at: number, expires_at: number) => site.store.write(({ db }) => db.updateTable('approvals').set({ created_at, expires_at }).where('id', '=', approval.id).execute());
+  const { created_at: toldAt } = await site.store.db
+    .selectFrom('pages')
+    .select('created_at')
+    .where('approval_id', '=', approval.id)
+    .executeTakeFirstOrThrow();
+  const setTimes = (created_at: number, expires_at: number) =>
+    site.store.write(({ db }) =>
+      db.updateTable('approvals').set({ created_at, expires_at }).where('id', '=', approval.id).execute(),
+    );
   await setTimes(toldAt + 1 - HOUR_MS, toldAt + 1 + HOUR_MS);
-  await until('it is told again at half time', async () => (titled(receiver, /^Still waiting: /).length === 1 ? true : undefined));
+  await until('it is told again at half time', async () =>
+    titled(receiver, /^Still waiting: /).length === 1 ? true : undefined,
+  );
   await setTimes(toldAt - HOUR_MS, toldAt);
   await until('its end is told', async () => (titled(receiver, /^Expired: /).length === 1 ? true : undefined));
   receiver.pages.length = 0;

@@ -81,21 +81,34 @@ describe('A hostile program of a run', () => {
     for (const step of endings.toReversed()) await step();
   });
 
-  test('T63: renames another plan over the plan file: what was shown is sealed, and is what is applied', { timeout: 90_000 }, async () => {
-    const job = await runToEnd(site, 'plan', 'swap');
-    const lines = await linesOf(site, job.id);
-    assert.equal(job.state, 'succeeded', lines.join('\n'));
-    assert.deepEqual(lines.filter((line) => ['overwritten', 'replaced'].includes(line)), []);
-    const id = job.plan_artifact_id ?? assert.fail();
-    assert.deepEqual((await planViewOf(site, id)).creates.map(({ address }) => address), ['terraform_data.item["good"]']);
-    const applied = await runToEnd(site, 'apply', 'swap', { plan: id });
-    assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
-    assert.equal((await linesOf(site, applied.id)).includes('removed'), false);
-    assert.deepEqual([...((await keptState(site, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
-  });
+  test(
+    'T63: renames another plan over the plan file: what was shown is sealed, and is what is applied',
+    { timeout: 90_000 },
+    async () => {
+      const job = await runToEnd(site, 'plan', 'swap');
+      const lines = await linesOf(site, job.id);
+      assert.equal(job.state, 'succeeded', lines.join('\n'));
+      assert.deepEqual(
+        lines.filter((line) => ['overwritten', 'replaced'].includes(line)),
+        [],
+      );
+      const id = job.plan_artifact_id ?? assert.fail();
+      assert.deepEqual(
+        (await planViewOf(site, id)).creates.map(({ address }) => address),
+        ['terraform_data.item["good"]'],
+      );
+      const applied = await runToEnd(site, 'apply', 'swap', { plan: id });
+      assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
+      assert.equal((await linesOf(site, applied.id)).includes('removed'), false);
+      assert.deepEqual([...((await keptState(site, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
+    },
+  );
 
   const refusals: Readonly<Record<string, readonly [what: string, why: RegExp]>> = {
-    lie: ['shows another action', /showed another plan .* 1 change of the file not shown, 1 shown change not in the file/],
+    lie: [
+      'shows another action',
+      /showed another plan .* 1 change of the file not shown, 1 shown change not in the file/,
+    ],
     hide: ['shows less than there is', /showed another plan .* 1 change of the file not shown, 0 shown changes/],
     other: ['leaves something that is no plan', /The plan file could not be read: it is not a zip archive/],
     link: ['leaves a link in place of the plan', /The tool left no plan file/],

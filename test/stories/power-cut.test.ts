@@ -29,7 +29,9 @@ interface Cut {
 function momentsOf(calls: readonly Call[], count: number, chance: () => number): number[] {
   const told = calls.flatMap((call, at) => (call.to === 'say' ? [at] : []));
   const any = (n: number): number => Math.floor(chance() * n);
-  return Array.from({ length: count }, (_, n) => (n % 2 === 0 ? (told[any(told.length)] ?? 0) : any(calls.length))).toSorted((a, b) => a - b);
+  return Array.from({ length: count }, (_, n) =>
+    n % 2 === 0 ? (told[any(told.length)] ?? 0) : any(calls.length),
+  ).toSorted((a, b) => a - b);
 }
 
 describe('A power cut', { skip: LACKS_STRACE }, () => {
@@ -51,8 +53,15 @@ describe('A power cut', { skip: LACKS_STRACE }, () => {
     assert.deepEqual([wrote.odd, wrote.refused, wrote.over], [[], [], true], wrote.stderr);
     const calls = await readTrace(trace, [DATABASE, WAL]);
     rmSync(trace);
-    assert.deepEqual(readSaid(calls.flatMap((call) => (call.to === 'say' ? [call.text] : [])).join('')).facts, wrote.facts, 'the trace has all that was said');
-    assert.ok(calls.some((call) => call.to === 'write' && call.file === DATABASE), 'the log was moved into the database, so that this is cut too');
+    assert.deepEqual(
+      readSaid(calls.flatMap((call) => (call.to === 'say' ? [call.text] : [])).join('')).facts,
+      wrote.facts,
+      'the trace has all that was said',
+    );
+    assert.ok(
+      calls.some((call) => call.to === 'write' && call.file === DATABASE),
+      'the log was moved into the database, so that this is cut too',
+    );
     return calls;
   }
 
@@ -73,19 +82,39 @@ describe('A power cut', { skip: LACKS_STRACE }, () => {
     return cuts;
   }
 
-  test(`F08: ${CUTS} cuts lose nothing that was acknowledged and corrupt nothing (seed ${SEED})`, { timeout: 120_000 }, async (t) => {
-    assert.equal(statSync(join(template, WAL), { throwIfNoEntry: false }), undefined, 'the beginning is one whole file');
-    const calls = await record('full');
-    const cuts = await cutAll(calls, CUTS);
-    t.diagnostic(`${calls.length} calls`);
-    assert.deepEqual(cuts.filter(({ lost, corrupt }) => lost.length + corrupt.length > 0), []);
-  });
+  test(
+    `F08: ${CUTS} cuts lose nothing that was acknowledged and corrupt nothing (seed ${SEED})`,
+    { timeout: 120_000 },
+    async (t) => {
+      assert.equal(
+        statSync(join(template, WAL), { throwIfNoEntry: false }),
+        undefined,
+        'the beginning is one whole file',
+      );
+      const calls = await record('full');
+      const cuts = await cutAll(calls, CUTS);
+      t.diagnostic(`${calls.length} calls`);
+      assert.deepEqual(
+        cuts.filter(({ lost, corrupt }) => lost.length + corrupt.length > 0),
+        [],
+      );
+    },
+  );
 
-  test('F08: with synchronous=NORMAL, which SQLite is often built with, the same cuts lose acknowledged things: the test bites', { timeout: 120_000 }, async (t) => {
-    const cuts = await cutAll(await record('normal'), CUTS_WITHOUT_SYNC);
-    const losing = cuts.filter(({ lost }) => lost.length > 0);
-    t.diagnostic(`${losing.length} of ${cuts.length} cuts lose something, up to ${Math.max(...cuts.map(({ lost }) => lost.length))} things`);
-    assert.ok(losing.length > CUTS_WITHOUT_SYNC / 2);
-    assert.deepEqual(cuts.flatMap(({ corrupt }) => corrupt), []);
-  });
+  test(
+    'F08: with synchronous=NORMAL, which SQLite is often built with, the same cuts lose acknowledged things: the test bites',
+    { timeout: 120_000 },
+    async (t) => {
+      const cuts = await cutAll(await record('normal'), CUTS_WITHOUT_SYNC);
+      const losing = cuts.filter(({ lost }) => lost.length > 0);
+      t.diagnostic(
+        `${losing.length} of ${cuts.length} cuts lose something, up to ${Math.max(...cuts.map(({ lost }) => lost.length))} things`,
+      );
+      assert.ok(losing.length > CUTS_WITHOUT_SYNC / 2);
+      assert.deepEqual(
+        cuts.flatMap(({ corrupt }) => corrupt),
+        [],
+      );
+    },
+  );
 });

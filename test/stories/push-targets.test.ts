@@ -14,7 +14,10 @@ test('A daemon with a target that can not work does not start; it names the opti
     ['smtp://me:s3cret@mail.example.com', 'names no recipient'],
     ['https://:s3cret@hooks.example.com/pages', 'needs a user and a password, or neither'],
   ] as const) {
-    const { exitCode, stdout, stderr } = await startRefused({ dataDir: join(dir, 'data'), env: { SVC_NOTIFY: `${good} ${bad}` } });
+    const { exitCode, stdout, stderr } = await startRefused({
+      dataDir: join(dir, 'data'),
+      env: { SVC_NOTIFY: `${good} ${bad}` },
+    });
     assert.notEqual(exitCode, 0);
     assert.match(stdout + stderr, new RegExp(`--notify: target 2 ${why}`));
     assert.ok(!/s3cret/.test(stdout + stderr), 'a credential is printed');

@@ -27,26 +27,37 @@ function told(site: Site): Promise<{ job_id: string; outcome: string; reason: st
 async function counts(site: Site): Promise<{ jobs: number; events: number; untold: number }> {
   const jobs = await site.store.db.selectFrom('jobs').select(['id', 'outcome_event_id']).execute();
   const events = await site.store.db.selectFrom('events').select('id').where('source', '=', 'job-outcome').execute();
-  return { jobs: jobs.length, events: events.length, untold: jobs.filter((job) => job.outcome_event_id === null).length };
+  return {
+    jobs: jobs.length,
+    events: events.length,
+    untold: jobs.filter((job) => job.outcome_event_id === null).length,
+  };
 }
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
-    test(`a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`, { timeout: 60_000 }, async (t) => {
-      const site = await openSite(t, { postgres });
-      await site.call('rule.add', { name: 'again', text: AGAIN });
-      const daemon = await site.start();
-      const api = daemon.api(site.token);
-      await api.waitFor(await api.run(['/bin/true']));
-      const all = await until('the chain has ended', async () => {
-        const ends = await told(site);
-        return ends.length === 1 + CHAIN_MAX ? ends : undefined;
-      });
-      assert.deepEqual(all.map(({ outcome }) => outcome), ['fired', 'fired', 'fired', 'suppressed']);
-      assert.equal(all.at(-1)?.reason, 'loop');
-      assert.deepEqual(await counts(site), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
-      assert.equal(await daemon.stop(), 0);
-    });
+    test(
+      `a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`,
+      { timeout: 60_000 },
+      async (t) => {
+        const site = await openSite(t, { postgres });
+        await site.call('rule.add', { name: 'again', text: AGAIN });
+        const daemon = await site.start();
+        const api = daemon.api(site.token);
+        await api.waitFor(await api.run(['/bin/true']));
+        const all = await until('the chain has ended', async () => {
+          const ends = await told(site);
+          return ends.length === 1 + CHAIN_MAX ? ends : undefined;
+        });
+        assert.deepEqual(
+          all.map(({ outcome }) => outcome),
+          ['fired', 'fired', 'fired', 'suppressed'],
+        );
+        assert.equal(all.at(-1)?.reason, 'loop');
+        assert.deepEqual(await counts(site), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
+        assert.equal(await daemon.stop(), 0);
+      },
+    );
 
     test('over kills in the middle of 80 ends, each is told once', { timeout: 90_000 }, async (t) => {
       const site = await openSite(t, { postgres });
@@ -58,7 +69,11 @@ for (const postgres of [false, true]) {
       }
       const last = await site.start(LEASE);
       await until('no end is left to tell', async () => {
-        const open = await site.store.db.selectFrom('jobs').select('id').where('state', 'in', ['queued', 'running']).execute();
+        const open = await site.store.db
+          .selectFrom('jobs')
+          .select('id')
+          .where('state', 'in', ['queued', 'running'])
+          .execute();
         return open.length === 0 && (await counts(site)).untold === 0 ? true : undefined;
       });
       const { jobs, events } = await counts(site);

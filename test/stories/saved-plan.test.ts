@@ -21,7 +21,11 @@ function alter(site: Site, id: string, change: Partial<ArtifactRow>): Promise<un
 }
 
 async function sealedOf(site: Site, id: string): Promise<Buffer> {
-  const row = await site.store.db.selectFrom('artifacts').select('sealed').where('id', '=', id).executeTakeFirstOrThrow();
+  const row = await site.store.db
+    .selectFrom('artifacts')
+    .select('sealed')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
   return Buffer.from(row.sealed);
 }
 
@@ -50,37 +54,49 @@ describe('A saved plan', () => {
     for (const step of endings.toReversed()) await step();
   });
 
-  test('T19: flipped, cut, exchanged and replayed plans fail before terraform starts, and the ledger says so', { timeout: 120_000 }, async () => {
-    const [first, second] = [await planOf(site, 'one'), await planOf(site, 'two')];
-    const sealed = await sealedOf(site, first);
-    const flipped = Buffer.from(sealed);
-    flipped[sealed.length >> 1]! ^= 1;
-    await alter(site, first, { sealed: flipped });
-    const job = await refused(site, 'one', first, /Integrity: plan .* altered\. Nothing was run/);
-    const { rows } = { rows: await site.store.db.selectFrom('ledger').selectAll().where('target', '=', job.id).execute() };
-    assert.ok(rows.some((row) => row.operation === 'job.refuse'));
-    const { hash } = await import('node:crypto');
-    // Also by somebody who writes the digest anew: the seal itself does not open.
-    const cut = sealed.subarray(0, -1);
-    const other = await planOf(site, 'one');
-    await alter(site, other, { sealed: cut, digest: hash('sha256', cut) });
-    await refused(site, 'one', other, /Integrity/);
-    // The plan of another workspace, and an older plan of this one, under the new name.
-    const third = await planOf(site, 'one');
-    const foreign = await sealedOf(site, second);
-    await alter(site, third, { sealed: foreign, digest: hash('sha256', foreign) });
-    await refused(site, 'one', third, /Integrity/);
-    const fourth = await planOf(site, 'one');
-    await alter(site, fourth, { sealed, digest: hash('sha256', sealed) });
-    await refused(site, 'one', fourth, /Integrity/);
-    // Nor does one whose verdict somebody made milder.
-    await site.call('workspace.update', { name: 'one', deny_when: 'true' });
-    const denied = await planOf(site, 'one');
-    await assert.rejects(site.call('workspace.apply', { name: 'one', plan: denied }), (error) => error instanceof Failure && error.code === 'conflict');
-    await alter(site, denied, { verdict: 'clean' });
-    await refused(site, 'one', denied, /Integrity/);
-    await assert.rejects(site.call('workspace.apply', { name: 'one', plan: fourth }), (error) => error instanceof Failure && error.code === 'conflict' && /once/.test(error.message));
-  });
+  test(
+    'T19: flipped, cut, exchanged and replayed plans fail before terraform starts, and the ledger says so',
+    { timeout: 120_000 },
+    async () => {
+      const [first, second] = [await planOf(site, 'one'), await planOf(site, 'two')];
+      const sealed = await sealedOf(site, first);
+      const flipped = Buffer.from(sealed);
+      flipped[sealed.length >> 1]! ^= 1;
+      await alter(site, first, { sealed: flipped });
+      const job = await refused(site, 'one', first, /Integrity: plan .* altered\. Nothing was run/);
+      const { rows } = {
+        rows: await site.store.db.selectFrom('ledger').selectAll().where('target', '=', job.id).execute(),
+      };
+      assert.ok(rows.some((row) => row.operation === 'job.refuse'));
+      const { hash } = await import('node:crypto');
+      // Also by somebody who writes the digest anew: the seal itself does not open.
+      const cut = sealed.subarray(0, -1);
+      const other = await planOf(site, 'one');
+      await alter(site, other, { sealed: cut, digest: hash('sha256', cut) });
+      await refused(site, 'one', other, /Integrity/);
+      // The plan of another workspace, and an older plan of this one, under the new name.
+      const third = await planOf(site, 'one');
+      const foreign = await sealedOf(site, second);
+      await alter(site, third, { sealed: foreign, digest: hash('sha256', foreign) });
+      await refused(site, 'one', third, /Integrity/);
+      const fourth = await planOf(site, 'one');
+      await alter(site, fourth, { sealed, digest: hash('sha256', sealed) });
+      await refused(site, 'one', fourth, /Integrity/);
+      // Nor does one whose verdict somebody made milder.
+      await site.call('workspace.update', { name: 'one', deny_when: 'true' });
+      const denied = await planOf(site, 'one');
+      await assert.rejects(
+        site.call('workspace.apply', { name: 'one', plan: denied }),
+        (error) => error instanceof Failure && error.code === 'conflict',
+      );
+      await alter(site, denied, { verdict: 'clean' });
+      await refused(site, 'one', denied, /Integrity/);
+      await assert.rejects(
+        site.call('workspace.apply', { name: 'one', plan: fourth }),
+        (error) => error instanceof Failure && error.code === 'conflict' && /once/.test(error.message),
+      );
+    },
+  );
 
   test('A clean plan applies straight through, once, and the serial moves', { timeout: 60_000 }, async () => {
     const plan = await planOf(site, 'two');
@@ -95,38 +111,59 @@ describe('A saved plan', () => {
     await site.call('workspace.export', { name: 'two', to });
     assert.equal(statSync(to).mode & 0o777, 0o600);
     assert.equal((JSON.parse(readFileSync(to, 'utf8')) as { serial: number }).serial, seen.serial);
-    await assert.rejects(site.call('workspace.export', { name: 'two', to }), (error) => error instanceof Failure && error.code === 'duplicate');
-    await assert.rejects(site.call('workspace.export', { name: 'two', version: 9, to: `${to}.9` }), (error) => error instanceof Failure && error.code === 'not_found');
-    await assert.rejects(site.call('workspace.apply', { name: 'two', plan }), (error) => error instanceof Failure && error.code === 'conflict');
+    await assert.rejects(
+      site.call('workspace.export', { name: 'two', to }),
+      (error) => error instanceof Failure && error.code === 'duplicate',
+    );
+    await assert.rejects(
+      site.call('workspace.export', { name: 'two', version: 9, to: `${to}.9` }),
+      (error) => error instanceof Failure && error.code === 'not_found',
+    );
+    await assert.rejects(
+      site.call('workspace.apply', { name: 'two', plan }),
+      (error) => error instanceof Failure && error.code === 'conflict',
+    );
   });
 
-  test('T21: a plan that the state has moved past is refused when asked for, with who moved it, and when claimed', { timeout: 60_000 }, async () => {
-    const stale = await planOf(site, 'two');
-    writeFileSync(join(dirs['two']!, 'main.tf'), items(3));
-    const mover = await runToEnd(site, 'apply', 'two');
-    assert.equal(mover.state, 'succeeded');
-    await assert.rejects(site.call('workspace.apply', { name: 'two', plan: stale }), (error) => {
-      assert.ok(error instanceof Failure);
-      assert.equal(error.code, 'stale_plan');
-      const block = error.extra['stale'] as { moved_by_job: string; plan_serial: number; current_serial: number };
-      assert.equal(block.moved_by_job, mover.id);
-      assert.ok(block.current_serial > block.plan_serial);
-      return true;
-    });
-    const late = await planOf(site, 'two');
-    const { cordon, uncordon } = { cordon: 'maintenance.cordon', uncordon: 'maintenance.uncordon' };
-    await site.call(cordon, {});
-    const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'two', plan: late });
-    await site.store.write((tx) => tx.db.updateTable('workspaces').set((eb) => ({ serial: eb('serial', '+', 1), own_backend: null })).where('name', '=', 'two').execute());
-    await site.call(uncordon, {});
-    const job = await site.waitFor(id, ['failed'], 20_000);
-    assert.equal(job.leader_pid, null);
-    // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
-    await site.store.write((tx) => tx.db.updateTable('workspaces').set({ own_backend: 0 }).where('name', '=', 'two').execute());
-    const without = await runToEnd(site, 'plan', 'two');
-    assert.match((await linesOf(site, without.id)).join('\n'), /Integrity: the newest state of two.*is not there/);
-    assert.match((await linesOf(site, id)).join('\n'), /stale/);
-  });
+  test(
+    'T21: a plan that the state has moved past is refused when asked for, with who moved it, and when claimed',
+    { timeout: 60_000 },
+    async () => {
+      const stale = await planOf(site, 'two');
+      writeFileSync(join(dirs['two']!, 'main.tf'), items(3));
+      const mover = await runToEnd(site, 'apply', 'two');
+      assert.equal(mover.state, 'succeeded');
+      await assert.rejects(site.call('workspace.apply', { name: 'two', plan: stale }), (error) => {
+        assert.ok(error instanceof Failure);
+        assert.equal(error.code, 'stale_plan');
+        const block = error.extra['stale'] as { moved_by_job: string; plan_serial: number; current_serial: number };
+        assert.equal(block.moved_by_job, mover.id);
+        assert.ok(block.current_serial > block.plan_serial);
+        return true;
+      });
+      const late = await planOf(site, 'two');
+      const { cordon, uncordon } = { cordon: 'maintenance.cordon', uncordon: 'maintenance.uncordon' };
+      await site.call(cordon, {});
+      const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'two', plan: late });
+      await site.store.write((tx) =>
+        tx.db
+          .updateTable('workspaces')
+          .set((eb) => ({ serial: eb('serial', '+', 1), own_backend: null }))
+          .where('name', '=', 'two')
+          .execute(),
+      );
+      await site.call(uncordon, {});
+      const job = await site.waitFor(id, ['failed'], 20_000);
+      assert.equal(job.leader_pid, null);
+      // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
+      await site.store.write((tx) =>
+        tx.db.updateTable('workspaces').set({ own_backend: 0 }).where('name', '=', 'two').execute(),
+      );
+      const without = await runToEnd(site, 'plan', 'two');
+      assert.match((await linesOf(site, without.id)).join('\n'), /Integrity: the newest state of two.*is not there/);
+      assert.match((await linesOf(site, id)).join('\n'), /stale/);
+    },
+  );
 
   test('T21: other files than those that were planned are not applied', { timeout: 60_000 }, async () => {
     const dir = await addWorkspace(site, 'files', items(1));
@@ -146,33 +183,40 @@ describe('A saved plan', () => {
     assert.equal(job.state, 'failed');
     assert.equal(job.exit_code, 1);
     assert.match((await linesOf(site, job.id)).join('\n'), /Error/);
-    await assert.rejects(site.call('workspace.plan', { name: 'nowhere' }), (error) => error instanceof Failure && error.code === 'not_found');
+    await assert.rejects(
+      site.call('workspace.plan', { name: 'nowhere' }),
+      (error) => error instanceof Failure && error.code === 'not_found',
+    );
   });
 
-  test('T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory', { timeout: 120_000 }, async () => {
-    const text = `variable "word" {\n  sensitive = true\n}\n${items(1, '"${nonsensitive(var.word)} planned-9b1c"')}output "shown" {\n  value = nonsensitive(var.word)\n}\n`;
-    await addWorkspace(site, 'secret', text);
-    await site.call('secret.set', { secret: 'demo/word', value: CANARY });
-    const plan = await planOf(site, 'secret', { run_secrets: { word: 'demo/word' } });
-    // Without naming the secret: the plan has its value in it.
-    const job = await runToEnd(site, 'apply', 'secret', { plan });
-    assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
-    assert.ok((await linesOf(site, job.id)).some((line) => line.includes('[redacted · secret]')));
-    // The state has it too: a later run that is given something else shows what is there.
-    await site.call('secret.set', { secret: 'demo/other', value: 'another-word-5f1e2d' });
-    const later = await planOf(site, 'secret', { run_secrets: { word: 'demo/other' } });
-    const shown = JSON.stringify(await planViewOf(site, later));
-    assert.ok(shown.includes('[redacted · secret]') && !shown.includes(CANARY), shown);
-    // A plan that was made with a value that is not kept any more could not hide it.
-    await site.call('secret.set', { secret: 'demo/other', value: 'set-again-0b7c9a' });
-    await refused(site, 'secret', later, /demo\/other was set again or removed/);
-    const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 24), Buffer.from(CANARY).toString('hex')];
-    for (const file of filesBelow(join(site.dir, 'data'))) {
-      const bytes = readFileSync(file);
-      for (const form of forms) assert.ok(!bytes.includes(form), `${file} has ${form}`);
-    }
-    assert.deepEqual(site.leftRuns(), []);
-  });
+  test(
+    'T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory',
+    { timeout: 120_000 },
+    async () => {
+      const text = `variable "word" {\n  sensitive = true\n}\n${items(1, '"${nonsensitive(var.word)} planned-9b1c"')}output "shown" {\n  value = nonsensitive(var.word)\n}\n`;
+      await addWorkspace(site, 'secret', text);
+      await site.call('secret.set', { secret: 'demo/word', value: CANARY });
+      const plan = await planOf(site, 'secret', { run_secrets: { word: 'demo/word' } });
+      // Without naming the secret: the plan has its value in it.
+      const job = await runToEnd(site, 'apply', 'secret', { plan });
+      assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
+      assert.ok((await linesOf(site, job.id)).some((line) => line.includes('[redacted · secret]')));
+      // The state has it too: a later run that is given something else shows what is there.
+      await site.call('secret.set', { secret: 'demo/other', value: 'another-word-5f1e2d' });
+      const later = await planOf(site, 'secret', { run_secrets: { word: 'demo/other' } });
+      const shown = JSON.stringify(await planViewOf(site, later));
+      assert.ok(shown.includes('[redacted · secret]') && !shown.includes(CANARY), shown);
+      // A plan that was made with a value that is not kept any more could not hide it.
+      await site.call('secret.set', { secret: 'demo/other', value: 'set-again-0b7c9a' });
+      await refused(site, 'secret', later, /demo\/other was set again or removed/);
+      const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 24), Buffer.from(CANARY).toString('hex')];
+      for (const file of filesBelow(join(site.dir, 'data'))) {
+        const bytes = readFileSync(file);
+        for (const form of forms) assert.ok(!bytes.includes(form), `${file} has ${form}`);
+      }
+      assert.deepEqual(site.leftRuns(), []);
+    },
+  );
 });
 
 function filesBelow(dir: string): string[] {

@@ -14,47 +14,62 @@ async function nextAt(site: Site): Promise<number> {
 }
 
 async function jobIds(site: Site): Promise<string[]> {
-  const rows = await site.store.db.selectFrom('jobs').select('id').where('trigger', '=', 'schedule').orderBy('id').execute();
+  const rows = await site.store.db
+    .selectFrom('jobs')
+    .select('id')
+    .where('trigger', '=', 'schedule')
+    .orderBy('id')
+    .execute();
   return rows.map(({ id }) => id);
 }
 
-test('F10: over two kills, two hours ahead and two back, each hour that came runs once and at its time', { skip: LACKS_FAKETIME, timeout: 90_000 }, async (t) => {
-  const site = await openSite(t);
-  const clock = movedClock(site.dir);
-  await site.call('schedule.add', { name: 'hourly', cron: '0 * * * *', command: ['/bin/true'], inventory: 'localhost' });
-  const slot = await nextAt(site);
-  const setTo = (ms: number): void => clock.set(Math.round((ms - Date.now()) / 1000));
-  const start = () => site.start({ env: clock.env });
-  const seenNext = (what: string, at: number) => until(what, async () => ((await nextAt(site)) === at ? true : undefined));
+test(
+  'F10: over two kills, two hours ahead and two back, each hour that came runs once and at its time',
+  { skip: LACKS_FAKETIME, timeout: 90_000 },
+  async (t) => {
+    const site = await openSite(t);
+    const clock = movedClock(site.dir);
+    await site.call('schedule.add', {
+      name: 'hourly',
+      cron: '0 * * * *',
+      command: ['/bin/true'],
+      inventory: 'localhost',
+    });
+    const slot = await nextAt(site);
+    const setTo = (ms: number): void => clock.set(Math.round((ms - Date.now()) / 1000));
+    const start = () => site.start({ env: clock.env });
+    const seenNext = (what: string, at: number) =>
+      until(what, async () => ((await nextAt(site)) === at ? true : undefined));
 
-  setTo(slot - HOUR / 2);
-  const first = await start();
-  setTo(slot - 3_000);
-  await seenNext('the slot is taken', slot + HOUR);
-  await first.kill();
-  const [taken = assert.fail('no job'), ...others] = await jobIds(site);
-  assert.deepEqual(others, []);
-  const lateMs = (await site.row(taken)).created_at - slot;
-  t.diagnostic(`${lateMs} ms after the slot`);
-  assert.ok(lateMs >= 0 && lateMs < 1_500, `${lateMs} ms after the slot`);
+    setTo(slot - HOUR / 2);
+    const first = await start();
+    setTo(slot - 3_000);
+    await seenNext('the slot is taken', slot + HOUR);
+    await first.kill();
+    const [taken = assert.fail('no job'), ...others] = await jobIds(site);
+    assert.deepEqual(others, []);
+    const lateMs = (await site.row(taken)).created_at - slot;
+    t.diagnostic(`${lateMs} ms after the slot`);
+    assert.ok(lateMs >= 0 && lateMs < 1_500, `${lateMs} ms after the slot`);
 
-  // Two hours later: of the two slots that passed while it was dead, one run.
-  setTo(slot + 2 * HOUR + 60_000);
-  const second = await start();
-  await seenNext('what passed is made up for', slot + 3 * HOUR);
-  await second.kill();
-  assert.equal((await jobIds(site)).length, 2);
+    // Two hours later: of the two slots that passed while it was dead, one run.
+    setTo(slot + 2 * HOUR + 60_000);
+    const second = await start();
+    await seenNext('what passed is made up for', slot + 3 * HOUR);
+    await second.kill();
+    assert.equal((await jobIds(site)).length, 2);
 
-  const third = await start();
-  const api = third.api(site.token);
-  await api.waitFor(await api.run(['/bin/true']));
-  assert.equal(await nextAt(site), slot + 3 * HOUR);
+    const third = await start();
+    const api = third.api(site.token);
+    await api.waitFor(await api.run(['/bin/true']));
+    assert.equal(await nextAt(site), slot + 3 * HOUR);
 
-  // Back: the hour that passed unseen is to come again, and what ran does not.
-  setTo(slot + 60_000);
-  await seenNext('the daemon sees that the clock was set back', slot + 2 * HOUR);
-  const ids = await jobIds(site);
-  assert.equal(ids.length, 2);
-  for (const id of ids) assert.ok(DONE.includes((await api.waitFor(id, DONE)).state));
-  assert.equal(await third.stop(), 0);
-});
+    // Back: the hour that passed unseen is to come again, and what ran does not.
+    setTo(slot + 60_000);
+    await seenNext('the daemon sees that the clock was set back', slot + 2 * HOUR);
+    const ids = await jobIds(site);
+    assert.equal(ids.length, 2);
+    for (const id of ids) assert.ok(DONE.includes((await api.waitFor(id, DONE)).state));
+    assert.equal(await third.stop(), 0);
+  },
+);

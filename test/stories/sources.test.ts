@@ -28,19 +28,21 @@ exec cat <&3
 const asked: string[] = [];
 const server = createServer((socket) => {
   let heard = '';
-  socket.on('error', () => undefined).on('data', function listen(chunk: Buffer) {
-    heard += chunk.toString('latin1');
-    const [words = '', command, ...rest] = heard.split('\n');
-    if (command === undefined || rest.length === 0) return;
-    socket.off('data', listen);
-    asked.push(words);
-    const [program = '', repository = ''] = command.split(' ');
-    const child = spawn(program, [repository.replaceAll("'", '')], { stdio: ['pipe', 'pipe', 'pipe'] });
-    child.stdin.write(rest.join('\n'), 'latin1');
-    child.stdin.on('error', () => undefined);
-    socket.pipe(child.stdin);
-    child.stdout.pipe(socket);
-  });
+  socket
+    .on('error', () => undefined)
+    .on('data', function listen(chunk: Buffer) {
+      heard += chunk.toString('latin1');
+      const [words = '', command, ...rest] = heard.split('\n');
+      if (command === undefined || rest.length === 0) return;
+      socket.off('data', listen);
+      asked.push(words);
+      const [program = '', repository = ''] = command.split(' ');
+      const child = spawn(program, [repository.replaceAll("'", '')], { stdio: ['pipe', 'pipe', 'pipe'] });
+      child.stdin.write(rest.join('\n'), 'latin1');
+      child.stdin.on('error', () => undefined);
+      socket.pipe(child.stdin);
+      child.stdout.pipe(socket);
+    });
 });
 
 const path = process.env['PATH'];
@@ -65,7 +67,10 @@ after(async () => {
 });
 
 function local(...argv: string[]): Promise<Ran> {
-  return svc([...argv, '--output', 'json'], { env: { SVC_DATA_DIR: join(site.dir, 'data'), SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key') }, app });
+  return svc([...argv, '--output', 'json'], {
+    env: { SVC_DATA_DIR: join(site.dir, 'data'), SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key') },
+    app,
+  });
 }
 
 interface Answer {
@@ -85,66 +90,147 @@ async function refused(exit: number, words: RegExp, ...argv: string[]): Promise<
   assert.match(`${error?.code}: ${error?.message}`, words, argv.join(' '));
 }
 
-test('a git source is fetched when it is added and when it is synced, over ssh that asks nobody', { timeout: 60_000 }, async () => {
-  const repository = new Repository(join(site.dir, 'repository'));
-  const first = repository.commit();
-  const url = `ssh://git@known.test:${port}${repository.at}`;
-  const { kind, data } = await told(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
-  assert.deepEqual([kind, { ...data, synced_at: 0 }], ['source.get', { name: 'ops', kind: 'git', ref: 'main', commit: first, synced_at: 0 }]);
-  const trees = join(site.dir, 'data', 'sources', 'ops');
-  assert.deepEqual(readdirSync(join(trees, first)), ['main.tf']);
-  const words = asked.at(-1)?.split(' ') ?? [];
-  for (const word of ['-oBatchMode=yes', '-oStrictHostKeyChecking=yes', '-oForwardAgent=no', 'git@known.test']) assert.ok(words.includes(word), word);
+test(
+  'a git source is fetched when it is added and when it is synced, over ssh that asks nobody',
+  { timeout: 60_000 },
+  async () => {
+    const repository = new Repository(join(site.dir, 'repository'));
+    const first = repository.commit();
+    const url = `ssh://git@known.test:${port}${repository.at}`;
+    const { kind, data } = await told(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
+    assert.deepEqual(
+      [kind, { ...data, synced_at: 0 }],
+      ['source.get', { name: 'ops', kind: 'git', ref: 'main', commit: first, synced_at: 0 }],
+    );
+    const trees = join(site.dir, 'data', 'sources', 'ops');
+    assert.deepEqual(readdirSync(join(trees, first)), ['main.tf']);
+    const words = asked.at(-1)?.split(' ') ?? [];
+    for (const word of ['-oBatchMode=yes', '-oStrictHostKeyChecking=yes', '-oForwardAgent=no', 'git@known.test'])
+      assert.ok(words.includes(word), word);
 
-  const second = repository.write('gatehouse.hooks.yaml', 'before_apply: x\n').commit();
-  assert.equal((await told(0, 'source', 'sync', 'ops')).data['commit'], second);
-  assert.deepEqual(readdirSync(trees).toSorted(), [first, second].toSorted());
-  assert.deepEqual((await told(0, 'hooks', 'show', 'ops')).data, { source: 'ops', file: 'gatehouse.hooks.yaml', hooks: ['before_apply'] });
-  const listed = await local('source', 'list');
-  assert.match(listed.stdout, new RegExp(`"commit":"${second}"`));
-  assert.ok(!listed.stdout.includes('known.test') && !listed.stdout.includes(repository.at));
+    const second = repository.write('gatehouse.hooks.yaml', 'before_apply: x\n').commit();
+    assert.equal((await told(0, 'source', 'sync', 'ops')).data['commit'], second);
+    assert.deepEqual(readdirSync(trees).toSorted(), [first, second].toSorted());
+    assert.deepEqual((await told(0, 'hooks', 'show', 'ops')).data, {
+      source: 'ops',
+      file: 'gatehouse.hooks.yaml',
+      hooks: ['before_apply'],
+    });
+    const listed = await local('source', 'list');
+    assert.match(listed.stdout, new RegExp(`"commit":"${second}"`));
+    assert.ok(!listed.stdout.includes('known.test') && !listed.stdout.includes(repository.at));
 
-  rmSync(join(trees, second), { recursive: true });
-  await refused(7, /unavailable: .* not on this machine: svc source sync ops/, 'hooks', 'show', 'ops');
-  const row = await site.store.db.selectFrom('sources').selectAll().where('name', '=', 'ops').executeTakeFirstOrThrow();
-  await site.services.sources.fetch({ ...row, ref: row.commit_id });
-  assert.equal(await site.services.sources.treeOf(row), join(trees, second), 'a machine that lacks the commit fetches it by its id');
-});
+    rmSync(join(trees, second), { recursive: true });
+    await refused(7, /unavailable: .* not on this machine: svc source sync ops/, 'hooks', 'show', 'ops');
+    const row = await site.store.db
+      .selectFrom('sources')
+      .selectAll()
+      .where('name', '=', 'ops')
+      .executeTakeFirstOrThrow();
+    await site.services.sources.fetch({ ...row, ref: row.commit_id });
+    assert.equal(
+      await site.services.sources.treeOf(row),
+      join(trees, second),
+      'a machine that lacks the commit fetches it by its id',
+    );
+  },
+);
 
 test('a fetch that fails adds nothing, and says why in the words of git', { timeout: 60_000 }, async () => {
-  await refused(7, /unavailable: git fetch failed: Host key verification failed\./, 'source', 'add', 'bad', '--git', 'git@other.test:x');
-  await refused(7, /unavailable: git fetch failed: .*Could not read from remote repository/, 'source', 'add', 'bad', '--git', `ssh://git@known.test:${port}${site.dir}/nothing`);
-  await refused(7, /couldn't find remote ref nope/, 'source', 'add', 'bad', '--git', `ssh://git@known.test:${port}${site.dir}/repository`, '--ref', 'nope');
+  await refused(
+    7,
+    /unavailable: git fetch failed: Host key verification failed\./,
+    'source',
+    'add',
+    'bad',
+    '--git',
+    'git@other.test:x',
+  );
+  await refused(
+    7,
+    /unavailable: git fetch failed: .*Could not read from remote repository/,
+    'source',
+    'add',
+    'bad',
+    '--git',
+    `ssh://git@known.test:${port}${site.dir}/nothing`,
+  );
+  await refused(
+    7,
+    /couldn't find remote ref nope/,
+    'source',
+    'add',
+    'bad',
+    '--git',
+    `ssh://git@known.test:${port}${site.dir}/repository`,
+    '--ref',
+    'nope',
+  );
   await refused(1, /invalid_argument: git: credentials/, 'source', 'add', 'bad', '--git', 'https://ana:canary@h/x');
   await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
   await refused(3, /not_found/, 'source', 'sync', 'bad');
   assert.ok(!readdirSync(join(site.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')));
 });
 
-test('a directory is named from where the command line runs, and looked at when it is synced', { timeout: 60_000 }, async () => {
-  const net = join(site.dir, 'net');
-  mkdirSync(net);
-  const added = await told(0, 'source', 'add', 'net', '--dir', relative(process.cwd(), net));
-  assert.deepEqual({ ...added.data, synced_at: 0 }, { name: 'net', kind: 'dir', ref: null, commit: null, synced_at: 0 });
-  const row = await site.store.db.selectFrom('sources').select('location').where('name', '=', 'net').executeTakeFirstOrThrow();
-  assert.equal(row.location, net);
-  assert.deepEqual((await told(0, 'hooks', 'show', 'net')).data, { source: 'net', file: null, hooks: [] });
-  await told(0, 'source', 'sync', 'net');
-  rmSync(net, { recursive: true });
-  await refused(1, /invalid_argument: dir: there is nothing/, 'source', 'sync', 'net');
-  await refused(1, /invalid_argument: dir: the data directory/, 'source', 'add', 'own', '--dir', join(site.dir, 'data', 'runs'));
-});
+test(
+  'a directory is named from where the command line runs, and looked at when it is synced',
+  { timeout: 60_000 },
+  async () => {
+    const net = join(site.dir, 'net');
+    mkdirSync(net);
+    const added = await told(0, 'source', 'add', 'net', '--dir', relative(process.cwd(), net));
+    assert.deepEqual(
+      { ...added.data, synced_at: 0 },
+      { name: 'net', kind: 'dir', ref: null, commit: null, synced_at: 0 },
+    );
+    const row = await site.store.db
+      .selectFrom('sources')
+      .select('location')
+      .where('name', '=', 'net')
+      .executeTakeFirstOrThrow();
+    assert.equal(row.location, net);
+    assert.deepEqual((await told(0, 'hooks', 'show', 'net')).data, { source: 'net', file: null, hooks: [] });
+    await told(0, 'source', 'sync', 'net');
+    rmSync(net, { recursive: true });
+    await refused(1, /invalid_argument: dir: there is nothing/, 'source', 'sync', 'net');
+    await refused(
+      1,
+      /invalid_argument: dir: the data directory/,
+      'source',
+      'add',
+      'own',
+      '--dir',
+      join(site.dir, 'data', 'runs'),
+    );
+  },
+);
 
 test('a source has one place and one name, and stays while a workspace uses it', { timeout: 60_000 }, async () => {
   await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x');
   await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x', '--dir', '.', '--git', 'git@h:x');
-  await refused(1, /invalid_argument: ref: a directory has none/, 'source', 'add', 'x', '--dir', site.dir, '--ref', 'main');
+  await refused(
+    1,
+    /invalid_argument: ref: a directory has none/,
+    'source',
+    'add',
+    'x',
+    '--dir',
+    site.dir,
+    '--ref',
+    'main',
+  );
   await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
   await told(0, 'workspace', 'add', 'w', '--source', 'ops');
   await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
   await told(0, 'workspace', 'remove', 'w');
   await told(0, 'source', 'remove', 'ops');
   await refused(3, /not_found/, 'source', 'remove', 'ops');
-  const ledger = await site.store.db.selectFrom('ledger').select('detail').where('operation', 'like', 'source.%').execute();
-  assert.ok(ledger.length >= 5 && ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(site.dir)));
+  const ledger = await site.store.db
+    .selectFrom('ledger')
+    .select('detail')
+    .where('operation', 'like', 'source.%')
+    .execute();
+  assert.ok(
+    ledger.length >= 5 && ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(site.dir)),
+  );
 });

@@ -22,14 +22,22 @@ const REFUSED: readonly Refused[] = [
   { what: 'an ingress without a host', args: ['--ingress-addr', ':0'], names: '--ingress-addr' },
   { what: 'an address without a port', args: ['--web-addr', '127.0.0.1'], names: '--web-addr' },
   { what: 'a port that does not exist', args: ['--web-addr', '127.0.0.1:65536'], names: '--web-addr' },
-  { what: 'an address that is not of this machine', args: ['--web-addr', '127.0.0.1:0', '--ingress-addr', '[::1%nowhere]:0'], names: '--ingress-addr' },
+  {
+    what: 'an address that is not of this machine',
+    args: ['--web-addr', '127.0.0.1:0', '--ingress-addr', '[::1%nowhere]:0'],
+    names: '--ingress-addr',
+  },
   { what: 'a base path without its slash', args: ['--base-path', 'ops'], names: '--base-path' },
   { what: 'a base path that climbs', args: ['--base-path', '/ops/..'], names: '--base-path' },
   { what: 'a base path with a query', args: ['--base-path', '/ops?x'], names: '--base-path' },
   { what: 'a public URL with a path', args: ['--public-url', 'https://gate.example/ops'], names: '--public-url' },
   { what: 'a public URL with a closing slash', args: ['--public-url', 'https://gate.example/'], names: '--public-url' },
   { what: 'a public URL of another scheme', args: ['--public-url', 'ftp://gate.example'], names: '--public-url' },
-  { what: 'a public URL with credentials', args: ['--public-url', 'https://me:pw@gate.example'], names: '--public-url' },
+  {
+    what: 'a public URL with credentials',
+    args: ['--public-url', 'https://me:pw@gate.example'],
+    names: '--public-url',
+  },
   { what: 'a canary that is a name', args: ['--check-canary', 'gate.example:53'], names: '--check-canary' },
   { what: 'a canary without a port', args: ['--check-canary', '192.0.2.1'], names: '--check-canary' },
   { what: 'no job at all at a time', args: ['--max-jobs', '0'], names: '--max-jobs' },
@@ -40,7 +48,12 @@ const REFUSED: readonly Refused[] = [
 const OPEN_ADDRESSES = ['0.0.0.0:0', '[::]:0', ':0', `${hostname()}:0`, '192.0.2.1:0'];
 
 async function assertRefused(site: Site, flags: SiteFlags, names: string): Promise<void> {
-  const full: DaemonFlags = { dataDir: join(site.dir, 'data'), sealKeyFile: join(site.dir, 'seal.key'), databaseUrl: site.databaseUrl, ...flags };
+  const full: DaemonFlags = {
+    dataDir: join(site.dir, 'data'),
+    sealKeyFile: join(site.dir, 'seal.key'),
+    databaseUrl: site.databaseUrl,
+    ...flags,
+  };
   const { exitCode, stdout, stderr } = await startRefused(full);
   assert.equal(exitCode, 1, `${stdout}${stderr}`);
   const { kind, error } = JSON.parse(stdout) as { kind: string; error: { code: string; message: string } };
@@ -63,32 +76,46 @@ async function takenPort(t: TestContext): Promise<number> {
 }
 
 describe('F33: a daemon that can not start whole does not start', () => {
-  test('F33: settings that make no sense are refused by name, and no job is claimed', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const id = await site.queue({ command: ['/bin/true'] });
-    for (const { what, args, names } of REFUSED) {
-      await assert.doesNotReject(assertRefused(site, { args }, names), what);
-    }
-    await assertNothingBegan(site, id);
-  });
+  test(
+    'F33: settings that make no sense are refused by name, and no job is claimed',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const id = await site.queue({ command: ['/bin/true'] });
+      for (const { what, args, names } of REFUSED) {
+        await assert.doesNotReject(assertRefused(site, { args }, names), what);
+      }
+      await assertNothingBegan(site, id);
+    },
+  );
 
-  test('F33: a port that is taken is named, on either listener, and no job is claimed', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const id = await site.queue({ command: ['/bin/true'] });
-    const port = await takenPort(t);
-    for (const flag of ['--web-addr', '--ingress-addr']) {
-      await assertRefused(site, { args: [flag, `127.0.0.1:${port}`] }, flag);
-    }
-    await assertNothingBegan(site, id);
-  });
+  test(
+    'F33: a port that is taken is named, on either listener, and no job is claimed',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const id = await site.queue({ command: ['/bin/true'] });
+      const port = await takenPort(t);
+      for (const flag of ['--web-addr', '--ingress-addr']) {
+        await assertRefused(site, { args: [flag, `127.0.0.1:${port}`] }, flag);
+      }
+      await assertNothingBegan(site, id);
+    },
+  );
 
-  test('F33: without an active token no address that others can reach is listened on, however it is written', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    await site.store.write(async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()));
-    const id = await site.queue({ command: ['/bin/true'] });
-    for (const address of OPEN_ADDRESSES) await assertRefused(site, { args: ['--web-addr', address] }, '--web-addr');
-    await assertNothingBegan(site, id);
-  });
+  test(
+    'F33: without an active token no address that others can reach is listened on, however it is written',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      await site.store.write(
+        async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()),
+      );
+      const id = await site.queue({ command: ['/bin/true'] });
+      for (const address of OPEN_ADDRESSES) await assertRefused(site, { args: ['--web-addr', address] }, '--web-addr');
+      await assertNothingBegan(site, id);
+    },
+  );
 
   test('F33: with an active token an open address is listened on', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);

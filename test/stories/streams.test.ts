@@ -53,75 +53,105 @@ function lastSeq(text: string): number {
 }
 
 describe('streams and load', () => {
-  test('F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const daemon = await site.start();
-    const api = daemon.api(site.token);
-    const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
-    await until('the output is stored', async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10);
-    // What a reader costs that reads is not what is measured.
-    await readUpTo(await stream(api, id), 200_000);
-    const before = residentMib(daemon.pid);
-    const sockets: Socket[] = [];
-    for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, site.token, id));
-    const refused = await until('all places are taken', async () => {
-      const answer = await stream(api, id);
-      if (answer.status === 503) return answer;
-      await answer.body?.cancel();
-      return undefined;
-    }, 10_000);
-    assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'streams_over_cap');
+  test(
+    'F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const daemon = await site.start();
+      const api = daemon.api(site.token);
+      const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
+      await until(
+        'the output is stored',
+        async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10,
+      );
+      // What a reader costs that reads is not what is measured.
+      await readUpTo(await stream(api, id), 200_000);
+      const before = residentMib(daemon.pid);
+      const sockets: Socket[] = [];
+      for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, site.token, id));
+      const refused = await until(
+        'all places are taken',
+        async () => {
+          const answer = await stream(api, id);
+          if (answer.status === 503) return answer;
+          await answer.body?.cancel();
+          return undefined;
+        },
+        10_000,
+      );
+      assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'streams_over_cap');
 
-    // All of them: one that is not cut off yet would be read on to the end of the job.
-    const again: Response[] = [];
-    await until('all places are free again', async () => {
-      const answer = await stream(api, id, 200_000);
-      if (answer.status === 200) again.push(answer);
-      return again.length === STREAMS_PER_OWNER;
-    }, PLACE_LIMIT_MS);
-    for (const answer of again) await answer.body?.cancel();
-    const grown = residentMib(daemon.pid) - before;
-    assert.ok(grown <= MEMORY_MARGIN_MIB, `${grown} MiB more for ${STREAMS_PER_OWNER} stopped readers`);
-    t.diagnostic(`resident memory +${grown} MiB`);
+      // All of them: one that is not cut off yet would be read on to the end of the job.
+      const again: Response[] = [];
+      await until(
+        'all places are free again',
+        async () => {
+          const answer = await stream(api, id, 200_000);
+          if (answer.status === 200) again.push(answer);
+          return again.length === STREAMS_PER_OWNER;
+        },
+        PLACE_LIMIT_MS,
+      );
+      for (const answer of again) await answer.body?.cancel();
+      const grown = residentMib(daemon.pid) - before;
+      assert.ok(grown <= MEMORY_MARGIN_MIB, `${grown} MiB more for ${STREAMS_PER_OWNER} stopped readers`);
+      t.diagnostic(`resident memory +${grown} MiB`);
 
-    const late = await readAll(sockets[0]!);
-    const seq = lastSeq(late);
-    assert.ok(seq > 0 && seq < 200_000, `what was cut off ends with ${seq}`);
-    const next = await api.get<EventJson[]>(`/jobs/${id}/events?since=${seq}`);
-    assert.equal(next.data[0]?.seq, seq + 1);
-    assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
-  });
+      const late = await readAll(sockets[0]!);
+      const seq = lastSeq(late);
+      assert.ok(seq > 0 && seq < 200_000, `what was cut off ends with ${seq}`);
+      const next = await api.get<EventJson[]>(`/jobs/${id}/events?since=${seq}`);
+      assert.equal(next.data[0]?.seq, seq + 1);
+      assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
+    },
+  );
 
-  test(`F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at most ${LAG_MAX_LIMIT_MS} ms`, { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const files = ['daemon', 'machine'].map((name) => join(site.dir, `${name}.json`)) as [string, string];
-    const daemon = await site.start({ nodeArgs: ['--import', LAG_RECORDER], env: { GATEHOUSE_LAG_FILE: files[0] }, args: ['--max-jobs', '1'] });
-    const machine = fork(LAG_RECORDER, { execArgv: [], env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') } });
-    t.after(() => machine.disconnect());
-    await once(machine, 'message');
-    const pids = [daemon.pid, machine.pid ?? 0];
-    const api = daemon.api(site.token);
-    const measure = async (): Promise<Overrun> => {
-      const flood = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -c 200M; exec sleep 60`]);
-      await api.waitFor(flood, ['running']);
-      await readLags(pids, files);
-      const answers = await putUnderLoad(api);
-      const [lag, idle] = (await readLags(pids, files)) as [Lag, Lag];
-      assert.equal((await api.post(`/jobs/${flood}/cancel`)).status, 200);
-      const figures = [lag, idle].map(({ p50, p99, max }) => [p50, p99, max].map((ms) => ms.toFixed(1)).join(' / '));
-      t.diagnostic(`${answers} answers in ${LOAD_MS / 1000} s; late by ${figures[0]} ms (p50, p99, max), a process that only syncs by ${figures[1]} ms`);
-      // How late a process is that does next to nothing is the machine's, not ours.
-      return { p99: lag.p99 - idle.p99 - LAG_P99_LIMIT_MS, max: lag.max - idle.max - LAG_MAX_LIMIT_MS };
-    };
-    // A stall of ours is there each time; one of a machine with other things to do is not.
-    let overrun = await measure();
-    for (let again = 1; again < ROUNDS && !isWithin(overrun); again += 1) {
-      await site.store.write(async (tx) => void (await tx.db.deleteFrom('jobs').where('state', '=', 'queued').execute()));
-      overrun = await measure();
-    }
-    assert.ok(isWithin(overrun), `late by ${overrun.p99} ms (p99) and ${overrun.max} ms (longest) more than allowed`);
-    assert.equal(await daemon.stop(), 0);
-  });
+  test(
+    `F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at most ${LAG_MAX_LIMIT_MS} ms`,
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const files = ['daemon', 'machine'].map((name) => join(site.dir, `${name}.json`)) as [string, string];
+      const daemon = await site.start({
+        nodeArgs: ['--import', LAG_RECORDER],
+        env: { GATEHOUSE_LAG_FILE: files[0] },
+        args: ['--max-jobs', '1'],
+      });
+      const machine = fork(LAG_RECORDER, {
+        execArgv: [],
+        env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') },
+      });
+      t.after(() => machine.disconnect());
+      await once(machine, 'message');
+      const pids = [daemon.pid, machine.pid ?? 0];
+      const api = daemon.api(site.token);
+      const measure = async (): Promise<Overrun> => {
+        const flood = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -c 200M; exec sleep 60`]);
+        await api.waitFor(flood, ['running']);
+        await readLags(pids, files);
+        const answers = await putUnderLoad(api);
+        const [lag, idle] = (await readLags(pids, files)) as [Lag, Lag];
+        assert.equal((await api.post(`/jobs/${flood}/cancel`)).status, 200);
+        const figures = [lag, idle].map(({ p50, p99, max }) => [p50, p99, max].map((ms) => ms.toFixed(1)).join(' / '));
+        t.diagnostic(
+          `${answers} answers in ${LOAD_MS / 1000} s; late by ${figures[0]} ms (p50, p99, max), a process that only syncs by ${figures[1]} ms`,
+        );
+        // How late a process is that does next to nothing is the machine's, not ours.
+        return { p99: lag.p99 - idle.p99 - LAG_P99_LIMIT_MS, max: lag.max - idle.max - LAG_MAX_LIMIT_MS };
+      };
+      // A stall of ours is there each time; one of a machine with other things to do is not.
+      let overrun = await measure();
+      for (let again = 1; again < ROUNDS && !isWithin(overrun); again += 1) {
+        await site.store.write(
+          async (tx) => void (await tx.db.deleteFrom('jobs').where('state', '=', 'queued').execute()),
+        );
+        overrun = await measure();
+      }
+      assert.ok(isWithin(overrun), `late by ${overrun.p99} ms (p99) and ${overrun.max} ms (longest) more than allowed`);
+      assert.equal(await daemon.stop(), 0);
+    },
+  );
 });
 
 /** How far the limits were exceeded; below 0 where they were not. */
@@ -174,5 +204,7 @@ function readAll(socket: Socket): Promise<string> {
 }
 
 function residentMib(pid: number): number {
-  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024);
+  return Math.round(
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024,
+  );
 }

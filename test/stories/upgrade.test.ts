@@ -47,9 +47,16 @@ describe('An upgrade', () => {
     const dir = await olderDataDir(t);
     const local = await openLocal(settingsOf(dir));
     t.after(() => local.close());
-    for (const [id, raw] of [['job.list', {}], ['token.create', { name: 'ana', scope: 'operator' }]] as const) {
+    for (const [id, raw] of [
+      ['job.list', {}],
+      ['token.create', { name: 'ana', scope: 'operator' }],
+    ] as const) {
       const operation = OPERATIONS.find((row) => row.id === id)!;
-      await assert.rejects(invoke(local.home, operation, { caller: local.caller, raw }), { code: 'unavailable', message: /svc migrate.*svc serve/ }, id);
+      await assert.rejects(
+        invoke(local.home, operation, { caller: local.caller, raw }),
+        { code: 'unavailable', message: /svc migrate.*svc serve/ },
+        id,
+      );
     }
     assert.equal(await schemaAt(dir), OLDER);
   });

@@ -55,10 +55,19 @@ export const TERMINAL = ['succeeded', 'failed', 'degraded', 'cancelled', 'interr
 
 export function createApi(webUrl: string, token: string): Api {
   const baseUrl = `${webUrl}/api/v1`;
-  const send = async <T>(method: string, path: string, body: unknown, extra: Readonly<Record<string, string>>): Promise<ApiAnswer<T>> => {
+  const send = async <T>(
+    method: string,
+    path: string,
+    body: unknown,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<ApiAnswer<T>> => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...extra },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...extra,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     });
@@ -81,19 +90,26 @@ export function createApi(webUrl: string, token: string): Api {
     async events(id) {
       const all: EventJson[] = [];
       for (;;) {
-        const page = await must(send<EventJson[]>('GET', `/jobs/${id}/events?since=${all.at(-1)?.seq ?? 0}`, undefined, {}), 200);
+        const page = await must(
+          send<EventJson[]>('GET', `/jobs/${id}/events?since=${all.at(-1)?.seq ?? 0}`, undefined, {}),
+          200,
+        );
         if (page.length === 0) return all;
         all.push(...page);
       }
     },
     waitFor: (id, states = TERMINAL, limitMs = JOB_LIMIT_MS) =>
-      until(`job ${id} is ${states.join(' or ')}`, async () => {
-        const now = await job(id);
-        if (states.includes(now.state)) return now;
-        // What has ended will not get there: the reason is worth more than a time-out.
-        if (TERMINAL.includes(now.state)) throw new Error(`job ${id} is ${now.state}, exit code ${now.exit_code}`);
-        return undefined;
-      }, limitMs),
+      until(
+        `job ${id} is ${states.join(' or ')}`,
+        async () => {
+          const now = await job(id);
+          if (states.includes(now.state)) return now;
+          // What has ended will not get there: the reason is worth more than a time-out.
+          if (TERMINAL.includes(now.state)) throw new Error(`job ${id} is ${now.state}, exit code ${now.exit_code}`);
+          return undefined;
+        },
+        limitMs,
+      ),
   };
 }
 
@@ -104,7 +120,11 @@ async function must<T>(answer: Promise<ApiAnswer<T>>, status: number): Promise<T
 }
 
 /** Looks until there is an answer other than undefined or false; fails, saying what it waited for, after `limitMs`. */
-export async function until<T>(what: string, look: () => T | Promise<T>, limitMs = JOB_LIMIT_MS): Promise<NonNullable<Exclude<T, false>>> {
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  limitMs = JOB_LIMIT_MS,
+): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const found = await look();

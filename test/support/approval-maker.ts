@@ -18,7 +18,9 @@ export const ASKER = 'ci';
 export const SERIAL = 7;
 export const LINEAGE = '6d1f0c5e-0000-4000-8000-000000000001';
 
-export interface MadeApproval extends Partial<Pick<NewApproval, 'requestedBy' | 'owners' | 'origin' | 'alert' | 'rule' | 'matched_at' | 'ttlMs' | 'policy'>> {
+export interface MadeApproval extends Partial<
+  Pick<NewApproval, 'requestedBy' | 'owners' | 'origin' | 'alert' | 'rule' | 'matched_at' | 'ttlMs' | 'policy'>
+> {
   readonly workspace?: string;
   /** False for a job that is about no plan. */
   readonly planned?: boolean;
@@ -41,14 +43,33 @@ export async function gate(store: Store, some: MadeApproval = {}, keyring?: Keyr
 }
 
 export async function insertGated(tx: Tx, some: MadeApproval, keyring?: Keyring): Promise<Gated> {
-  const { workspace = 'net', planned = true, requestedBy = ASKER, owners = [requestedBy], ttlMs = 3_600_000, ...rest } = some;
+  const {
+    workspace = 'net',
+    planned = true,
+    requestedBy = ASKER,
+    owners = [requestedBy],
+    ttlMs = 3_600_000,
+    ...rest
+  } = some;
   const jobId = newId('job', tx.now);
   const artifactId = planned ? await insertPlan(tx, workspace, keyring) : '';
-  const plan = planned ? { planArtifactId: artifactId, planDigest: digestOf(artifactId), planSerial: SERIAL } : { planArtifactId: null, planDigest: null, planSerial: null };
+  const plan = planned
+    ? { planArtifactId: artifactId, planDigest: digestOf(artifactId), planSerial: SERIAL }
+    : { planArtifactId: null, planDigest: null, planSerial: null };
   const kind = planned ? 'apply' : 'command';
   const runbook = planned ? `apply:${workspace}` : 'command:localhost';
   const place = { kind, runbook, workspace: planned ? workspace : null } as const;
-  const asked: NewApproval = { policy: 'require_approval', origin: 'manual', ...rest, ...place, ...plan, jobId, requestedBy, owners, ttlMs };
+  const asked: NewApproval = {
+    policy: 'require_approval',
+    origin: 'manual',
+    ...rest,
+    ...place,
+    ...plan,
+    jobId,
+    requestedBy,
+    owners,
+    ttlMs,
+  };
   const approval = await insertApproval(tx, asked);
   await insertJob(tx, {
     ...place,
@@ -108,7 +129,15 @@ async function insertPlan(tx: Tx, workspace: string, keyring: Keyring | undefine
 /** What `approval.plan` shows of a plan that is made here. */
 export function planView(artifactId: string): Projected<'approval.plan'> {
   return {
-    destroys: [{ address: 'terraform_data.a', type: 'terraform_data', name: 'a', action: 'destroy', attributes: [{ name: 'input', before: '[redacted · secret]', after: '' }] }],
+    destroys: [
+      {
+        address: 'terraform_data.a',
+        type: 'terraform_data',
+        name: 'a',
+        action: 'destroy',
+        attributes: [{ name: 'input', before: '[redacted · secret]', after: '' }],
+      },
+    ],
     changes: [],
     creates: [],
     summary: '1 to destroy',
@@ -118,17 +147,33 @@ export function planView(artifactId: string): Projected<'approval.plan'> {
 }
 
 /** The same on a program, with the view sealed as the program's own runs would; answers what scenarios fill in. */
-export async function gated(program: Program, some: MadeApproval = {}): Promise<{ apr: string; job: string; art: string }> {
+export async function gated(
+  program: Program,
+  some: MadeApproval = {},
+): Promise<{ apr: string; job: string; art: string }> {
   const { approval, jobId, artifactId } = await gate(program.store, some, await program.services.keyring());
   return { apr: approval.id, job: jobId, art: artifactId };
 }
 
 /** Moves the state, as a job would that nobody of these tests runs. */
-export async function moveState(store: Store, serial: number, by: { byJob: string | null; via: string | null } = { byJob: null, via: null }, workspace = 'net'): Promise<void> {
+export async function moveState(
+  store: Store,
+  serial: number,
+  by: { byJob: string | null; via: string | null } = { byJob: null, via: null },
+  workspace = 'net',
+): Promise<void> {
   await store.write((tx) => moveWorkspace(tx, workspace, { serial, lineage: LINEAGE, ...by }));
 }
 
 /** The rows of the ledger about this target, oldest first. */
-export async function auditOf(store: Store, target: string): Promise<readonly { operation: string; principal: string; via: string }[]> {
-  return store.db.selectFrom('ledger').select(['operation', 'principal', 'via']).where('target', '=', target).orderBy('seq').execute();
+export async function auditOf(
+  store: Store,
+  target: string,
+): Promise<readonly { operation: string; principal: string; via: string }[]> {
+  return store.db
+    .selectFrom('ledger')
+    .select(['operation', 'principal', 'via'])
+    .where('target', '=', target)
+    .orderBy('seq')
+    .execute();
 }

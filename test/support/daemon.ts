@@ -119,7 +119,11 @@ function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.Proce
 
 function launch(flags: DaemonFlags): Started {
   const [program = '', ...args] = commandLine(flags);
-  const child = spawn(program, args, { cwd: '/', env: environment({ ...(flags.databaseUrl ? { SVC_DATABASE_URL: flags.databaseUrl } : {}), ...flags.env }), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    cwd: '/',
+    env: environment({ ...(flags.databaseUrl ? { SVC_DATABASE_URL: flags.databaseUrl } : {}), ...flags.env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
@@ -159,7 +163,14 @@ export function spawnDaemon(flags: DaemonFlags): StartingDaemon {
   const ready = becomeReady(started, kill);
   ready.catch(() => {});
   const helpersEnded = (): Promise<void> => endOf(helpers);
-  return { ready, pid, kill, signal: (signal) => void started.child.kill(signal), exited: started.exited, helpersEnded };
+  return {
+    ready,
+    pid,
+    kill,
+    signal: (signal) => void started.child.kill(signal),
+    exited: started.exited,
+    helpersEnded,
+  };
 }
 
 async function childrenOf(pid: number): Promise<ProcessEntry[]> {

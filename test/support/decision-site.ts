@@ -67,7 +67,10 @@ export async function openDecisionSite(ending: Ending, options: ProgramOptions =
   const services = { ...program.services, linkOrigin: () => Promise.resolve(url) };
   const home = { store: program.store, services };
   const logged: { fields: object; message: string }[] = [];
-  const ingress = createIngressFace({ home, log: { error: (fields, message) => void logged.push({ fields, message }) } });
+  const ingress = createIngressFace({
+    home,
+    log: { error: (fields, message) => void logged.push({ fields, message }) },
+  });
   ending.after(() => ingress.close(0));
   for (const owner of APPROVERS) await program.token('approve', { owner });
   const listening = await ingress.listen({ host: '127.0.0.1', port: 0 });
@@ -91,7 +94,8 @@ export async function openDecisionSite(ending: Ending, options: ProgramOptions =
       return answer.data as Links;
     },
     approval: (id) => db.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
-    jobState: async (id) => (await db.selectFrom('jobs').select('state').where('id', '=', id).executeTakeFirstOrThrow()).state,
+    jobState: async (id) =>
+      (await db.selectFrom('jobs').select('state').where('id', '=', id).executeTakeFirstOrThrow()).state,
   };
 }
 
@@ -105,7 +109,11 @@ export interface Told {
  * Sends one request to the ingress listener, without following anything. A POST is that of the page: with the hidden
  * field of its form. What is given as text is sent as it is.
  */
-export async function ask(url: string, method: string, form?: string | Readonly<Record<string, string>>): Promise<Told> {
+export async function ask(
+  url: string,
+  method: string,
+  form?: string | Readonly<Record<string, string>>,
+): Promise<Told> {
   if (method !== 'POST' || typeof form === 'string') return send(url, method, form as string | undefined);
   return send(url, method, new URLSearchParams({ ...form, ...(await hiddenFields(url)) }).toString());
 }
@@ -117,7 +125,11 @@ export function tap(url: string): Promise<Told> {
 
 async function hiddenFields(url: string): Promise<Record<string, string>> {
   const { text } = await send(url, 'GET', undefined);
-  return Object.fromEntries([...text.matchAll(/<input type="hidden" name="(\w+)" value="(\w+)">/g)].map(([, name, value]) => [name, value] as const));
+  return Object.fromEntries(
+    [...text.matchAll(/<input type="hidden" name="(\w+)" value="(\w+)">/g)].map(
+      ([, name, value]) => [name, value] as const,
+    ),
+  );
 }
 
 async function send(url: string, method: string, body: string | undefined): Promise<Told> {
@@ -127,18 +139,31 @@ async function send(url: string, method: string, body: string | undefined): Prom
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-export async function assertPending(site: DecisionSite, { approvalId, jobId }: { approvalId: string; jobId: string }): Promise<void> {
+export async function assertPending(
+  site: DecisionSite,
+  { approvalId, jobId }: { approvalId: string; jobId: string },
+): Promise<void> {
   assert.equal((await site.approval(approvalId)).state, 'pending');
   assert.equal(await site.jobState(jobId), 'awaiting_approval');
 }
 
-export async function ledger(site: DecisionSite): Promise<{ operation: string; principal: string; via: string; target: string | null; detail: string }[]> {
-  return site.program.store.db.selectFrom('ledger').select(['operation', 'principal', 'via', 'target', 'detail']).orderBy('seq').execute();
+export async function ledger(
+  site: DecisionSite,
+): Promise<{ operation: string; principal: string; via: string; target: string | null; detail: string }[]> {
+  return site.program.store.db
+    .selectFrom('ledger')
+    .select(['operation', 'principal', 'via', 'target', 'detail'])
+    .orderBy('seq')
+    .execute();
 }
 
 type Sealer = Awaited<ReturnType<Home['services']['keyring']>>;
 
-async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_600_000, planned = true, kind = 'apply', oneTap = false }: GateOptions): Promise<Gated> {
+async function insertGated(
+  tx: Tx,
+  keyring: Sealer,
+  { destroys = [], ttlMs = 3_600_000, planned = true, kind = 'apply', oneTap = false }: GateOptions,
+): Promise<Gated> {
   const approvalId = newId('apr', tx.now);
   const jobId = newId('job', tx.now);
   const artifactId = newId('art', tx.now);
@@ -181,7 +206,7 @@ async function insertGated(tx: Tx, keyring: Sealer, { destroys = [], ttlMs = 3_6
     alert: null,
     rule: null,
     matched_at: null,
-          schedule: null,
+    schedule: null,
     created_at: tx.now,
     expires_at: expiresAt,
     decided_at: null,
@@ -206,7 +231,13 @@ async function addWorkspace(tx: Tx): Promise<void> {
 
 async function insertPlan(tx: Tx, keyring: Sealer, id: string, destroys: readonly string[]): Promise<void> {
   const attributes = [{ name: 'input', before: VALUE, after: VALUE }];
-  const entry = (address: string, action: string): object => ({ address, type: 'terraform_data', name: 'x', action, attributes });
+  const entry = (address: string, action: string): object => ({
+    address,
+    type: 'terraform_data',
+    name: 'x',
+    action,
+    attributes,
+  });
   const view = {
     destroys: destroys.map((address, n) => entry(address, n % 2 === 0 ? 'destroy' : 'replace')),
     changes: [entry('terraform_data.changed', 'update'), entry('terraform_data.changed2', 'update')],

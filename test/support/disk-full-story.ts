@@ -30,7 +30,7 @@ function mount(dir: string): void {
 function fill(dir: string): () => void {
   const path = join(dir, 'filler');
   const file = openSync(path, 'w');
-  for (let size = 1024 * 1024; size >= 1; ) {
+  for (let size = 1024 * 1024; size >= 1;) {
     try {
       writeSync(file, Buffer.alloc(size));
     } catch {
@@ -84,7 +84,10 @@ function follow(api: Api, path: string): { readonly text: () => string; stop(): 
   const stop = new AbortController();
   let text = '';
   const read = async (): Promise<void> => {
-    const response = await fetch(`${api.baseUrl}${path}`, { headers: { authorization: `Bearer ${api.token}` }, signal: stop.signal });
+    const response = await fetch(`${api.baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${api.token}` },
+      signal: stop.signal,
+    });
     for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
   };
   read().catch(() => (text += '\n[cut]'));
@@ -95,7 +98,10 @@ function follow(api: Api, path: string): { readonly text: () => string; stop(): 
 async function refusesWrites(site: Site, api: Api): Promise<void> {
   const told: string[] = [];
   await until('writes are refused', async () => {
-    const answer = await api.post<{ job_id: string }>('/commands/run', { inventory: 'localhost', command: ['/bin/true'] });
+    const answer = await api.post<{ job_id: string }>('/commands/run', {
+      inventory: 'localhost',
+      command: ['/bin/true'],
+    });
     if (answer.status === 202) told.push(answer.data.job_id);
     else assert.equal(answer.status, 503, answer.text);
     return answer.status === 503;
@@ -114,7 +120,15 @@ async function refusesWrites(site: Site, api: Api): Promise<void> {
 }
 
 async function reads(api: Api, jobId: string): Promise<void> {
-  for (const path of ['/whoami', '/jobs', `/jobs/${jobId}`, `/jobs/${jobId}/events`, '/workspaces', '/approvals', '/health']) {
+  for (const path of [
+    '/whoami',
+    '/jobs',
+    `/jobs/${jobId}`,
+    `/jobs/${jobId}/events`,
+    '/workspaces',
+    '/approvals',
+    '/health',
+  ]) {
     const { status, text } = await api.get(path);
     assert.equal(status, 200, `${path}: ${text}`);
   }
@@ -128,7 +142,10 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
   const id = (await api.post<{ job_id: string }>('/workspaces/net/apply', {})).data.job_id;
   await until('the apply is in the middle', () => gate.waiting());
   const [output, approvals] = [follow(api, `/jobs/${id}/stream`), follow(api, '/approvals/stream')];
-  await until('the streams have begun', () => output.text().includes('before') && approvals.text().includes('event: approvals'));
+  await until(
+    'the streams have begun',
+    () => output.text().includes('before') && approvals.text().includes('event: approvals'),
+  );
 
   const makeRoom = fill(site.dir);
   await refusesWrites(site, api);
@@ -146,7 +163,9 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
   const next = await api.run(['/bin/true']);
   assert.equal((await api.waitFor(next)).state, 'succeeded');
   assert.ok(performance.now() - roomAt <= BACK_LIMIT_MS, `it took ${performance.now() - roomAt} ms to work again`);
-  await until('the streams have ended with the job', () => [output, late].every((each) => each.text().includes('event: end')));
+  await until('the streams have ended with the job', () =>
+    [output, late].every((each) => each.text().includes('event: end')),
+  );
   for (const each of [output, late, approvals]) assert.ok(!each.text().includes('[cut]'), 'a stream was cut');
   for (const each of [output, late, approvals]) each.stop();
 
@@ -155,12 +174,17 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
   assert.deepEqual([end.state, end.exit_code], what === 'store' ? ['succeeded', 0] : ['failed', 1], lines);
   const state = await keptState(site, 'net');
   assert.deepEqual([state?.jobId, state?.resources.size], [id, 2 + MADE_WHILE_FULL]);
-  assert.ok(!lines.includes('"lineage"') && !lines.includes('"attributes"'), 'the raw state is in the record of the job');
+  assert.ok(
+    !lines.includes('"lineage"') && !lines.includes('"attributes"'),
+    'the raw state is in the record of the job',
+  );
   const plan = await runToEnd(site, 'plan', 'net');
   assert.equal(plan.state, 'succeeded', (await linesOf(site, plan.id)).join('\n'));
   const view = await planViewOf(site, plan.plan_artifact_id ?? '');
   const completed = [...lines.matchAll(/terraform_data\.(\S+): Creation complete/g)].map(([, name]) => name);
-  const forgotten = view.creates.map((entry) => entry.address.replace('terraform_data.', '')).filter((name) => completed.includes(name));
+  const forgotten = view.creates
+    .map((entry) => entry.address.replace('terraform_data.', ''))
+    .filter((name) => completed.includes(name));
   assert.deepEqual(forgotten, [], 'these were made, and the next plan does not know');
   assert.equal(await daemon.stop(), 0);
 }

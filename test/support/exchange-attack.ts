@@ -42,7 +42,11 @@ process.on('message', ({ folders, outside, exchanges, remakes }: Attack) => {
 
 /** Each part may be there already, or the folder itself may be removed. */
 function remake(folder: string, outside: string): void {
-  const steps = [() => mkdirSync(`${folder}/x`), () => writeFileSync(`${folder}/x/seal.key`, 'of the job'), () => symlinkSync(outside, `${folder}/l`)];
+  const steps = [
+    () => mkdirSync(`${folder}/x`),
+    () => writeFileSync(`${folder}/x/seal.key`, 'of the job'),
+    () => symlinkSync(outside, `${folder}/l`),
+  ];
   for (const step of steps) {
     try {
       step();

@@ -15,7 +15,10 @@ export interface Attacker {
 }
 
 export function startAttacker(): Attacker {
-  const child = fork(join(import.meta.dirname, 'exchange-attack.ts'), [], { execArgv: [...HELPER_NODE_OPTIONS], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'exchange-attack.ts'), [], {
+    execArgv: [...HELPER_NODE_OPTIONS],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   const lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]();
   const expect = async (line: string): Promise<void> => assert.equal((await lines.next()).value, line);
   return {

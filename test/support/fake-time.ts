@@ -5,7 +5,8 @@ import type { SiteFlags } from './site.ts';
 
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 /** In CI it is installed, and there a missing one is a failure. */
-export const LACKS_FAKETIME = LIBRARY === undefined && process.env['CI'] === undefined ? 'faketime is not installed' : false;
+export const LACKS_FAKETIME =
+  LIBRARY === undefined && process.env['CI'] === undefined ? 'faketime is not installed' : false;
 
 export interface MovedClock {
   readonly env: NonNullable<SiteFlags['env']>;
@@ -22,6 +23,11 @@ export function movedClock(dir: string): MovedClock {
     renameSync(`${file}.new`, file);
   };
   set(0);
-  const env = { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+  const env = {
+    LD_PRELOAD: LIBRARY ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  };
   return { env, set };
 }

@@ -36,7 +36,11 @@ export type Fact =
   | { readonly of: 'state'; readonly workspace: string; readonly serial: number; readonly digest: string };
 
 /** A line: what is done, what was refused as it has to be, or what went wrong in a way of its own. */
-export type Said = { readonly done: readonly Fact[] } | { readonly refused: string } | { readonly odd: string } | { readonly over: true };
+export type Said =
+  | { readonly done: readonly Fact[] }
+  | { readonly refused: string }
+  | { readonly odd: string }
+  | { readonly over: true };
 
 const LINEAGE = '6d1f0c5e-0000-4000-8000-000000000001';
 /** As a plan of some hundred resources has; random, as what is sealed looks. */
@@ -58,7 +62,12 @@ interface Writer {
 }
 
 /** As a face calls it, in somebody's name. */
-async function call<T>({ local: { home, caller } }: Pick<Writer, 'local'>, who: string, id: string, raw: object): Promise<T> {
+async function call<T>(
+  { local: { home, caller } }: Pick<Writer, 'local'>,
+  who: string,
+  id: string,
+  raw: object,
+): Promise<T> {
   const operation = OPERATIONS.find((row) => row.id === id);
   if (operation === undefined) throw new Error(`the table has no ${id}`);
   const answer = await invoke(home, operation, { caller: { ...caller, name: who, owner: who }, raw });
@@ -71,24 +80,38 @@ function text(bytes: number): string {
 }
 
 /** Claims this job; what an abandoned round has left is ended. */
-async function claimIt({ local, daemonId }: Writer, jobId: string): Promise<{ row: JobRow; fence: Fence; seq: number }> {
+async function claimIt(
+  { local, daemonId }: Writer,
+  jobId: string,
+): Promise<{ row: JobRow; fence: Fence; seq: number }> {
   const claimed = await local.home.store.write((tx) => claim(tx, daemonId, 100));
   done(...claimed.map(({ row }) => ({ of: 'job' as const, id: row.id, state: 'running' as const })));
-  for (const { row } of claimed.filter((each) => each.row.id !== jobId)) await end({ local }, fenceOf(row), 'interrupted');
+  for (const { row } of claimed.filter((each) => each.row.id !== jobId))
+    await end({ local }, fenceOf(row), 'interrupted');
   const found = claimed.find(({ row }) => row.id === jobId);
   if (found === undefined) throw new Error(`${jobId} was not to be claimed`);
   return { row: found.row, fence: fenceOf(found.row), seq: found.lastSeq };
 }
 
 async function end({ local }: Pick<Writer, 'local'>, fence: Fence, state: 'succeeded' | 'interrupted'): Promise<void> {
-  const moved = await local.home.store.write((tx) => endJob(tx, fence, { state, exitCode: state === 'succeeded' ? 0 : null }, 'run'));
+  const moved = await local.home.store.write((tx) =>
+    endJob(tx, fence, { state, exitCode: state === 'succeeded' ? 0 : null }, 'run'),
+  );
   if (!moved) throw new Error(`${fence.jobId} was lost`);
   done({ of: 'job', id: fence.jobId, state });
 }
 
 async function print({ local }: Writer, fence: Fence, seq: number): Promise<void> {
-  const event = { seq, at: new Date().toISOString(), type: 'log' as const, stream: 'stdout' as const, text: text(OUTPUT_BYTES) };
-  await local.home.store.write((tx) => appendOutput(tx, fence, { first_seq: seq, last_seq: seq, raw_bytes: OUTPUT_BYTES, data: encodeChunk([event]) }));
+  const event = {
+    seq,
+    at: new Date().toISOString(),
+    type: 'log' as const,
+    stream: 'stdout' as const,
+    text: text(OUTPUT_BYTES),
+  };
+  await local.home.store.write((tx) =>
+    appendOutput(tx, fence, { first_seq: seq, last_seq: seq, raw_bytes: OUTPUT_BYTES, data: encodeChunk([event]) }),
+  );
   done({ of: 'output', id: fence.jobId, lastSeq: seq });
 }
 
@@ -100,7 +123,16 @@ async function plan(writer: Writer, name: string): Promise<string> {
   const { fence, seq } = await claimIt(writer, jobId);
   await print(writer, fence, seq + 1);
   const id = newId('art', Date.now());
-  const facts = { id, workspace: name, job_id: jobId, serial: 0, lineage: '', tree_digest: 'tree', secrets: '{}', verdict: 'require_approval' } as const;
+  const facts = {
+    id,
+    workspace: name,
+    job_id: jobId,
+    serial: 0,
+    lineage: '',
+    tree_digest: 'tree',
+    secrets: '{}',
+    verdict: 'require_approval',
+  } as const;
   const sealed = ring.seal(planLabel(facts), randomBytes(PLAN_BYTES));
   const digest = hash('sha256', sealed);
   const counts = { destroys: 1, changes: 0, creates: 0, summary: '1 to destroy' };
@@ -120,8 +152,14 @@ async function plan(writer: Writer, name: string): Promise<string> {
 async function decide(writer: Writer, id: string, jobId: string, first: Decision): Promise<boolean> {
   const ask = async (who: string, decision: Decision): Promise<Decision | null> => {
     try {
-      const told = await call<{ state: ApprovalState; job_state?: JobState }>(writer, who, 'approval.decision', { id, decision });
-      done({ of: 'approval', id, state: told.state }, { of: 'job', id: jobId, state: told.state === 'approved' ? 'queued' : 'cancelled' });
+      const told = await call<{ state: ApprovalState; job_state?: JobState }>(writer, who, 'approval.decision', {
+        id,
+        decision,
+      });
+      done(
+        { of: 'approval', id, state: told.state },
+        { of: 'job', id: jobId, state: told.state === 'approved' ? 'queued' : 'cancelled' },
+      );
       return decision;
     } catch (error) {
       // One of them comes too late.
@@ -137,13 +175,22 @@ async function decide(writer: Writer, id: string, jobId: string, first: Decision
 
 async function apply(writer: Writer, name: string, plan: string, first: Decision): Promise<void> {
   const asked = await call<{ approval_id: string; job_id: string }>(writer, 'ci', 'workspace.apply', { name, plan });
-  done({ of: 'approval', id: asked.approval_id, state: 'pending' }, { of: 'job', id: asked.job_id, state: 'awaiting_approval' });
+  done(
+    { of: 'approval', id: asked.approval_id, state: 'pending' },
+    { of: 'job', id: asked.job_id, state: 'awaiting_approval' },
+  );
   if (!(await decide(writer, asked.approval_id, asked.job_id, first))) return;
   const { row, fence, seq } = await claimIt(writer, asked.job_id);
   const { store } = writer.local.home;
   if (!(await store.write((tx) => consume(tx, plan, asked.job_id)))) throw new Error(`${plan} was used before`);
   for (const serial of [1, 2]) {
-    const bytes = Buffer.from(JSON.stringify({ serial, lineage: LINEAGE, resources: [{ name: 'made', type: text(STATE_BYTES), instances: [{}] }] }));
+    const bytes = Buffer.from(
+      JSON.stringify({
+        serial,
+        lineage: LINEAGE,
+        resources: [{ name: 'made', type: text(STATE_BYTES), instances: [{}] }],
+      }),
+    );
     const state = parseState(bytes);
     if (state === null) throw new Error('the state of this program is none');
     await store.write((tx) => keepOfRun(tx, fence, row, { state, ring: writer.ring }));
@@ -177,7 +224,16 @@ async function open(dir: string): Promise<Writer> {
   const local = await openLocal(readSettings({ 'data-dir': dir }, {}));
   const ring = await local.home.services.keyring();
   const daemonId = newId('dmn', Date.now());
-  const row = { id: daemonId, host: 'here', boot_id: 'boot', pid: process.pid, version: '0', started_at: Date.now(), lease_until: null, stopped_at: null };
+  const row = {
+    id: daemonId,
+    host: 'here',
+    boot_id: 'boot',
+    pid: process.pid,
+    version: '0',
+    started_at: Date.now(),
+    lease_until: null,
+    stopped_at: null,
+  };
   await local.home.store.write((tx) => insertDaemon(tx, row));
   return { local, ring, daemonId };
 }
@@ -192,7 +248,12 @@ async function main(dir: string, rounds: number, mode: string): Promise<void> {
       const name = `net-${newId('job', Date.now()).slice(-12)}`;
       await attempt(async () => {
         await call(opened, 'ci', 'workspace.add', { name, dir: import.meta.dirname });
-        await apply(opened, name, await plan(opened, name), round % REJECTED_OF === REJECTED_OF - 1 ? 'reject' : 'approve');
+        await apply(
+          opened,
+          name,
+          await plan(opened, name),
+          round % REJECTED_OF === REJECTED_OF - 1 ? 'reject' : 'approve',
+        );
       });
     }
     if (mode !== 'normal') await attempt(() => opened.local.close());

@@ -11,7 +11,8 @@ import type { Store } from '../../src/store/store.ts';
 import { type Ending, type Program, type ProgramOptions, startProgram } from './program.ts';
 import { judgeAlways } from './scenario.ts';
 
-export interface HookSiteOptions extends Pick<ProgramOptions, 'postgres'>, Pick<IngressFaceOptions, 'peers' | 'limits'> {
+export interface HookSiteOptions
+  extends Pick<ProgramOptions, 'postgres'>, Pick<IngressFaceOptions, 'peers' | 'limits'> {
   readonly hookLimits?: HookLimits;
   /** What the ingress sees in place of the store. */
   readonly wrapStore?: (store: Store) => Store;
@@ -43,15 +44,28 @@ export interface HookSite {
   events(): Promise<StoredEvent[]>;
 }
 
-export async function openHookSite(ending: Ending, { postgres = false, hookLimits, peers, limits, wrapStore = (store) => store }: HookSiteOptions = {}): Promise<HookSite> {
+export async function openHookSite(
+  ending: Ending,
+  { postgres = false, hookLimits, peers, limits, wrapStore = (store) => store }: HookSiteOptions = {},
+): Promise<HookSite> {
   const program = await startProgram(ending, { postgres });
   let url = '';
   const store = wrapStore(program.store);
-  const services = { ...program.services, reaction: { ...program.services.reaction, store }, linkOrigin: () => Promise.resolve(url) };
+  const services = {
+    ...program.services,
+    reaction: { ...program.services.reaction, store },
+    linkOrigin: () => Promise.resolve(url),
+  };
   const home: Home = { store, services };
   const logged: { fields: object; message: string }[] = [];
   const log = { error: (fields: object, message: string) => void logged.push({ fields, message }) };
-  const ingress = createIngressFace({ home, log, ...(hookLimits === undefined ? {} : { hookLimits }), ...(peers === undefined ? {} : { peers }), ...(limits === undefined ? {} : { limits }) });
+  const ingress = createIngressFace({
+    home,
+    log,
+    ...(hookLimits === undefined ? {} : { hookLimits }),
+    ...(peers === undefined ? {} : { peers }),
+    ...(limits === undefined ? {} : { limits }),
+  });
   ending.after(() => ingress.close(0));
   const listening = await ingress.listen({ host: '127.0.0.1', port: 0 });
   url = listening.url;
@@ -69,13 +83,21 @@ export async function openHookSite(ending: Ending, { postgres = false, hookLimit
     hook: async (source, name = source) => (await call<{ url: string }>('webhook.add', { name, source })).url,
     async events() {
       const rows = await program.store.db.selectFrom('events').selectAll().orderBy('id').execute();
-      return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as Record<string, string>, annotations: JSON.parse(row.annotations) as Record<string, string> }));
+      return rows.map((row) => ({
+        ...row,
+        labels: JSON.parse(row.labels) as Record<string, string>,
+        annotations: JSON.parse(row.annotations) as Record<string, string>,
+      }));
     },
   };
 }
 
 /** Sends one message; anything but a text or bytes as JSON. */
-export async function tell(url: string, body?: unknown, init: { method?: string; headers?: Readonly<Record<string, string>> } = {}): Promise<Told> {
+export async function tell(
+  url: string,
+  body?: unknown,
+  init: { method?: string; headers?: Readonly<Record<string, string>> } = {},
+): Promise<Told> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(url, {
     method: init.method ?? 'POST',

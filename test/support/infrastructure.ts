@@ -30,7 +30,13 @@ export async function addWorkspace(site: Site, name: string, text: string, more:
 export type RunVerb = 'plan' | 'apply' | 'destroy' | 'drift';
 
 /** Queues a run and waits for its end. */
-export async function runToEnd(site: Site, verb: RunVerb, name: string, raw: object = {}, limitMs = 60_000): Promise<JobRow> {
+export async function runToEnd(
+  site: Site,
+  verb: RunVerb,
+  name: string,
+  raw: object = {},
+  limitMs = 60_000,
+): Promise<JobRow> {
   const { job_id: id } = await site.call<{ job_id: string }>(`workspace.${verb}`, { name, ...raw });
   return site.waitFor(id, ['succeeded', 'failed', 'cancelled', 'interrupted'], limitMs);
 }
@@ -38,7 +44,11 @@ export async function runToEnd(site: Site, verb: RunVerb, name: string, raw: obj
 /** The view of a saved plan, as it is kept. */
 export async function planViewOf(site: Site, artifactId: string): Promise<PlanView> {
   const ring = await site.services.keyring();
-  const row = await site.store.db.selectFrom('artifacts').select(['workspace', 'sealed_view']).where('id', '=', artifactId).executeTakeFirstOrThrow();
+  const row = await site.store.db
+    .selectFrom('artifacts')
+    .select(['workspace', 'sealed_view'])
+    .where('id', '=', artifactId)
+    .executeTakeFirstOrThrow();
   const json = zstdDecompressSync(ring.open(['plan-view', artifactId, row.workspace], row.sealed_view));
   return JSON.parse(json.toString('utf8')) as PlanView;
 }

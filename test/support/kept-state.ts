@@ -14,7 +14,10 @@ export interface KeptState {
 
 interface StateJson {
   readonly serial: number;
-  readonly resources: readonly { readonly name: string; readonly instances: readonly { readonly index_key?: number; readonly status?: string }[] }[];
+  readonly resources: readonly {
+    readonly name: string;
+    readonly instances: readonly { readonly index_key?: number; readonly status?: string }[];
+  }[];
 }
 
 /** Null before the first. Throws SealBroken for one that does not open. */
@@ -25,7 +28,10 @@ export async function keptState(site: Pick<Site, 'store' | 'services'>, workspac
   const text = Buffer.from(ring.open(stateLabel(row), row.sealed)).toString('utf8');
   const state = JSON.parse(text) as StateJson;
   const all = state.resources.flatMap(({ name, instances }) =>
-    instances.map(({ index_key: key, status }) => [key === undefined ? name : `${name}[${key}]`, { tainted: status === 'tainted' }] as const),
+    instances.map(
+      ({ index_key: key, status }) =>
+        [key === undefined ? name : `${name}[${key}]`, { tainted: status === 'tainted' }] as const,
+    ),
   );
   return { version: row.version, serial: state.serial, jobId: row.job_id, resources: new Map(all) };
 }

@@ -7,7 +7,16 @@ export interface ReceivedPage {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   /** What was posted, where it is JSON. */
-  readonly page: { readonly topic?: string; readonly sequence_id?: string; readonly id?: string; readonly title: string; readonly message: string; readonly click: string; readonly priority: number; readonly actions: readonly { action: string; label: string; url: string; method?: string }[] };
+  readonly page: {
+    readonly topic?: string;
+    readonly sequence_id?: string;
+    readonly id?: string;
+    readonly title: string;
+    readonly message: string;
+    readonly click: string;
+    readonly priority: number;
+    readonly actions: readonly { action: string; label: string; url: string; method?: string }[];
+  };
   readonly at: number;
 }
 
@@ -27,8 +36,15 @@ export async function openReceiver(ending: Ending): Promise<Receiver> {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
-      pages.push({ path: request.url ?? '', headers: request.headers, page: JSON.parse(text) as ReceivedPage['page'], at: Date.now() });
-      void Promise.resolve(receiver.onPage?.()).then(() => response.writeHead(receiver.answer, { 'content-type': 'application/json' }).end('{"id":"x","event":"message"}'));
+      pages.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        page: JSON.parse(text) as ReceivedPage['page'],
+        at: Date.now(),
+      });
+      void Promise.resolve(receiver.onPage?.()).then(() =>
+        response.writeHead(receiver.answer, { 'content-type': 'application/json' }).end('{"id":"x","event":"message"}'),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -24,7 +24,10 @@ export interface PlannedResource {
 }
 
 export function resource({ address, action, previous, deposed }: PlannedResource): Buffer {
-  const optional = [...(previous === undefined ? [] : [field(14, previous)]), ...(deposed === undefined ? [] : [field(7, deposed)])];
+  const optional = [
+    ...(previous === undefined ? [] : [field(14, previous)]),
+    ...(deposed === undefined ? [] : [field(7, deposed)]),
+  ];
   return field(3, Buffer.concat([field(8, 'provider'), field(9, field(1, action)), field(13, address), ...optional]));
 }
 
@@ -89,7 +92,13 @@ export function zipOfTwo(first: Buffer, second: Buffer): Buffer {
   const hiddenAt = locals[0].length + locals[1].length;
   const record = Buffer.alloc(56);
   record.writeUInt32LE(0x06064b50, 0);
-  for (const [index, value] of [directoryOf(second).count, directoryOf(second).count, hidden.length, hiddenAt].entries()) record.writeBigUInt64LE(BigInt(value), 24 + 8 * index);
+  for (const [index, value] of [
+    directoryOf(second).count,
+    directoryOf(second).count,
+    hidden.length,
+    hiddenAt,
+  ].entries())
+    record.writeBigUInt64LE(BigInt(value), 24 + 8 * index);
   const { bytes: shown, lastAt } = movedDirectory(first, locals[0].length);
   const comment = Buffer.alloc(0xffff - shown.length);
   comment.writeUInt32LE(0x07064b50, comment.length - 20);
@@ -103,5 +112,8 @@ export function zipOfTwo(first: Buffer, second: Buffer): Buffer {
 }
 
 export function planFile(...parts: readonly Buffer[]): Buffer {
-  return zipOf([['tfplan', planMessage(...parts)], ['tfstate', Buffer.from('{}')]]);
+  return zipOf([
+    ['tfplan', planMessage(...parts)],
+    ['tfstate', Buffer.from('{}')],
+  ]);
 }

@@ -88,8 +88,12 @@ export function layHome(password: string): Home {
 }
 
 function unprivileged(): Account {
-  const row = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':')).find(([name]) => name === 'nobody');
-  if (row === undefined) throw new Error('PostgreSQL refuses to run as root, and there is no account "nobody" to run it as.');
+  const row = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === 'nobody');
+  if (row === undefined)
+    throw new Error('PostgreSQL refuses to run as root, and there is no account "nobody" to run it as.');
   return { uid: Number(row[2]), gid: Number(row[3]) };
 }
 
@@ -132,17 +136,30 @@ function initialise(home: Home, password: string): void {
   // The cluster as made is not what is under test, hence --no-sync; what the server writes later is synced.
   const result = spawnSync(
     join(home.binaries, 'bin', 'initdb'),
-    ['-D', home.data, '-U', 'postgres', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    [
+      '-D',
+      home.data,
+      '-U',
+      'postgres',
+      '--pwfile',
+      passwordFile,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
     { ...home.account, cwd: home.data, env: ENVIRONMENT, encoding: 'utf8' },
   );
-  if (result.status !== 0) throw new Error(`initdb failed: ${result.error?.message ?? ''}\n${result.stdout}\n${result.stderr}`);
+  if (result.status !== 0)
+    throw new Error(`initdb failed: ${result.error?.message ?? ''}\n${result.stdout}\n${result.stderr}`);
 }
 
 function giveAway(home: Home, passwordFile: string, { uid, gid }: Account): void {
   chmodSync(home.directory, 0o711);
   for (const path of [home.data, passwordFile]) chownSync(path, uid, gid);
   lchownSync(home.binaries, uid, gid);
-  for (const entry of readdirSync(home.binaries, { recursive: true, encoding: 'utf8' })) lchownSync(join(home.binaries, entry), uid, gid);
+  for (const entry of readdirSync(home.binaries, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(home.binaries, entry), uid, gid);
 }
 
 /** Starts the server on `port` of the loopback address; it does not answer yet when this returns. */

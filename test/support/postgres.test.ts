@@ -34,7 +34,7 @@ test('A dropped database is gone, also while a connection to it is open, and a s
   await assert.rejects(query(fresh.url, 'SELECT 1'), /does not exist/);
 });
 
-describe('A server of one\'s own', () => {
+describe("A server of one's own", () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres();
@@ -42,7 +42,8 @@ describe('A server of one\'s own', () => {
   after(() => server.stop());
 
   test('is PostgreSQL 18, syncs what it commits, and opens no socket in the file system', async () => {
-    const settings = "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'unix_socket_directories') ORDER BY name";
+    const settings =
+      "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'unix_socket_directories') ORDER BY name";
     assert.deepEqual(await query(server.url, settings), [
       { name: 'fsync', setting: 'on' },
       { name: 'synchronous_commit', setting: 'on' },
@@ -68,9 +69,12 @@ describe('A server of one\'s own', () => {
 });
 
 test('A killed test process leaves no server behind', async () => {
-  const program = "const { startPostgres } = await import(process.argv[1]); console.log((await startPostgres()).url); setInterval(() => {}, 1000);";
+  const program =
+    'const { startPostgres } = await import(process.argv[1]); console.log((await startPostgres()).url); setInterval(() => {}, 1000);';
   const kit = new URL('postgres.ts', import.meta.url).href;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, kit], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, kit], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const client = new Client({ connectionString: url });
   const cut = new Promise((resolve) => client.on('error', resolve));

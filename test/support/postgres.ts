@@ -102,7 +102,8 @@ class Keeper {
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_TAIL_CHARS);
     });
-    if (this.#child.stdout !== null) createInterface({ input: this.#child.stdout }).on('line', (line) => this.#hear(line));
+    if (this.#child.stdout !== null)
+      createInterface({ input: this.#child.stdout }).on('line', (line) => this.#hear(line));
   }
 
   /** The next answer: the server's URL, or an error with the tail of the server's log. */

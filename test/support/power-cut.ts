@@ -7,7 +7,15 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** What strace is asked for. Only the thread that starts is traced, which is the one that SQLite works in. */
-export const TRACED = ['-qq', '-y', '-xx', '-s', '1000000', '-e', 'trace=pwrite64,write,ftruncate,fsync,fdatasync,unlink'];
+export const TRACED = [
+  '-qq',
+  '-y',
+  '-xx',
+  '-s',
+  '1000000',
+  '-e',
+  'trace=pwrite64,write,ftruncate,fsync,fdatasync,unlink',
+];
 
 /** One call that succeeded. `file` is a name without its folder. */
 export type Call =
@@ -39,7 +47,8 @@ function callOf(line: string): Call | undefined {
   if (name === 'ftruncate') return { to: 'truncate', file, size: Number(rest) };
   const [, content = '', length, offset] = CONTENT.exec(rest) ?? [];
   const data = bytesOf(content);
-  if (String(data.length) !== length || length !== result) throw new Error(`a write of ${file} was not whole: ${line.slice(-60)}`);
+  if (String(data.length) !== length || length !== result)
+    throw new Error(`a write of ${file} was not whole: ${line.slice(-60)}`);
   if (name === 'pwrite64') return { to: 'write', file, offset: Number(offset), data };
   return descriptor === STDOUT ? { to: 'say', text: data.toString() } : undefined;
 }
@@ -77,7 +86,9 @@ export class Disk {
   play(call: Call): void {
     if (call.to === 'say') this.#said += call.text;
     else if (call.to === 'sync') {
-      const content = this.#unsynced.get(call.file)?.reduce<Buffer | null>(changed, this.#synced.get(call.file) ?? null);
+      const content = this.#unsynced
+        .get(call.file)
+        ?.reduce<Buffer | null>(changed, this.#synced.get(call.file) ?? null);
       this.#unsynced.delete(call.file);
       if (content === null) this.#synced.delete(call.file);
       else if (content !== undefined) this.#synced.set(call.file, content);
@@ -92,9 +103,14 @@ export class Disk {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const file of new Set([...this.#synced.keys(), ...this.#unsynced.keys()])) {
       const before = this.#synced.get(file) ?? null;
-      const kept = (this.#unsynced.get(file) ?? []).filter(() => chance() < 0.5).flatMap((change) => torn(change, chance));
+      const kept = (this.#unsynced.get(file) ?? [])
+        .filter(() => chance() < 0.5)
+        .flatMap((change) => torn(change, chance));
       // Not into what is synced: the disk goes on from there to the next cut.
-      const content = kept.reduce<Buffer | null>(changed, before === null || kept.length === 0 ? before : Buffer.from(before));
+      const content = kept.reduce<Buffer | null>(
+        changed,
+        before === null || kept.length === 0 ? before : Buffer.from(before),
+      );
       if (content !== null) writeFileSync(join(dir, file), content, { mode: 0o600 });
     }
   }
@@ -104,14 +120,20 @@ function torn(change: Change, chance: () => number): Change[] {
   if (change.to !== 'write' || chance() >= 0.25) return [change];
   const { file, offset, data } = change;
   const starts = Array.from({ length: Math.ceil(data.length / SECTOR) }, (_, n) => n * SECTOR);
-  return starts.filter(() => chance() < 0.5).map((at) => ({ to: 'write', file, offset: offset + at, data: data.subarray(at, at + SECTOR) }));
+  return starts
+    .filter(() => chance() < 0.5)
+    .map((at) => ({ to: 'write', file, offset: offset + at, data: data.subarray(at, at + SECTOR) }));
 }
 
 /** Null is a file that is not there. Changes `content` where there is room. */
 function changed(content: Buffer | null, change: Change): Buffer | null {
   if (change.to === 'remove') return null;
-  const size = change.to === 'truncate' ? change.size : Math.max(content?.length ?? 0, change.offset + change.data.length);
-  const grown = content !== null && content.length >= size ? content.subarray(0, size) : Buffer.concat([content ?? Buffer.alloc(0)], size);
+  const size =
+    change.to === 'truncate' ? change.size : Math.max(content?.length ?? 0, change.offset + change.data.length);
+  const grown =
+    content !== null && content.length >= size
+      ? content.subarray(0, size)
+      : Buffer.concat([content ?? Buffer.alloc(0)], size);
   if (change.to === 'write') change.data.copy(grown, change.offset);
   return grown;
 }

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { Ending } from './site.ts';
 
 /** Why a test that needs certificates can't run here. In CI that is a failure. */
-export const LACKS_OPENSSL = spawnSync('openssl', ['version']).status === 0 || process.env['CI'] !== undefined ? false : 'openssl is missing';
+export const LACKS_OPENSSL =
+  spawnSync('openssl', ['version']).status === 0 || process.env['CI'] !== undefined ? false : 'openssl is missing';
 
 const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
@@ -40,8 +41,16 @@ export function createAuthority(ending: Ending): Authority {
     caFile,
     certificate(names, { expired = false } = {}) {
       made += 1;
-      const [own, request, cert, extensions] = [file(`${made}.key`), file(`${made}.csr`), file(`${made}.pem`), file(`${made}.txt`)];
-      writeFileSync(extensions, `subjectAltName=${names.map((name) => `${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`).join(',')}\n`);
+      const [own, request, cert, extensions] = [
+        file(`${made}.key`),
+        file(`${made}.csr`),
+        file(`${made}.pem`),
+        file(`${made}.txt`),
+      ];
+      writeFileSync(
+        extensions,
+        `subjectAltName=${names.map((name) => `${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`).join(',')}\n`,
+      );
       openssl('req', '-new', ...EC, '-keyout', own, '-out', request, '-subj', `/CN=${names[0] ?? ''}`);
       const signer = ['-CA', caFile, '-CAkey', key, '-set_serial', String(made), '-extfile', extensions];
       openssl('x509', '-req', '-in', request, ...signer, '-out', cert, '-days', expired ? '-1' : '1');

@@ -58,17 +58,24 @@ export async function serveTcp(ending: Ending, converse: (socket: Socket) => voi
 }
 
 /** As `serveTcp`, over TLS with the certificate of the name that the client asks for, which is '' for an address. */
-export async function serveTls(ending: Ending, certificateOf: (name: string) => Certificate, converse: (socket: TLSSocket, name: string) => void): Promise<number> {
+export async function serveTls(
+  ending: Ending,
+  certificateOf: (name: string) => Certificate,
+  converse: (socket: TLSSocket, name: string) => void,
+): Promise<number> {
   const contexts = new Map<string, SecureContext>();
   const contextOf = (name: string): SecureContext => {
     const context = contexts.get(name) ?? createSecureContext(certificateOf(name));
     contexts.set(name, context);
     return context;
   };
-  const server = createTls({ ...certificateOf(''), ALPNProtocols: ['http/1.1'], SNICallback: (name, done) => done(null, contextOf(name)) }, (socket) => {
-    socket.on('error', () => undefined);
-    converse(socket, socket.servername || '');
-  });
+  const server = createTls(
+    { ...certificateOf(''), ALPNProtocols: ['http/1.1'], SNICallback: (name, done) => done(null, contextOf(name)) },
+    (socket) => {
+      socket.on('error', () => undefined);
+      converse(socket, socket.servername || '');
+    },
+  );
   // The other side refused the certificate, which is what several tests are about.
   server.on('tlsClientError', () => undefined);
   return openServer(ending, server);

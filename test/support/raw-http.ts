@@ -42,13 +42,24 @@ export function untilHas(socket: Socket, text: string): Promise<string> {
 }
 
 /** One request with `Connection: close`, as text. */
-export function request(method: string, target: string, headers: Readonly<Record<string, string>> = {}, body = ''): string {
-  const lines = Object.entries({ Host: 'localhost', Connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+export function request(
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): string {
+  const lines = Object.entries({ Host: 'localhost', Connection: 'close', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** Status and body of a raw answer. */
 export function split(answer: string): { status: number; head: string; body: string } {
   const at = answer.indexOf('\r\n\r\n');
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0), head: answer.slice(0, Math.max(0, at)), body: answer.slice(at + 4) };
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0),
+    head: answer.slice(0, Math.max(0, at)),
+    body: answer.slice(at + 4),
+  };
 }

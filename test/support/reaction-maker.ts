@@ -15,16 +15,44 @@ export const TRUE: Action = { kind: 'command', command: ['true'], inventory: 'lo
 /** What one process works with; `wakes` counts how often its daemon was woken. */
 export function reactionOf(store: Store): ReactionDeps & { wakes(): number } {
   let wakes = 0;
-  return { store, clock: systemClock, wake: () => void (wakes += 1), approvalTtlMs: 3_600_000, rules: new RuleBook(store, systemClock), turns: new Turns(systemClock), wakes: () => wakes };
+  return {
+    store,
+    clock: systemClock,
+    wake: () => void (wakes += 1),
+    approvalTtlMs: 3_600_000,
+    rules: new RuleBook(store, systemClock),
+    turns: new Turns(systemClock),
+    wakes: () => wakes,
+  };
 }
 
 /** Adds a rule that matches every alert of `alert`, and lets `rules` look again. */
-export async function addRule({ store, rules }: Pick<ReactionDeps, 'store' | 'rules'>, name: string, some: Partial<NewRule> = {}): Promise<void> {
-  const rest = { cooldownMs: null, approval: 'none', approvalTtlMs: null, action: TRUE, owners: ['rolf'], addedBy: 'rolf' } as const;
+export async function addRule(
+  { store, rules }: Pick<ReactionDeps, 'store' | 'rules'>,
+  name: string,
+  some: Partial<NewRule> = {},
+): Promise<void> {
+  const rest = {
+    cooldownMs: null,
+    approval: 'none',
+    approvalTtlMs: null,
+    action: TRUE,
+    owners: ['rolf'],
+    addedBy: 'rolf',
+  } as const;
   await store.write((tx) => insertRule(tx, { name, when: 'event.source == "generic"', ...rest, ...some }));
   rules.forget();
 }
 
 export function alert(some: Partial<NormalEvent> = {}): NormalEvent {
-  return { source: 'generic', name: 'DiskFull', status: 'firing', severity: 'critical', fingerprint: 'disk-1', labels: { instance: 'db1' }, annotations: {}, ...some };
+  return {
+    source: 'generic',
+    name: 'DiskFull',
+    status: 'firing',
+    severity: 'critical',
+    fingerprint: 'disk-1',
+    labels: { instance: 'db1' },
+    annotations: {},
+    ...some,
+  };
 }

@@ -38,7 +38,10 @@ export async function runWriter({ dataDir, rounds, mode = 'full', strace, cacheD
 
 /** The last line of a program that was ended may be cut: what is not whole was not said. */
 export function readSaid(text: string): Omit<Wrote, 'stderr'> {
-  const lines = text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Said);
+  const lines = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Said);
   return {
     facts: lines.flatMap((line) => ('done' in line ? line.done : [])),
     refused: lines.flatMap((line) => ('refused' in line ? [line.refused] : [])),

@@ -76,7 +76,10 @@ export async function send(program: Program, as: Identity, sending: Sending): Pr
     ...sending.headers,
   };
   const init = { method, headers, redirect: 'manual' as const };
-  const response = await fetch(program.url + path, body === undefined ? init : { ...init, body: raw ? body : JSON.stringify(body) });
+  const response = await fetch(
+    program.url + path,
+    body === undefined ? init : { ...init, body: raw ? body : JSON.stringify(body) },
+  );
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
@@ -91,7 +94,8 @@ function judge(scenario: Scenario, { status, headers, text, json }: Received): v
   const { expect } = scenario;
   assert.equal(status, expect.status, text);
   judgeAlways(headers);
-  const envelope = json as { kind?: string; data?: unknown; error?: { code: string; message: string; hint: string } } | undefined;
+  const envelope = json as
+    { kind?: string; data?: unknown; error?: { code: string; message: string; hint: string } } | undefined;
   if (expect.kind !== undefined || expect.code !== undefined) {
     assert.match(text, /^\{"schema_version":1,"kind":"[a-z._]+","(data|error)":.*\}\n$/s);
   }
@@ -128,7 +132,10 @@ function fill(sending: Sending, given: Readonly<Record<string, string>>): Sendin
 }
 
 function replaced(text: string, given: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$([a-z]+)/gi, (_all, name: string) => given[name] ?? assert.fail(`nothing is given under ${name}`));
+  return text.replaceAll(
+    /\$([a-z]+)/gi,
+    (_all, name: string) => given[name] ?? assert.fail(`nothing is given under ${name}`),
+  );
 }
 
 function parsed(text: string): unknown {

@@ -32,9 +32,18 @@ export function storeAt(store: Store, time: MovedTime): Store {
   return { ...store, dialect: { ...store.dialect, clock: () => Promise.resolve(time.now()) } };
 }
 
-export const TRUE: ScheduledAction = { kind: 'command', command: ['/bin/true'], inventory: 'localhost', limit: null, timeout: null };
+export const TRUE: ScheduledAction = {
+  kind: 'command',
+  command: ['/bin/true'],
+  inventory: 'localhost',
+  limit: null,
+  timeout: null,
+};
 
-export async function addSchedule(store: Store, some: Partial<Omit<ScheduleRow, 'action'>> & { action?: ScheduledAction } = {}): Promise<ScheduleRow> {
+export async function addSchedule(
+  store: Store,
+  some: Partial<Omit<ScheduleRow, 'action'>> & { action?: ScheduledAction } = {},
+): Promise<ScheduleRow> {
   const { action = TRUE } = some;
   const row: ScheduleRow = {
     name: 'nightly',

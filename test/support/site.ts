@@ -114,10 +114,14 @@ export async function openSite(ending: Ending, options: SiteOptions = {}): Promi
     leftRuns: () => readdirSync(runsDirFor(flags.dataDir)).filter((name) => name.startsWith('job_')),
     events: (jobId) => allEvents(store, jobId),
     waitFor: (jobId, states, limitMs) =>
-      until(`job ${jobId} is ${states.join(' or ')}`, async () => {
-        const now = await row(jobId);
-        return states.includes(now.state) ? now : undefined;
-      }, limitMs),
+      until(
+        `job ${jobId} is ${states.join(' or ')}`,
+        async () => {
+          const now = await row(jobId);
+          return states.includes(now.state) ? now : undefined;
+        },
+        limitMs,
+      ),
   };
 }
 
@@ -132,7 +136,12 @@ async function mintToken(local: Local): Promise<string> {
   return (await call<{ token: string }>(local, 'token.create', { name: 'story', scope: 'operator' })).token;
 }
 
-async function call<T>({ home, caller }: Local, operationId: string, raw: object, as: Partial<Caller> = {}): Promise<T> {
+async function call<T>(
+  { home, caller }: Local,
+  operationId: string,
+  raw: object,
+  as: Partial<Caller> = {},
+): Promise<T> {
   const operation = OPERATIONS.find((row) => row.id === operationId);
   if (operation === undefined) throw new Error(`the table has no ${operationId}`);
   const answer = await invoke(home, operation, { caller: { ...caller, ...as }, raw });
@@ -140,7 +149,10 @@ async function call<T>({ home, caller }: Local, operationId: string, raw: object
   return answer.data as T;
 }
 
-async function queue(store: Store, { command, key = null, privileged = true, timeoutMs = TIMEOUT_MS }: QueuedCommand): Promise<string> {
+async function queue(
+  store: Store,
+  { command, key = null, privileged = true, timeoutMs = TIMEOUT_MS }: QueuedCommand,
+): Promise<string> {
   const spec: CommandSpec = { inventory: 'localhost', limit: null, command, egressPorts: [] };
   return store.write(async (tx) => {
     const id = newId('job', tx.now);

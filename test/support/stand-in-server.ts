@@ -18,7 +18,10 @@ export interface StandIn {
 }
 
 /** `answer` is called with each request and how many came before it. The server ends with the test. */
-export async function standIn(t: TestContext, answer: (request: Seen, response: ServerResponse, before: number) => void): Promise<StandIn> {
+export async function standIn(
+  t: TestContext,
+  answer: (request: Seen, response: ServerResponse, before: number) => void,
+): Promise<StandIn> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -40,18 +43,35 @@ export async function standIn(t: TestContext, answer: (request: Seen, response: 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-export function sendJson(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
 }
 
 /** As the HTTP face tells a failure. */
 export function sendFailure(response: ServerResponse, code: FailureCode, message = 'It is so.'): void {
   const { status, retryAfter } = failureRow(code);
-  sendJson(response, status, encodeFailure(new Failure(code, message)), retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
+  sendJson(
+    response,
+    status,
+    encodeFailure(new Failure(code, message)),
+    retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) },
+  );
 }
 
 /** Begins a stream and sends `events` as the HTTP face writes them. */
-export function sendEvents(response: ServerResponse, events: readonly { event: string; id?: number; data: string }[]): void {
+export function sendEvents(
+  response: ServerResponse,
+  events: readonly { event: string; id?: number; data: string }[],
+): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  response.write(events.map(({ event, id, data }) => `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`).join(''));
+  response.write(
+    events
+      .map(({ event, id, data }) => `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)
+      .join(''),
+  );
 }

@@ -34,7 +34,9 @@ class Screen extends Writable {
 }
 
 /** Time that passes at once: a pause ends as soon as nothing else is to do. */
-export function hurriedClock(startMs = Date.parse('2026-11-21T12:00:00.000Z')): Clock & { readonly pausesMs: number[] } {
+export function hurriedClock(
+  startMs = Date.parse('2026-11-21T12:00:00.000Z'),
+): Clock & { readonly pausesMs: number[] } {
   let nowMs = startMs;
   const pausesMs: number[] = [];
   return {
@@ -71,7 +73,10 @@ export function appOf(home: Home, caller: Caller = localCaller('ana')): App {
 export async function svc(argv: readonly string[], given: Given = {}): Promise<Ran> {
   const stdin = Object.assign(new PassThrough(), given.typed === undefined ? {} : { isTTY: true });
   stdin.end(given.typed ?? '');
-  const stdout = Object.assign(new Screen(), given.columns === undefined ? {} : { isTTY: true, columns: given.columns });
+  const stdout = Object.assign(
+    new Screen(),
+    given.columns === undefined ? {} : { isTTY: true, columns: given.columns },
+  );
   const stderr = new Screen();
   const terminal: Terminal = {
     argv,

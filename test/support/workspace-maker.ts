@@ -19,7 +19,11 @@ export interface MadeWorkspace extends Partial<NewWorkspace> {
   readonly serial?: number;
 }
 
-export async function makeWorkspace(program: Program, name: string, { serial, ...some }: MadeWorkspace = {}): Promise<void> {
+export async function makeWorkspace(
+  program: Program,
+  name: string,
+  { serial, ...some }: MadeWorkspace = {},
+): Promise<void> {
   await program.store.write(async (tx) => {
     await insertWorkspace(tx, workspaceRow(name, some));
     if (serial !== undefined) await moveWorkspace(tx, name, { serial, lineage: LINEAGE, byJob: null, via: null });
@@ -27,7 +31,12 @@ export async function makeWorkspace(program: Program, name: string, { serial, ..
 }
 
 /** Answers the id of a saved plan that was made from serial 3. What is sealed in it is made up. */
-export async function makePlan(program: Program, workspace: string, verdict: Verdict | null, some: Partial<Omit<ArtifactRow, 'created_at' | 'consumed_by'>> = {}): Promise<string> {
+export async function makePlan(
+  program: Program,
+  workspace: string,
+  verdict: Verdict | null,
+  some: Partial<Omit<ArtifactRow, 'created_at' | 'consumed_by'>> = {},
+): Promise<string> {
   const artifact: Omit<ArtifactRow, 'created_at' | 'consumed_by'> = {
     id: newId('art', Date.now()),
     workspace,
@@ -74,7 +83,12 @@ export async function noJob(program: Program): Promise<void> {
 
 /** The last audit row. */
 export async function audited(program: Program): Promise<unknown> {
-  const row = await program.store.db.selectFrom('ledger').select(['operation', 'target', 'detail']).orderBy('seq', 'desc').limit(1).executeTakeFirstOrThrow();
+  const row = await program.store.db
+    .selectFrom('ledger')
+    .select(['operation', 'target', 'detail'])
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
   return { ...row, detail: JSON.parse(row.detail) as unknown };
 }
 
@@ -86,7 +100,10 @@ export function jobIdOf(body: unknown): string {
 export async function callLocally<T>(program: Program, operation: string, raw: object): Promise<T> {
   const row = OPERATIONS.find(({ id }) => id === operation);
   if (row === undefined) throw new Error(`the table has no ${operation}`);
-  const answer = await invoke({ store: program.store, services: program.services }, row, { caller: localCaller('tester'), raw });
+  const answer = await invoke({ store: program.store, services: program.services }, row, {
+    caller: localCaller('tester'),
+    raw,
+  });
   if (answer.shape !== 'body') throw new Error(`${operation} answered ${answer.shape}`);
   return answer.data as T;
 }

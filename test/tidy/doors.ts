@@ -45,7 +45,8 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 export const doorRule: SourceRule = {
   why: 'A test drives time and chance only where they come in by lib/clock and lib/random, and a setting has help and a default only in config.',
   find(source) {
-    const exempt = !source.path.startsWith('src/') || isTest(source.path) || DOORS.some((door) => source.path.startsWith(door));
+    const exempt =
+      !source.path.startsWith('src/') || isTest(source.path) || DOORS.some((door) => source.path.startsWith(door));
     return exempt ? [] : judgeNodes(source, judge);
   },
 };
@@ -69,7 +70,12 @@ function member(node: Node): string | undefined {
 function destructured(node: Node): string | undefined {
   if (!isBindingElement(node)) return undefined;
   const declaration = node.parent.parent;
-  if (!isVariableDeclaration(declaration) || declaration.initializer === undefined || !isIdentifier(declaration.initializer)) return undefined;
+  if (
+    !isVariableDeclaration(declaration) ||
+    declaration.initializer === undefined ||
+    !isIdentifier(declaration.initializer)
+  )
+    return undefined;
   const owner = declaration.initializer.text;
   const name = (node.propertyName ?? node.name)?.getText();
   return name !== undefined && owns(owner, name) ? `${owner}.${name}` : undefined;

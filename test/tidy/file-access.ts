@@ -10,17 +10,24 @@ const DOOR = 'src/runners/run-files/';
 /** Files of those folders that use paths all the same, and why no program of a run can lead them elsewhere. */
 export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/daemon/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
-  'src/daemon/rescue.ts': 'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
+  'src/daemon/rescue.ts':
+    'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
   'src/daemon/store-for-tests.ts': 'makes folders for tests',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
-  'src/runners/checkout/copy-tree.ts': 'copies a tree into a new run directory before the first program of the run starts',
-  'src/runners/checkout/erase.ts': 'makes and removes entries of a folder of the service, addressed from its descriptor',
-  'src/runners/checkout/git.ts': 'writes a checkout in the data directory, and adds up the sizes of what git wrote without opening a file',
+  'src/runners/checkout/copy-tree.ts':
+    'copies a tree into a new run directory before the first program of the run starts',
+  'src/runners/checkout/erase.ts':
+    'makes and removes entries of a folder of the service, addressed from its descriptor',
+  'src/runners/checkout/git.ts':
+    'writes a checkout in the data directory, and adds up the sizes of what git wrote without opening a file',
   'src/runners/checkout/git-place.ts': 'makes the folder of git before git is started, and never opens one afterwards',
   'src/runners/checkout/git-tree.ts': 'writes a checkout in the data directory, which no run may write',
-  'src/runners/checkout/git-access.ts': 'looks for programs and for files of the account that git needs, outside of runs',
-  'src/runners/checkout/git-objects.ts': 'reads and writes a fetched repository in the data directory, which no run may write',
-  'src/runners/checkout/hooks-file.ts': 'reads a source, or a new copy of it before the first program of the run starts',
+  'src/runners/checkout/git-access.ts':
+    'looks for programs and for files of the account that git needs, outside of runs',
+  'src/runners/checkout/git-objects.ts':
+    'reads and writes a fetched repository in the data directory, which no run may write',
+  'src/runners/checkout/hooks-file.ts':
+    'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/process/process-table.ts': 'reads /proc',
@@ -41,6 +48,8 @@ export const fileAccessRule: SourceRule = {
     const { path } = source;
     const isFree = isTest(path) || path.startsWith(DOOR) || Object.hasOwn(PATH_USERS, path);
     if (isFree || !WORKS_ON_RUNS.some((folder) => path.startsWith(folder))) return [];
-    return importsOf(source).flatMap(({ node, target }) => (FILE_SYSTEM.test(target ?? '') ? [finding(source, node, `imports ${target}`)] : []));
+    return importsOf(source).flatMap(({ node, target }) =>
+      FILE_SYSTEM.test(target ?? '') ? [finding(source, node, `imports ${target}`)] : [],
+    );
   },
 };

@@ -17,7 +17,8 @@ interface Layer {
 }
 
 const BASE = ['lib', 'domain'];
-const LEAF_WHY = 'store, runners, probes and push stand side by side: app.ts and the daemon bring them together, they get data and report by callbacks.';
+const LEAF_WHY =
+  'store, runners, probes and push stand side by side: app.ts and the daemon bring them together, they get data and report by callbacks.';
 
 /** Folder (or file directly in src) to the folders that it may import besides itself. */
 const LAYERS: Readonly<Record<string, Layer>> = {
@@ -29,8 +30,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   runners: { may: BASE, why: LEAF_WHY },
   probes: { may: BASE, why: LEAF_WHY },
   push: { may: BASE, why: LEAF_WHY },
-  reaction: { may: [...BASE, 'config', 'store'], why: 'reaction decides on events and writes the outcome; what it starts, it starts by a row in the store.' },
-  doctor: { may: [...BASE, 'config', 'store'], why: 'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the examination.' },
+  reaction: {
+    may: [...BASE, 'config', 'store'],
+    why: 'reaction decides on events and writes the outcome; what it starts, it starts by a row in the store.',
+  },
+  doctor: {
+    may: [...BASE, 'config', 'store'],
+    why: 'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the examination.',
+  },
   operations: {
     may: [...BASE, 'config', 'store', 'probes', 'push', 'reaction', 'doctor'],
     why: 'An operation only enqueues: it never runs a job itself, and it does not know through which face it was called.',
@@ -68,7 +75,10 @@ export const layerRule: SourceRule = {
       return [{ path: source.path, what: `src/${from} is not in the table of layers (test/tidy/layers.ts)` }];
     }
     return importsOf(source).flatMap(({ node, target }) => {
-      const what = target === undefined ? 'an import whose target is not a literal can not be checked' : judge(source.path, from, target);
+      const what =
+        target === undefined
+          ? 'an import whose target is not a literal can not be checked'
+          : judge(source.path, from, target);
       return what === undefined ? [] : [finding(source, node, what)];
     });
   },
@@ -104,14 +114,18 @@ export function importsOf(source: Source): { node: Node; target: string | undefi
   const found: { node: Node; target: string | undefined }[] = [];
   walk(source.tree, (node) => {
     if (isImportDeclaration(node)) found.push({ node, target: literal(node.moduleSpecifier) });
-    else if (isExportDeclaration(node) && node.moduleSpecifier !== undefined) found.push({ node, target: literal(node.moduleSpecifier) });
-    else if (isImportTypeNode(node)) found.push({ node, target: isLiteralTypeNode(node.argument) ? literal(node.argument.literal) : undefined });
+    else if (isExportDeclaration(node) && node.moduleSpecifier !== undefined)
+      found.push({ node, target: literal(node.moduleSpecifier) });
+    else if (isImportTypeNode(node))
+      found.push({ node, target: isLiteralTypeNode(node.argument) ? literal(node.argument.literal) : undefined });
     else if (isCallExpression(node) && loads(node.expression)) found.push({ node, target: literal(node.arguments[0]) });
   });
   return found;
 }
 
 function loads(callee: Node): boolean {
-  return callee.kind === SyntaxKind.ImportKeyword || (callee.kind === SyntaxKind.Identifier && callee.getText() === 'require');
+  return (
+    callee.kind === SyntaxKind.ImportKeyword ||
+    (callee.kind === SyntaxKind.Identifier && callee.getText() === 'require')
+  );
 }
-

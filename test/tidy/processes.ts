@@ -34,7 +34,9 @@ function shellImport(node: Node): string | undefined {
   const bindings = node.importClause?.namedBindings;
   if (bindings === undefined || !isNamedImports(bindings)) return undefined;
   const names = bindings.elements.map((element) => (element.propertyName ?? element.name).text);
-  return names.some((name) => name === 'exec' || name === 'execSync') ? 'imports exec or execSync, which start a shell' : undefined;
+  return names.some((name) => name === 'exec' || name === 'execSync')
+    ? 'imports exec or execSync, which start a shell'
+    : undefined;
 }
 
 /** `childProcess.execSync(...)`; `exec` alone is also a method of a RegExp, so its object must be named like the module. */
@@ -42,7 +44,9 @@ function shellMember(node: Node): string | undefined {
   if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return undefined;
   const { name, expression } = node.expression;
   const isModule = /^(cp|child_?process)$/i.test(expression.getText());
-  return name.text === 'execSync' || (name.text === 'exec' && isModule) ? `calls ${name.text}, which starts a shell` : undefined;
+  return name.text === 'execSync' || (name.text === 'exec' && isModule)
+    ? `calls ${name.text}, which starts a shell`
+    : undefined;
 }
 
 /** `shell: true` anywhere, and `shell: '/bin/bash'` among the options of a start. */
@@ -50,7 +54,11 @@ function shellOption(node: Node): string | undefined {
   if (!isPropertyAssignment(node) || node.name.getText().replaceAll(/['"]/g, '') !== 'shell') return undefined;
   if (node.initializer.kind === SyntaxKind.TrueKeyword) return 'has the option shell: true';
   const call = isObjectLiteralExpression(node.parent) ? node.parent.parent : undefined;
-  const asks = call !== undefined && isCallExpression(call) && startsProgram(call) && node.initializer.kind !== SyntaxKind.FalseKeyword;
+  const asks =
+    call !== undefined &&
+    isCallExpression(call) &&
+    startsProgram(call) &&
+    node.initializer.kind !== SyntaxKind.FalseKeyword;
   return asks ? 'starts a program with the option shell' : undefined;
 }
 
@@ -59,7 +67,8 @@ function shellStart(node: Node): string | undefined {
   if (!isCallExpression(node) || !startsProgram(node)) return undefined;
   const [program, args] = node.arguments;
   const name = literal(program)?.split('/').at(-1);
-  if (name === undefined || !SHELLS.includes(name) || args === undefined || !isArrayLiteralExpression(args)) return undefined;
+  if (name === undefined || !SHELLS.includes(name) || args === undefined || !isArrayLiteralExpression(args))
+    return undefined;
   return args.elements.some((element) => /^-[a-z]*c$/.test(literal(element) ?? '')) ? `starts ${name} -c` : undefined;
 }
 
@@ -72,7 +81,8 @@ export const evalRule: SourceRule = {
   why: 'Text that becomes code is a way in for whoever writes the text.',
   find: (source) =>
     judgeNodes(source, (node) => {
-      if (isImportDeclaration(node) && /^(node:)?vm$/.test(literal(node.moduleSpecifier) ?? '')) return 'imports node:vm';
+      if (isImportDeclaration(node) && /^(node:)?vm$/.test(literal(node.moduleSpecifier) ?? ''))
+        return 'imports node:vm';
       if (!isCallExpression(node) && !isNewExpression(node)) return undefined;
       const name = isIdentifier(node.expression) ? node.expression.text : '';
       return name === 'eval' || name === 'Function' ? `calls ${name}` : undefined;

@@ -12,9 +12,12 @@ export interface RepositoryFile {
 
 /** All files below `root` that .gitignore does not name, sorted by path. */
 export function repositoryFiles(root: string): RepositoryFile[] {
-  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter((line) => line !== '');
+  const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   const isIgnored = (name: string): boolean =>
-    name === '.git' || ignored.some((line) => (line.startsWith('*') ? name.endsWith(line.slice(1)) : name === line.replace(/\/$/, '')));
+    name === '.git' ||
+    ignored.some((line) => (line.startsWith('*') ? name.endsWith(line.slice(1)) : name === line.replace(/\/$/, '')));
   const paths: string[] = [];
   const look = (directory: string): void => {
     for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
@@ -33,7 +36,8 @@ export function repositoryFiles(root: string): RepositoryFile[] {
 
 const VAGUE = /^(utils?|helpers?|commons?|managers?)$/i;
 
-export const VAGUE_NAME_WHY = 'A name that says nothing collects everything: call the file after the one thing that is in it.';
+export const VAGUE_NAME_WHY =
+  'A name that says nothing collects everything: call the file after the one thing that is in it.';
 
 export function vagueName(path: string): Finding[] {
   const words = path.split(/[/._-]|(?<=[a-z])(?=[A-Z])/);
@@ -50,19 +54,26 @@ export function privatePath({ path, text }: TextFile): Finding[] {
   return [...text.matchAll(PRIVATE_PATH)].map((match) => ({
     path,
     line: text.slice(0, match.index).split('\n').length,
-    what: `names a private path: ${text.slice(match.index, match.index + 40).trim().split('\n')[0] ?? ''}`,
+    what: `names a private path: ${
+      text
+        .slice(match.index, match.index + 40)
+        .trim()
+        .split('\n')[0] ?? ''
+    }`,
   }));
 }
 
 export const BINARY_BYTES_MAX = 200 * 1024;
-export const BINARY_WHY = 'Every clone carries a binary for ever; one this large is made by a script or fetched by a package instead.';
+export const BINARY_WHY =
+  'Every clone carries a binary for ever; one this large is made by a script or fetched by a package instead.';
 
 export function largeBinary({ path, sizeBytes, text }: RepositoryFile): Finding[] {
   const isLarge = text === undefined && sizeBytes > BINARY_BYTES_MAX;
   return isLarge ? [{ path, what: `is a binary of ${sizeBytes} bytes, at most ${BINARY_BYTES_MAX} are allowed` }] : [];
 }
 
-export const MIGRATIONS_WHY = 'Both databases are at the same step by the same name, so that one number says what a schema is, and one list tests both.';
+export const MIGRATIONS_WHY =
+  'Both databases are at the same step by the same name, so that one number says what a schema is, and one list tests both.';
 
 const MIGRATION = /^migrations\/(sqlite|postgres)\/((\d{4})_[a-z0-9_]+\.sql)$/;
 
@@ -82,17 +93,21 @@ export function unpairedMigrations(paths: readonly string[]): Finding[] {
   for (const [folder, list] of Object.entries(names)) {
     [...list].toSorted().forEach((name, index) => {
       const expected = String(index + 1).padStart(4, '0');
-      if (!name.startsWith(expected)) found.push({ path: `migrations/${folder}/${name}`, what: `stands where number ${expected} is expected` });
+      if (!name.startsWith(expected))
+        found.push({ path: `migrations/${folder}/${name}`, what: `stands where number ${expected} is expected` });
     });
   }
   return found;
 }
 
-export const REGISTRY_WHY = 'The lock names versions and their digests, not the server they came from: whoever clones has a registry of their own.';
+export const REGISTRY_WHY =
+  'The lock names versions and their digests, not the server they came from: whoever clones has a registry of their own.';
 
 /** Of package-lock.json and .npmrc. */
 export function namedRegistry({ path, text }: TextFile): Finding[] {
-  const found = text.split('\n').flatMap((line, index) => (/"resolved"\s*:|^\s*(@[^:]+:)?registry\s*=/.test(line) ? [index + 1] : []));
+  const found = text
+    .split('\n')
+    .flatMap((line, index) => (/"resolved"\s*:|^\s*(@[^:]+:)?registry\s*=/.test(line) ? [index + 1] : []));
   return found.map((line) => ({ path, line, what: 'names a registry host' }));
 }
 
@@ -102,7 +117,9 @@ export const VERSION_WHY = 'Whoever reports a fault names the version; all place
 export function versionMismatch({ path, text }: TextFile, versionSource: string): Finding[] {
   const version = /VERSION = '([^']*)'/.exec(versionSource)?.[1];
   const said = (JSON.parse(text) as { version?: unknown }).version;
-  return version !== undefined && said === version ? [] : [{ path, what: `says ${String(said)}, src/version.ts says ${String(version)}` }];
+  return version !== undefined && said === version
+    ? []
+    : [{ path, what: `says ${String(said)}, src/version.ts says ${String(version)}` }];
 }
 
 export const DEPENDENCIES_MAX = 15;
@@ -129,10 +146,14 @@ export function dependencies({ path, text }: TextFile, decisionLines: readonly s
     if (!EXACT.test(version)) found.push({ path, what: `asks for ${name} ${version}, which is not one exact version` });
   }
   const names = Object.keys(runtime);
-  if (names.length > DEPENDENCIES_MAX) found.push({ path, what: `has ${names.length} runtime dependencies, at most ${DEPENDENCIES_MAX} are allowed` });
+  if (names.length > DEPENDENCIES_MAX)
+    found.push({ path, what: `has ${names.length} runtime dependencies, at most ${DEPENDENCIES_MAX} are allowed` });
   for (const name of names) {
-    const isReasoned = decisionLines.some((line) => line.includes(`\`${name}\``) && line.split(/\s+/).length > REASON_WORDS_MIN);
-    if (!isReasoned) found.push({ path, what: `has the runtime dependency ${name} without a line of reason in docs/decisions` });
+    const isReasoned = decisionLines.some(
+      (line) => line.includes(`\`${name}\``) && line.split(/\s+/).length > REASON_WORDS_MIN,
+    );
+    if (!isReasoned)
+      found.push({ path, what: `has the runtime dependency ${name} without a line of reason in docs/decisions` });
   }
   return found;
 }

@@ -5,7 +5,8 @@ import { type Finding, finding, lineAt, type SourceRule, type TextFile, walk } f
 export const FILE_LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
 
-export const FILE_LENGTH_WHY = 'A file that one reads in one go has one subject; a longer one has two, and the second wants a name of its own.';
+export const FILE_LENGTH_WHY =
+  'A file that one reads in one go has one subject; a longer one has two, and the second wants a name of its own.';
 
 /** Of any text file. The newline at its end starts no line. */
 export function fileLength({ path, text }: TextFile): Finding[] {
@@ -30,7 +31,8 @@ export const functionLengthRule: SourceRule = {
     walk(source.tree, (node) => {
       if (!FUNCTIONS.has(node.kind) || isListOfTests(node)) return;
       const lines = lineAt(source, node.end) - lineAt(source, node.getStart(source.tree)) + 1;
-      if (lines > FUNCTION_LINES_MAX) found.push(finding(source, node, `a function has ${lines} lines, at most ${FUNCTION_LINES_MAX} are allowed`));
+      if (lines > FUNCTION_LINES_MAX)
+        found.push(finding(source, node, `a function has ${lines} lines, at most ${FUNCTION_LINES_MAX} are allowed`));
     });
     return found;
   },
@@ -38,5 +40,7 @@ export const functionLengthRule: SourceRule = {
 
 function isListOfTests(node: Node): boolean {
   const call = node.parent;
-  return isCallExpression(call) && isIdentifier(call.expression) && ['describe', 'suite'].includes(call.expression.text);
+  return (
+    isCallExpression(call) && isIdentifier(call.expression) && ['describe', 'suite'].includes(call.expression.text)
+  );
 }

@@ -37,7 +37,10 @@ export async function parse(files: readonly TextFile[]): Promise<Source[]> {
   const nameOf = (index: number): string => `/parse/${index}/${files[index]?.path ?? ''}`;
   const contents = Object.fromEntries(files.map((file, index) => [nameOf(index), file.text]));
   const config = { compilerOptions: { noLib: true, noResolve: true, types: [] }, include: ['**/*.ts'] };
-  const api = new API({ cwd: '/parse', fs: createVirtualFileSystem({ ...contents, [CONFIG]: JSON.stringify(config) }) });
+  const api = new API({
+    cwd: '/parse',
+    fs: createVirtualFileSystem({ ...contents, [CONFIG]: JSON.stringify(config) }),
+  });
   try {
     const snapshot = await api.updateSnapshot({ openProjects: [CONFIG] });
     const program = snapshot.getProject(CONFIG)?.program;

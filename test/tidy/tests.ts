@@ -35,7 +35,8 @@ function markedOption(node: Node): string | undefined {
   const call = node.parent.parent;
   const name = node.name.getText();
   if (!isCallExpression(call) || !isOneOf(call, [...SUITES, ...TESTS]) || !MARKS.includes(name)) return undefined;
-  const isOpen = node.initializer.kind === SyntaxKind.FalseKeyword || (name === 'skip' && isDecidedLater(node.initializer));
+  const isOpen =
+    node.initializer.kind === SyntaxKind.FalseKeyword || (name === 'skip' && isDecidedLater(node.initializer));
   return isOpen ? undefined : `has the option ${name}`;
 }
 

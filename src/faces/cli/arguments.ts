@@ -75,7 +75,8 @@ class Reading {
   finish(): Request {
     const topic = this.#path.join(' ');
     if (this.#help || topic === '') return { ask: 'help', topic };
-    if (this.#verb === undefined) throw new UsageFailure(`svc ${topic}: which verb? ${this.#verbNames(topic).join(', ')}.`, `svc ${topic} --help`);
+    if (this.#verb === undefined)
+      throw new UsageFailure(`svc ${topic}: which verb? ${this.#verbNames(topic).join(', ')}.`, `svc ${topic} --help`);
     this.#givePositionals(this.#verb);
     requireFlags(this.#verb, this.#fields);
     return { ask: 'run', verb: this.#verb, fields: this.#fields, flags: this.#flags };
@@ -92,7 +93,10 @@ class Reading {
       return;
     }
     const value = parts.length > 0 ? parts.join('=') : nextValue(rest);
-    if (value === null) throw this.#usage(`--${name}: expected a value${flag.values === undefined ? '' : `, one of ${flag.values.join(', ')}`}.`);
+    if (value === null)
+      throw this.#usage(
+        `--${name}: expected a value${flag.values === undefined ? '' : `, one of ${flag.values.join(', ')}`}.`,
+      );
     this.#give(flag, value, fromText(flag.type, value));
   }
 
@@ -120,7 +124,9 @@ class Reading {
   #givePositionals({ positionals, path }: Verb): void {
     const words = [...this.#words];
     for (const positional of positionals) {
-      const taken = words.splice(0, positional.rest === true ? words.length : 1).map(({ text }) => fromText(positional.type, text));
+      const taken = words
+        .splice(0, positional.rest === true ? words.length : 1)
+        .map(({ text }) => fromText(positional.type, text));
       if (taken.length > 0) this.#fields[positional.field] = positional.rest === true ? taken : taken[0];
       else if (positional.required) throw this.#usage(`svc ${path}: ${missing(positional)}.`);
     }
@@ -165,7 +171,9 @@ function nextValue(rest: Iterator<string>): string | null {
 }
 
 function requireFlags(verb: Verb, fields: Fields): void {
-  const lacking = verb.flags.find((flag) => flag.required === true && flag.field !== undefined && fields[flag.field] === undefined);
+  const lacking = verb.flags.find(
+    (flag) => flag.required === true && flag.field !== undefined && fields[flag.field] === undefined,
+  );
   if (lacking === undefined) return;
   const choice = lacking.values === undefined ? '' : ` Expected one of ${lacking.values.join(', ')}.`;
   throw new UsageFailure(`--${lacking.name}: this flag is required.${choice}`, `svc ${verb.path} --help`);

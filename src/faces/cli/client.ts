@@ -3,7 +3,8 @@ import type { Fields } from './arguments.ts';
 import type { OperationCall } from './tree.ts';
 
 /** What came back: nothing to show (204), or bytes to show, unchanged in JSON mode. */
-export type Called = { readonly shape: 'none' } | { readonly shape: 'body'; readonly chunks: AsyncIterable<string | Uint8Array> };
+export type Called =
+  { readonly shape: 'none' } | { readonly shape: 'body'; readonly chunks: AsyncIterable<string | Uint8Array> };
 
 /** One event of a stream, its data still as the JSON text that was sent. */
 export interface SentEvent {
@@ -26,7 +27,11 @@ export class ToldFailure extends Failure {
   readonly hint: string;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: FailureCode, message: string, told: { body: string; hint: string; retryAfterSeconds: number | undefined }) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    told: { body: string; hint: string; retryAfterSeconds: number | undefined },
+  ) {
     super(code, message);
     this.body = told.body;
     this.hint = told.hint;

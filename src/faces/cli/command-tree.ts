@@ -34,7 +34,9 @@ export function commandTree(tree: Tree): CommandNode {
       const verbs = verbsOf(tree, name);
       const alone = verbs.find((verb) => verb.path === name);
       const subcommands = verbs.filter((verb) => verb !== alone).map((verb) => verbNode(verb, []));
-      return alone === undefined ? { name, path: `svc ${name}`, short: summary, example: '', flags: [], subcommands } : verbNode(alone, subcommands);
+      return alone === undefined
+        ? { name, path: `svc ${name}`, short: summary, example: '', flags: [], subcommands }
+        : verbNode(alone, subcommands);
     }),
   };
 }

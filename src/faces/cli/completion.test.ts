@@ -8,7 +8,10 @@ const DRIVER = 'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; 
 
 /** What bash proposes for the last of `words`. */
 function proposed(...words: string[]): string[] {
-  const text = execFileSync('bash', ['--norc', '-s', '--', 'svc', ...words], { encoding: 'utf8', input: completionScript(TREE, 'bash') + DRIVER });
+  const text = execFileSync('bash', ['--norc', '-s', '--', 'svc', ...words], {
+    encoding: 'utf8',
+    input: completionScript(TREE, 'bash') + DRIVER,
+  });
   return text.split('\n').filter(Boolean);
 }
 
@@ -36,7 +39,11 @@ test('the script of each shell names every verb and every flag', () => {
     const script = completionScript(TREE, shell);
     for (const verb of TREE.verbs) {
       for (const word of verb.path.split(' ')) assert.ok(script.includes(word), `${shell}: ${verb.path}`);
-      for (const flag of verb.flags) assert.ok(script.includes(shell === 'fish' ? ` -l ${flag.name}` : `--${flag.name}`), `${shell}: ${verb.path} --${flag.name}`);
+      for (const flag of verb.flags)
+        assert.ok(
+          script.includes(shell === 'fish' ? ` -l ${flag.name}` : `--${flag.name}`),
+          `${shell}: ${verb.path} --${flag.name}`,
+        );
     }
   }
 });

@@ -19,7 +19,15 @@ interface Words {
 
 function wordsOf(tree: Tree): Words {
   const nouns = tree.nouns.map(({ name }) => name);
-  const verbs = nouns.map((noun) => [noun, verbsOf(tree, noun).filter(({ path }) => path !== noun).map(({ path }) => path.slice(noun.length + 1))] as const);
+  const verbs = nouns.map(
+    (noun) =>
+      [
+        noun,
+        verbsOf(tree, noun)
+          .filter(({ path }) => path !== noun)
+          .map(({ path }) => path.slice(noun.length + 1)),
+      ] as const,
+  );
   return { nouns, verbs: new Map(verbs.filter(([, names]) => names.length > 0)) };
 }
 
@@ -31,9 +39,12 @@ function dashed(flags: readonly Flag[]): string {
   return flags.map((flag) => `--${flag.name}`).join(' ');
 }
 
-
 function fileFlags(tree: Tree): string[] {
-  return [...new Set([...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)].filter(takesFile).map(({ name }) => `--${name}`))];
+  return [
+    ...new Set(
+      [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)].filter(takesFile).map(({ name }) => `--${name}`),
+    ),
+  ];
 }
 
 /** Flags that take a value: the word after one is no noun or verb. */
@@ -44,9 +55,18 @@ function takingFlags(tree: Tree): string {
 
 /** `case` branches for shells of the Bourne family: flag values by verb first, then those of every verb. */
 function valueCases(tree: Tree, propose: (values: string) => string): string[] {
-  const own = tree.verbs.flatMap((verb) => verb.flags.filter((flag) => flag.values !== undefined).map((flag) => ({ key: `${verb.path}:--${flag.name}`, flag })));
-  const globals = tree.globals.filter((flag) => flag.values !== undefined).map((flag) => ({ key: `*:--${flag.name}`, flag }));
-  return [...own, ...globals].map(({ key, flag }) => `    ${key.startsWith('*') ? `*':--${flag.name}'` : `'${key}'`}) ${propose((flag.values ?? []).join(' '))} ;;`);
+  const own = tree.verbs.flatMap((verb) =>
+    verb.flags
+      .filter((flag) => flag.values !== undefined)
+      .map((flag) => ({ key: `${verb.path}:--${flag.name}`, flag })),
+  );
+  const globals = tree.globals
+    .filter((flag) => flag.values !== undefined)
+    .map((flag) => ({ key: `*:--${flag.name}`, flag }));
+  return [...own, ...globals].map(
+    ({ key, flag }) =>
+      `    ${key.startsWith('*') ? `*':--${flag.name}'` : `'${key}'`}) ${propose((flag.values ?? []).join(' '))} ;;`,
+  );
 }
 
 function proposeInBash(words: string): string {
@@ -72,7 +92,9 @@ _svc() {
   done
   case "$path:$prev" in
 ${valueCases(tree, proposeInBash).join('\n')}
-    ${fileFlags(tree).map((name) => `*':${name}'`).join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    ${fileFlags(tree)
+      .map((name) => `*':${name}'`)
+      .join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ $cur == -* ]]; then
@@ -92,7 +114,9 @@ complete -o default -F _svc svc
 }
 
 function argumentCases(tree: Tree, propose: (values: string) => string): string[] {
-  return tree.verbs.filter((verb) => valuesOf(verb).length > 0).map((verb) => `    '${verb.path}') ${propose(valuesOf(verb).join(' '))} ;;`);
+  return tree.verbs
+    .filter((verb) => valuesOf(verb).length > 0)
+    .map((verb) => `    '${verb.path}') ${propose(valuesOf(verb).join(' '))} ;;`);
 }
 
 function zsh(tree: Tree): string {
@@ -111,7 +135,9 @@ _svc() {
   done
   case "$path_:$prev" in
 ${valueCases(tree, proposeInZsh).join('\n')}
-    ${fileFlags(tree).map((name) => `*':${name}'`).join('|')}) _files; return ;;
+    ${fileFlags(tree)
+      .map((name) => `*':${name}'`)
+      .join('|')}) _files; return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ \${words[CURRENT]} == -* ]]; then
@@ -139,12 +165,22 @@ function takesFile({ placeholder }: Flag): boolean {
 }
 
 function fishFlag(condition: string, flag: Flag): string {
-  const value = flag.type === 'boolean' ? '' : flag.values !== undefined ? ` -x -a ${say(flag.values.join(' '))}` : ` -r${takesFile(flag) ? 'F' : ''}`;
+  const value =
+    flag.type === 'boolean'
+      ? ''
+      : flag.values !== undefined
+        ? ` -x -a ${say(flag.values.join(' '))}`
+        : ` -r${takesFile(flag) ? 'F' : ''}`;
   return `complete -c svc${condition} -l ${flag.name}${value} -d ${say(flag.help)}`;
 }
 
 function within(path: string): string {
-  return ` -n ${say(path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '))}`;
+  return ` -n ${say(
+    path
+      .split(' ')
+      .map((word) => `__fish_seen_subcommand_from ${word}`)
+      .join('; and '),
+  )}`;
 }
 
 function fish(tree: Tree): string {
@@ -155,10 +191,15 @@ function fish(tree: Tree): string {
     ...tree.nouns.map(({ name, summary }) => `complete -c svc -n __fish_use_subcommand -a ${name} -d ${say(summary)}`),
     ...tree.globals.map((flag) => fishFlag('', flag)),
     ...[...verbs].flatMap(([noun, names]) =>
-      names.map((name) => `complete -c svc -n ${say(`__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${names.join(' ')}`)} -a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`),
+      names.map(
+        (name) =>
+          `complete -c svc -n ${say(`__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${names.join(' ')}`)} -a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`,
+      ),
     ),
     ...tree.verbs.flatMap((verb) => verb.flags.map((flag) => fishFlag(within(verb.path), flag))),
-    ...tree.verbs.filter((verb) => valuesOf(verb).length > 0).map((verb) => `complete -c svc${within(verb.path)} -a ${say(valuesOf(verb).join(' '))}`),
+    ...tree.verbs
+      .filter((verb) => valuesOf(verb).length > 0)
+      .map((verb) => `complete -c svc${within(verb.path)} -a ${say(valuesOf(verb).join(' '))}`),
     `complete -c svc -n __fish_use_subcommand -a help -d 'Help for ${nouns.length} commands'`,
     '',
   ].join('\n');

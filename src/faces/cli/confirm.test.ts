@@ -54,11 +54,17 @@ test('nobody is asked with --yes, where there is no terminal, or to reject', asy
     ['reject', [], 'n\n'],
   ];
   for (const [verb, more, typed] of runs) {
-    const ran = await svc(['approval', verb, ID, ...more, '--remote', server.url], { env: TOKEN, ...(typed === undefined ? {} : { typed }) });
+    const ran = await svc(['approval', verb, ID, ...more, '--remote', server.url], {
+      env: TOKEN,
+      ...(typed === undefined ? {} : { typed }),
+    });
     assert.equal(ran.exitCode, 0, `${verb} ${more.join(' ')}: ${ran.stderr}`);
     assert.equal(ran.stderr, '');
   }
-  assert.deepEqual(server.seen.map(({ url }) => url), Array.from(runs, () => `/api/v1/approvals/${ID}/decision`));
+  assert.deepEqual(
+    server.seen.map(({ url }) => url),
+    Array.from(runs, () => `/api/v1/approvals/${ID}/decision`),
+  );
 });
 
 test('a plan that destroys nothing, and one that the token may not see, is approved without a question', async (t) => {
@@ -71,7 +77,11 @@ test('a plan that destroys nothing, and one that the token may not see, is appro
 
 test('what can not be approved any more is left to the decision itself, which says why', async (t) => {
   const stale = { plan_serial: 1, current_serial: 2 };
-  for (const approval of [{ ...PENDING, state: 'rejected' }, { ...PENDING, stale }, { ...PENDING, plan_artifact_id: null }]) {
+  for (const approval of [
+    { ...PENDING, state: 'rejected' },
+    { ...PENDING, stale },
+    { ...PENDING, plan_artifact_id: null },
+  ]) {
     const server = await approvalServer(t, approval, 3);
     await svc(['approval', 'approve', ID, '--remote', server.url], { env: TOKEN, typed: 'n\n' });
     assert.equal(decisions(server), 1);
@@ -86,7 +96,9 @@ test('a plan that can not be shown, as one that was altered, is not approved at 
 });
 
 test('to destroy a workspace at a terminal one types its name; scripts, --yes and --no-input just do it', async (t) => {
-  const server = await standIn(t, (_request, response) => sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })));
+  const server = await standIn(t, (_request, response) =>
+    sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })),
+  );
   const argv = ['workspace', 'destroy', 'net', '--remote', server.url];
   const refused = await svc(argv, { env: TOKEN, typed: 'y\n' });
   assert.deepEqual([refused.exitCode, server.seen.length], [1, 0]);

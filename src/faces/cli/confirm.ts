@@ -25,7 +25,9 @@ interface Confirmation {
 const REDRIVE: Confirmation = {
   unattended: 'refuse',
   ask: ({ fields }) =>
-    fields['dry_run'] === true ? null : { text: `Queue every ${states(fields)} job again? [y/N] `, isYes: (answer) => /^y(es)?$/i.test(answer) },
+    fields['dry_run'] === true
+      ? null
+      : { text: `Queue every ${states(fields)} job again? [y/N] `, isYes: (answer) => /^y(es)?$/i.test(answer) },
 };
 
 function states(fields: Fields): string {
@@ -42,7 +44,13 @@ const APPROVE: Confirmation = {
   async ask(session) {
     const approval = await read<'approval.get'>(session, 'approval get');
     // What can't be decided any more, the decision itself refuses and says why.
-    if (approval === null || approval.state !== 'pending' || approval.stale !== undefined || approval.plan_artifact_id === null) return null;
+    if (
+      approval === null ||
+      approval.state !== 'pending' ||
+      approval.stale !== undefined ||
+      approval.plan_artifact_id === null
+    )
+      return null;
     const count = (await read<'approval.plan'>(session, 'approval plan'))?.destroys.length;
     const name = approval.workspace ?? approval.id;
     if (count === undefined || count === 0) return null;
@@ -52,8 +60,12 @@ const APPROVE: Confirmation = {
 };
 
 /** What takes everything of a workspace away is never gated: whoever sits at a terminal types its name. */
-const DESTROY: Confirmation = byName((name) => `This destroys everything in ${name}, without a second person. Type ${name} to go on: `);
-const FORGET: Confirmation = byName((name) => `This forgets ${name} and its state, also of resources that are still there. Type ${name} to go on: `);
+const DESTROY: Confirmation = byName(
+  (name) => `This destroys everything in ${name}, without a second person. Type ${name} to go on: `,
+);
+const FORGET: Confirmation = byName(
+  (name) => `This forgets ${name} and its state, also of resources that are still there. Type ${name} to go on: `,
+);
 
 function byName(text: (name: string) => string): Confirmation {
   return {
@@ -66,9 +78,13 @@ function byName(text: (name: string) => string): Confirmation {
 }
 
 /** Null where there is no such thing or the token may not see it. */
-async function read<V extends 'approval.get' | 'approval.plan'>({ client, fields }: Session, verb: string): Promise<Projected<V> | null> {
+async function read<V extends 'approval.get' | 'approval.plan'>(
+  { client, fields }: Session,
+  verb: string,
+): Promise<Projected<V> | null> {
   try {
-    return (await readData(await client.call(operationVerb(TREE, verb).call, { id: fields['id'] }))).data as Projected<V>;
+    return (await readData(await client.call(operationVerb(TREE, verb).call, { id: fields['id'] })))
+      .data as Projected<V>;
   } catch (error) {
     if (error instanceof Failure && (error.code === 'not_found' || error.code === 'forbidden')) return null;
     throw error;
@@ -90,7 +106,9 @@ export async function requireConfirmation(session: Session, call: OperationCall)
   if (options.noInput && confirmation.unattended === 'go on') return;
   const question = await confirmation.ask(session);
   if (question === null) return;
-  const hint = verb.flags.some((flag) => flag.name === 'dry-run') ? `svc ${verb.path} --dry-run` : `svc ${verb.path} --help`;
+  const hint = verb.flags.some((flag) => flag.name === 'dry-run')
+    ? `svc ${verb.path} --dry-run`
+    : `svc ${verb.path} --help`;
   if (options.noInput) throw new UsageFailure(`svc ${verb.path}: this needs a confirmation; give --yes.`, hint);
   const { createInterface } = await import('node:readline');
   const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
@@ -99,5 +117,6 @@ export async function requireConfirmation(session: Session, call: OperationCall)
     reader.question(question.text, resolve);
   });
   reader.close();
-  if (!question.isYes(answer.trim())) throw new UsageFailure(`svc ${verb.path}: not confirmed, nothing was done.`, hint);
+  if (!question.isYes(answer.trim()))
+    throw new UsageFailure(`svc ${verb.path}: not confirmed, nothing was done.`, hint);
 }

@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../config/settings.ts';
 import { type CliFace, isNone, type Operation, takesKey } from '../../operations/operation.ts';
-import { EXTRA_FLAGS, FILE_FIELDS, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, OTHER_VERBS, type OtherVerb, PAIR_FLAGS, PRESET_VERBS, type PresetVerb, PROGRAM_VERBS } from './programs.ts';
+import {
+  EXTRA_FLAGS,
+  FILE_FIELDS,
+  GLOBAL_FLAGS,
+  IDEMPOTENCY_FLAG,
+  NOUNS,
+  OTHER_VERBS,
+  type OtherVerb,
+  PAIR_FLAGS,
+  PRESET_VERBS,
+  type PresetVerb,
+  PROGRAM_VERBS,
+} from './programs.ts';
 import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
@@ -26,7 +38,8 @@ export function deriveTree(operations: readonly Operation[]): Tree {
 
 function otherVerb(verbs: readonly Verb[], { operation, until, ...own }: OtherVerb): Verb {
   const first = verbs.find(({ call }) => 'operation' in call && call.operation === operation);
-  if (first === undefined || !('operation' in first.call)) throw new Error(`svc ${own.path}: there is no verb of ${operation}`);
+  if (first === undefined || !('operation' in first.call))
+    throw new Error(`svc ${own.path}: there is no verb of ${operation}`);
   return { ...first, ...own, call: { ...first.call, until } };
 }
 
@@ -41,7 +54,8 @@ function nounOf(verb: Verb): string {
 
 /** The flags of the settings that only `program` takes, or for null those that every program takes. */
 function settingFlags(program: string | null): Flag[] {
-  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[]; repeat?: true }[] = Object.values(SETTINGS);
+  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[]; repeat?: true }[] =
+    Object.values(SETTINGS);
   return rows
     .filter((row) => (program === null ? row.only === undefined : row.only?.includes(program) === true))
     .map((row) => ({
@@ -74,7 +88,9 @@ function operationVerb(row: Operation, face: CliFace): Verb & { readonly call: O
     path: face.verb,
     summary: row.summary,
     examples: face.examples,
-    positionals: given.map((field) => positional(field, (schema.properties as Record<string, FieldSchema>)[field] ?? {}, required.has(field))),
+    positionals: given.map((field) =>
+      positional(field, (schema.properties as Record<string, FieldSchema>)[field] ?? {}, required.has(field)),
+    ),
     flags: [
       ...fields
         .filter(([field]) => !given.includes(field) && face.omit?.includes(field) !== true)
@@ -107,7 +123,9 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     field,
     type,
     help: (schema.description ?? '') + told(schema.default),
-    ...(type === 'boolean' ? {} : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
+    ...(type === 'boolean'
+      ? {}
+      : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
     ...(repeat ? { repeat: true } : {}),
     ...(required ? { required: true } : {}),
     ...(element.enum === undefined ? {} : { values: element.enum }),
@@ -118,7 +136,15 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
 function pairsFlag(field: string, required: boolean): Flag {
   const words = PAIR_FLAGS[field];
   if (words === undefined) throw new Error(`the field ${field} has no line in PAIR_FLAGS (programs.ts)`);
-  return { name: kebab(singular(field)), field, type: 'string', ...words, repeat: true, pairs: true, ...(required ? { required: true } : {}) };
+  return {
+    name: kebab(singular(field)),
+    field,
+    type: 'string',
+    ...words,
+    repeat: true,
+    pairs: true,
+    ...(required ? { required: true } : {}),
+  };
 }
 
 /** `egress_ports` is given as `--egress-port 443 --egress-port 8443`. */
@@ -138,5 +164,9 @@ function valueType(schema: FieldSchema): ValueType {
 /** A default is worth a word where it does something: 0, an empty list and false are what one expects. */
 function told(standard: unknown): string {
   const text = Array.isArray(standard) ? standard.join(', ') : standard;
-  return typeof text === 'string' || typeof text === 'number' ? (text === '' || text === 0 ? '' : `; default ${text}`) : '';
+  return typeof text === 'string' || typeof text === 'number'
+    ? text === '' || text === 0
+      ? ''
+      : `; default ${text}`
+    : '';
 }

@@ -26,9 +26,15 @@ function refusalOf(operation: string, raw: object): string {
 
 /** What a verb fills, and what it shows of it. */
 function carriers({ flags, positionals, call }: Verb): [field: string, label: string][] {
-  const given = flags.flatMap(({ field, name }): [string, string][] => (field === undefined ? [] : [[field, `--${name}`]]));
+  const given = flags.flatMap(({ field, name }): [string, string][] =>
+    field === undefined ? [] : [[field, `--${name}`]],
+  );
   const input = 'operation' in call ? VALUE_INPUTS[call.operation] : undefined;
-  return [...given, ...positionals.map(({ field }): [string, string] => [field, kebab(field).toUpperCase()]), ...(input === undefined ? [] : [[input.field, '--file or standard input'] as [string, string]])];
+  return [
+    ...given,
+    ...positionals.map(({ field }): [string, string] => [field, kebab(field).toUpperCase()]),
+    ...(input === undefined ? [] : [[input.field, '--file or standard input'] as [string, string]]),
+  ];
 }
 
 test('every refusal that names a field names the flag or the argument that carries it, for each verb of the table', () => {
@@ -52,8 +58,15 @@ test('every field of an operation with a verb has something that carries it, or 
   for (const row of OPERATIONS) {
     if (isNone(row.cli)) continue;
     const verbs = TREE.verbs.filter(({ call }) => 'operation' in call && call.operation === row.id);
-    const carried = new Set(verbs.flatMap((each) => [...carriers(each).map(([field]) => field), ...('operation' in each.call ? Object.keys(each.call.preset ?? {}) : [])]));
-    const lacking = Object.keys(row.input.shape).filter((field) => !carried.has(field) && !isNone(row.cli) && row.cli.omit?.includes(field) !== true);
+    const carried = new Set(
+      verbs.flatMap((each) => [
+        ...carriers(each).map(([field]) => field),
+        ...('operation' in each.call ? Object.keys(each.call.preset ?? {}) : []),
+      ]),
+    );
+    const lacking = Object.keys(row.input.shape).filter(
+      (field) => !carried.has(field) && !isNone(row.cli) && row.cli.omit?.includes(field) !== true,
+    );
     assert.deepEqual(lacking, [], row.id);
   }
 });
@@ -61,19 +74,43 @@ test('every field of an operation with a verb has something that carries it, or 
 const verb = (path: string): Verb => TREE.verbs.find((each) => each.path === path) ?? assert.fail(path);
 
 test('several fields, parts of one, and several sentences are told; words inside of a sentence stay', () => {
-  assert.equal(inWordsOf(verb('mute add'), 'for, expires_at: expected exactly one of them.'), '--for, --expires-at: expected exactly one of them.');
-  assert.equal(inWordsOf(verb('command run'), 'egress_ports.0: expected 1 to 65535. limit: no such host.'), '--egress-port: expected 1 to 65535. --limit: no such host.');
-  assert.equal(inWordsOf(verb('workspace plan'), 'run_secrets.db: expected a secret.'), '--run-secret db: expected a secret.');
+  assert.equal(
+    inWordsOf(verb('mute add'), 'for, expires_at: expected exactly one of them.'),
+    '--for, --expires-at: expected exactly one of them.',
+  );
+  assert.equal(
+    inWordsOf(verb('command run'), 'egress_ports.0: expected 1 to 65535. limit: no such host.'),
+    '--egress-port: expected 1 to 65535. --limit: no such host.',
+  );
+  assert.equal(
+    inWordsOf(verb('workspace plan'), 'run_secrets.db: expected a secret.'),
+    '--run-secret db: expected a secret.',
+  );
   assert.equal(inWordsOf(verb('mute add'), 'There is no for: it is so.'), 'There is no for: it is so.');
-  assert.equal(inWordsOf(verb('rule add'), 'when (line 2): event has no field "x".'), 'when (line 2): event has no field "x".');
+  assert.equal(
+    inWordsOf(verb('rule add'), 'when (line 2): event has no field "x".'),
+    'when (line 2): event has no field "x".',
+  );
 });
 
 test('the command line tells it so in text, locally and of a server, and in JSON mode as every face does', async (t) => {
-  const server = await standIn(t, (_, response) => sendJson(response, 400, '{"schema_version":1,"kind":"error","error":{"code":"invalid_argument","message":"scope_value: a mute of scope host needs one.","hint":"h"}}\n'));
+  const server = await standIn(t, (_, response) =>
+    sendJson(
+      response,
+      400,
+      '{"schema_version":1,"kind":"error","error":{"code":"invalid_argument","message":"scope_value: a mute of scope host needs one.","hint":"h"}}\n',
+    ),
+  );
   const env = { SVC_TOKEN: 'svc_test' };
   const argv = ['mute', 'add', 'host', '--for', '1h', '--remote', server.url];
   assert.match((await svc(argv, { env })).stderr, /^Error: SCOPE-VALUE: a mute of scope host needs one\.\n/m);
   assert.match((await svc([...argv, '--output', 'json'], { env })).stdout, /"message":"scope_value: /);
-  assert.match((await svc(['mute', 'add', 'global', '--expires-at', 'soon'])).stderr, /^Error: --expires-at: expected a time such as /);
-  assert.match((await svc(['mute', 'add', 'global', '--expires-at', 'soon', '--output', 'json'])).stdout, /"message":"expires_at: /);
+  assert.match(
+    (await svc(['mute', 'add', 'global', '--expires-at', 'soon'])).stderr,
+    /^Error: --expires-at: expected a time such as /,
+  );
+  assert.match(
+    (await svc(['mute', 'add', 'global', '--expires-at', 'soon', '--output', 'json'])).stdout,
+    /"message":"expires_at: /,
+  );
 });

@@ -12,7 +12,12 @@ export function inWordsOf(verb: Verb, message: string): string {
   // The longer ones first, else `plan` would hide `plan_id`.
   const field = `(?:${[...labels.keys()].toSorted((a, b) => b.length - a.length).join('|')})(?:\\.[^\\s,:]+)?`;
   const named = new RegExp(`(?<=^|\\. )${field}(?:, ${field})*(?=: )`, 'g');
-  return message.replaceAll(named, (fields) => fields.split(', ').map((each) => labelled(labels, each)).join(', '));
+  return message.replaceAll(named, (fields) =>
+    fields
+      .split(', ')
+      .map((each) => labelled(labels, each))
+      .join(', '),
+  );
 }
 
 /** By the field, what carries it: the same for every verb, so that a new row of the table needs no line here. */

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { hurriedClock, svc } from '../../../test/support/terminal.ts';
-import { type Seen, sendEvents, sendFailure, sendJson, standIn, type StandIn } from '../../../test/support/stand-in-server.ts';
+import {
+  type Seen,
+  sendEvents,
+  sendFailure,
+  sendJson,
+  standIn,
+  type StandIn,
+} from '../../../test/support/stand-in-server.ts';
 import { exitCodeOfJob } from './follow.ts';
 import { RESUME_TRIES } from './remote.ts';
 
@@ -22,8 +29,15 @@ const state = (id: number, name: string, code: number | null = null): Sent => ({
   id,
   data: JSON.stringify({ seq: id, at: AT, type: 'state', state: name, exit_code: code }),
 });
-const log = (id: number, stream: string, text: string): Sent => ({ event: 'log', id, data: JSON.stringify({ seq: id, at: AT, type: 'log', stream, text }) });
-const end = (name: string, code: number | null): Sent => ({ event: 'end', data: JSON.stringify({ state: name, exit_code: code }) });
+const log = (id: number, stream: string, text: string): Sent => ({
+  event: 'log',
+  id,
+  data: JSON.stringify({ seq: id, at: AT, type: 'log', stream, text }),
+});
+const end = (name: string, code: number | null): Sent => ({
+  event: 'end',
+  data: JSON.stringify({ state: name, exit_code: code }),
+});
 
 const EVENTS: readonly Sent[] = [
   state(1, 'queued'),
@@ -42,7 +56,10 @@ function envelope(kind: string, data: unknown): string {
 }
 
 /** A server with one job; `stream` answers its stream, and is told how often it was asked before. */
-function jobServer(t: TestContext, stream: (response: ServerResponse, request: Seen, before: number) => void): Promise<StandIn> {
+function jobServer(
+  t: TestContext,
+  stream: (response: ServerResponse, request: Seen, before: number) => void,
+): Promise<StandIn> {
   let asked = 0;
   return standIn(t, (request, response) => {
     const path = request.url.replace('/api/v1', '').replace(/\?.*/, '');
@@ -70,7 +87,9 @@ test('job tail: output goes where the job wrote it, made safe; all else is marke
 
 test('job tail --output json: one event per line, as the stream sent it', async (t) => {
   const server = await jobServer(t, whole);
-  const ran = await svc(['job', 'tail', ID, '--since', '0', '--output', 'json', '--remote', server.url], { env: TOKEN });
+  const ran = await svc(['job', 'tail', ID, '--since', '0', '--output', 'json', '--remote', server.url], {
+    env: TOKEN,
+  });
   assert.equal(ran.stdout, EVENTS.map(({ data }) => `${data}\n`).join(''));
   assert.equal(ran.stderr, '');
 });
@@ -105,13 +124,19 @@ test('a stream that breaks is taken up after the last event, and no event is sho
     else response.end();
   });
   const clock = hurriedClock();
-  const ran = await svc(['job', 'tail', ID, '--since', '0', '--output', 'json', '--remote', server.url], { env: TOKEN, clock });
+  const ran = await svc(['job', 'tail', ID, '--since', '0', '--output', 'json', '--remote', server.url], {
+    env: TOKEN,
+    clock,
+  });
   assert.equal(ran.exitCode, 0);
   assert.equal(ran.stdout, EVENTS.map(({ data }) => `${data}\n`).join(''));
-  assert.deepEqual(server.seen.map(({ url, headers }) => [url, headers['last-event-id']]), [
-    [`/api/v1/jobs/${ID}/stream?since=0`, undefined],
-    [`/api/v1/jobs/${ID}/stream`, '3'],
-  ]);
+  assert.deepEqual(
+    server.seen.map(({ url, headers }) => [url, headers['last-event-id']]),
+    [
+      [`/api/v1/jobs/${ID}/stream?since=0`, undefined],
+      [`/api/v1/jobs/${ID}/stream`, '3'],
+    ],
+  );
   assert.deepEqual(clock.pausesMs, [1000]);
 });
 
@@ -127,7 +152,10 @@ test('a stream that breaks again and again without news is given up: exit 7', as
 });
 
 test('a stream of another job, or without a right to it, is refused at once', async (t) => {
-  for (const [code, exit] of [['not_found', 3], ['unauthenticated', 4]] as const) {
+  for (const [code, exit] of [
+    ['not_found', 3],
+    ['unauthenticated', 4],
+  ] as const) {
     const server = await jobServer(t, (response) => sendFailure(response, code));
     assert.equal((await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN })).exitCode, exit);
     assert.equal(server.seen.length, 1);
@@ -139,9 +167,16 @@ test('where all streams are taken the events are read page after page, up to the
   const server = await standIn(t, ({ url }, response) => {
     const path = url.replace('/api/v1', '');
     if (path.startsWith(`/jobs/${ID}/stream`)) return sendFailure(response, 'streams_over_cap');
-    if (path === `/jobs/${ID}`) return sendJson(response, 200, envelope('job.get', looks++ < 2 ? { state: 'running', exit_code: null } : { state: 'failed', exit_code: 3 }));
+    if (path === `/jobs/${ID}`)
+      return sendJson(
+        response,
+        200,
+        envelope('job.get', looks++ < 2 ? { state: 'running', exit_code: null } : { state: 'failed', exit_code: 3 }),
+      );
     const since = Number(new URL(url, 'http://h').searchParams.get('since'));
-    const page = EVENTS.flatMap(({ id, data }) => (id === undefined || id <= since || (looks < 2 && id > 4) ? [] : [JSON.parse(data) as unknown]));
+    const page = EVENTS.flatMap(({ id, data }) =>
+      id === undefined || id <= since || (looks < 2 && id > 4) ? [] : [JSON.parse(data) as unknown],
+    );
     return sendJson(response, 200, envelope('job.events', page));
   });
   const ran = await svc(['job', 'tail', ID, '--output', 'json', '--remote', server.url], { env: TOKEN });
@@ -158,8 +193,16 @@ test('Ctrl-C detaches: the job goes on, how to come back is said, and the exit c
   const interruptible = (press: () => void): void => void keys.push(press);
   const ran = await svc([...RUN, '--remote', server.url, '--', 'sleep', '9'], { env: TOKEN, interruptible });
   assert.equal(ran.exitCode, 130);
-  assert.match(ran.stderr, new RegExp(`Detached; job ${ID} goes on\\. Come back with: svc job tail ${ID} --since \\d --remote ${server.url}\\n$`));
-  assert.deepEqual(server.seen.filter(({ url }) => url.includes('cancel')), []);
+  assert.match(
+    ran.stderr,
+    new RegExp(
+      `Detached; job ${ID} goes on\\. Come back with: svc job tail ${ID} --since \\d --remote ${server.url}\\n$`,
+    ),
+  );
+  assert.deepEqual(
+    server.seen.filter(({ url }) => url.includes('cancel')),
+    [],
+  );
 });
 
 test('job wait: looks until the job has ended, shows it, and exits with its exit code', async (t) => {
@@ -176,19 +219,34 @@ test('job wait: looks until the job has ended, shows it, and exits with its exit
 });
 
 test('job wait --timeout: gives up with 7 and leaves the job alone; an unknown job is 3 at once', async (t) => {
-  const running = await standIn(t, (_, response) => sendJson(response, 200, envelope('job.get', { id: ID, state: 'running', exit_code: null })));
+  const running = await standIn(t, (_, response) =>
+    sendJson(response, 200, envelope('job.get', { id: ID, state: 'running', exit_code: null })),
+  );
   const late = await svc(['job', 'wait', ID, '--timeout', '3s', '--remote', running.url], { env: TOKEN });
   assert.equal(late.exitCode, 7);
   assert.match(late.stderr, /is still running; it goes on/);
   const unknown = await standIn(t, (_, response) => sendFailure(response, 'not_found'));
   assert.equal((await svc(['job', 'wait', ID, '--remote', unknown.url], { env: TOKEN })).exitCode, 3);
-  assert.equal((await svc(['job', 'wait', ID, '--timeout', 'soon', '--remote', running.url], { env: TOKEN })).exitCode, 1);
+  assert.equal(
+    (await svc(['job', 'wait', ID, '--timeout', 'soon', '--remote', running.url], { env: TOKEN })).exitCode,
+    1,
+  );
 });
 
 test('the exit code of a job is ours; without one it is 1, and no failure is ever 0', () => {
   const told = [
-    ['succeeded', 0, 0], ['succeeded', null, 0], ['degraded', 4, 4], ['failed', 3, 3], ['failed', 137, 137],
-    ['failed', null, 1], ['cancelled', null, 1], ['cancelled', 0, 1], ['interrupted', null, 1], ['failed', 256, 1], ['failed', -1, 1],
+    ['succeeded', 0, 0],
+    ['succeeded', null, 0],
+    ['degraded', 4, 4],
+    ['failed', 3, 3],
+    ['failed', 137, 137],
+    ['failed', null, 1],
+    ['cancelled', null, 1],
+    ['cancelled', 0, 1],
+    ['interrupted', null, 1],
+    ['failed', 256, 1],
+    ['failed', -1, 1],
   ] as const;
-  for (const [state, code, exit] of told) assert.equal(exitCodeOfJob({ state, exit_code: code }), exit, `${state} ${code}`);
+  for (const [state, code, exit] of told)
+    assert.equal(exitCodeOfJob({ state, exit_code: code }), exit, `${state} ${code}`);
 });

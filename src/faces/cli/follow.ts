@@ -52,7 +52,9 @@ export async function follow(session: Session, id: string, since: number, sink: 
     restore();
   }
   if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
-  terminal.stderr.write(line(`\nDetached; job ${id} goes on. Come back with: svc job tail ${id} --since ${last}${placeFlags(session)}`));
+  terminal.stderr.write(
+    line(`\nDetached; job ${id} goes on. Come back with: svc job tail ${id} --since ${last}${placeFlags(session)}`),
+  );
   return null;
 }
 
@@ -77,7 +79,12 @@ async function* events(session: Session, id: string, since: number, signal: Abor
   }
 }
 
-async function* poll({ client, terminal }: Session, id: string, since: number, signal: AbortSignal): AsyncGenerator<SentEvent> {
+async function* poll(
+  { client, terminal }: Session,
+  id: string,
+  since: number,
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
   const jobEvents = operationVerb(TREE, 'job events').call;
   let last = since;
   while (!signal.aborted) {
@@ -113,7 +120,8 @@ export function textSink({ terminal }: Session, output: 'own' | 'stderr'): Sink 
   return async ({ event, data }) => {
     if (event === 'end') return;
     const told = JSON.parse(data) as JobEvent;
-    if (told.type === 'log' && told.stream !== 'system') await write(told.stream === 'stdout' ? stdout : terminal.stderr, line(told.text.replace(/\r$/, '')));
+    if (told.type === 'log' && told.stream !== 'system')
+      await write(told.stream === 'stdout' ? stdout : terminal.stderr, line(told.text.replace(/\r$/, '')));
     else await write(terminal.stderr, line(`-- ${eventText(told)}`));
   };
 }

@@ -17,7 +17,9 @@ const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wa
 /** At most 24 lines, so that the first screen holds it; what every flag means is a page of its own. */
 function overview(tree: Tree): string {
   const known = new Set(tree.nouns.map(({ name }) => name));
-  const groups = NOUN_GROUPS.map(({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const);
+  const groups = NOUN_GROUPS.map(
+    ({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const,
+  );
   return [
     'Gatehouse queues and runs jobs, and holds risky ones until another person says yes.',
     '',
@@ -36,7 +38,10 @@ function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
   return [
     `svc ${noun}: ${summary}`,
     '',
-    ...verbs.flatMap((verb) => verb.examples).slice(0, 2).map((example) => `  ${example}`),
+    ...verbs
+      .flatMap((verb) => verb.examples)
+      .slice(0, 2)
+      .map((example) => `  ${example}`),
     '',
     `Usage: svc ${noun} VERB [ARGUMENT...] [--flag...]`,
     '',
@@ -49,20 +54,32 @@ function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
 
 function ofVerb(verb: Verb): string {
   const flags = verb.flags.length === 0 ? '' : `\nFlags:\n${flagLines(verb.flags)}`;
-  const examples = verb.examples.slice(0, 2).map((example) => `  ${example}\n`).join('');
+  const examples = verb.examples
+    .slice(0, 2)
+    .map((example) => `  ${example}\n`)
+    .join('');
   return `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\nsvc help flags shows what every command takes.\n`;
 }
 
 export function usage(verb: Verb): string {
-  const required = verb.flags.filter((flag) => flag.required === true).map((flag) => ` --${flag.name} ${flag.placeholder ?? ''}`.trimEnd());
+  const required = verb.flags
+    .filter((flag) => flag.required === true)
+    .map((flag) => ` --${flag.name} ${flag.placeholder ?? ''}`.trimEnd());
   const optional = verb.flags.some((flag) => flag.required !== true) ? ' [--flag...]' : '';
   // Words that may begin with a dash come last and after the separator.
-  const words = verb.positionals.map((positional) => (positional.rest === true ? ` -- ${positionalLabel(positional)}` : ` ${positionalLabel(positional)}`));
+  const words = verb.positionals.map((positional) =>
+    positional.rest === true ? ` -- ${positionalLabel(positional)}` : ` ${positionalLabel(positional)}`,
+  );
   return `svc ${verb.path}${required.join('')}${optional}${words.join('')}`;
 }
 
 function flagLines(flags: readonly Flag[]): string {
-  return columns(flags.map((flag) => [`--${flag.name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`, flagText(flag)]));
+  return columns(
+    flags.map((flag) => [
+      `--${flag.name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`,
+      flagText(flag),
+    ]),
+  );
 }
 
 function flagText(flag: Flag): string {

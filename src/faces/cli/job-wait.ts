@@ -31,7 +31,12 @@ export async function jobWait(session: Session): Promise<number> {
   }
 }
 
-async function look({ client, terminal }: Session, id: string, deadline: number, signal: AbortSignal): Promise<(End & { text: string }) | null> {
+async function look(
+  { client, terminal }: Session,
+  id: string,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<(End & { text: string }) | null> {
   let pauseMs = FIRST_PAUSE_MS;
   let failed = 0;
   for (let known = false; ; known = true) {
@@ -39,7 +44,8 @@ async function look({ client, terminal }: Session, id: string, deadline: number,
       const job = await readJob(client, id);
       failed = 0;
       if (isTerminal(job.state)) return job;
-      if (terminal.clock.monotonic() >= deadline) throw new Failure('unavailable', `Job ${id} is still ${job.state}; it goes on.`);
+      if (terminal.clock.monotonic() >= deadline)
+        throw new Failure('unavailable', `Job ${id} is still ${job.state}; it goes on.`);
     } catch (error) {
       failed += 1;
       const passes = error instanceof Failure && error.code === 'unavailable' && terminal.clock.monotonic() < deadline;
@@ -54,6 +60,7 @@ async function look({ client, terminal }: Session, id: string, deadline: number,
 function readDeadline(timeout: string | undefined, nowMs: number): number {
   if (timeout === undefined) return Number.POSITIVE_INFINITY;
   const ms = parseDuration(timeout);
-  if (ms === null) throw new UsageFailure('--timeout: expected a duration such as 30s, 5m or 1h30m.', 'svc job wait --help');
+  if (ms === null)
+    throw new UsageFailure('--timeout: expected a duration such as 30s, 5m or 1h30m.', 'svc job wait --help');
   return nowMs + ms;
 }

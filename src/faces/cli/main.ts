@@ -29,7 +29,11 @@ async function showHelp(terminal: Terminal, topic: string): Promise<number> {
   return 0;
 }
 
-async function run(terminal: Terminal, { verb, fields, flags }: Extract<Request, { ask: 'run' }>, options: Options): Promise<number> {
+async function run(
+  terminal: Terminal,
+  { verb, fields, flags }: Extract<Request, { ask: 'run' }>,
+  options: Options,
+): Promise<number> {
   const { call } = verb;
   const session = { terminal, options, flags, verb, fields };
   if ('program' in call) {
@@ -48,7 +52,10 @@ async function run(terminal: Terminal, { verb, fields, flags }: Extract<Request,
 
 async function openClient(terminal: Terminal, flags: Session['flags'], { remote: baseUrl }: Options): Promise<Client> {
   if (baseUrl === null) {
-    const [{ LocalClient }, { readSettings }] = await Promise.all([import('./local.ts'), import('../../config/settings.ts')]);
+    const [{ LocalClient }, { readSettings }] = await Promise.all([
+      import('./local.ts'),
+      import('../../config/settings.ts'),
+    ]);
     return new LocalClient(readSettings(flags, terminal.env), () => terminal.app());
   }
   const { RemoteClient } = await import('./remote.ts');
@@ -59,7 +66,8 @@ async function openClient(terminal: Terminal, flags: Session['flags'], { remote:
 /** Tells a failure: its envelope on standard output in JSON mode, else words and a hint on standard error. */
 async function tell(terminal: Terminal, output: Output, error: unknown, request: Request | null): Promise<number> {
   // A mistake of ours: nobody else will see where it was.
-  if (!(error instanceof Failure)) terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  if (!(error instanceof Failure))
+    terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   const failure = asFailure(error);
   if (output === 'json') {
     const { encodeFailure } = await import('../../operations/envelope.ts');

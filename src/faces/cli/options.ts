@@ -66,9 +66,12 @@ function given(text: string | undefined): string | undefined {
 
 function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new UsageFailure('--remote: expected an http or https URL.', HINT);
-  if (url.username !== '' || url.password !== '') throw new UsageFailure('--remote: the URL must not carry credentials; use --token-file.', HINT);
-  if (url.search !== '' || url.hash !== '') throw new UsageFailure('--remote: the URL must not carry a query or a fragment.', HINT);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageFailure('--remote: expected an http or https URL.', HINT);
+  if (url.username !== '' || url.password !== '')
+    throw new UsageFailure('--remote: the URL must not carry credentials; use --token-file.', HINT);
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageFailure('--remote: the URL must not carry a query or a fragment.', HINT);
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
@@ -83,7 +86,10 @@ export async function readToken(flags: GivenFlags, { env, stdin }: Terminal): Pr
   const name = flags['token-file'] === undefined ? 'SVC_TOKEN_FILE' : '--token-file';
   const text = file === undefined ? given(env['SVC_TOKEN']) : await readSecret(file, name, stdin);
   if (text === undefined) {
-    throw new Failure('unauthenticated', 'A remote call needs a token: give --token-file, or set SVC_TOKEN_FILE or SVC_TOKEN.');
+    throw new Failure(
+      'unauthenticated',
+      'A remote call needs a token: give --token-file, or set SVC_TOKEN_FILE or SVC_TOKEN.',
+    );
   }
   const token = text.trim();
   if (!TOKEN.test(token)) throw new UsageFailure(`${file === undefined ? 'SVC_TOKEN' : name}: this is no token.`, HINT);

@@ -1,7 +1,17 @@
 /** The program as it is started: through bin/svc, as a process of its own. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -24,8 +34,18 @@ interface Ended {
 }
 
 /** Runs `program` in `dir`, which is its home too. `hangUp` closes our end of its output at once. */
-async function run(program: string, args: readonly string[], dir: string, env: Record<string, string> = {}, hangUp = false): Promise<Ended> {
-  const child = spawn(program, args, { cwd: dir, env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(
+  program: string,
+  args: readonly string[],
+  dir: string,
+  env: Record<string, string> = {},
+  hangUp = false,
+): Promise<Ended> {
+  const child = spawn(program, args, {
+    cwd: dir,
+    env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -66,17 +86,34 @@ async function loaded(t: TestContext, args: readonly string[], env: Record<strin
   const ran = await run(SVC, args, dir, { ...env, NODE_V8_COVERAGE: coverage });
   assert.equal(ran.code, 0, ran.stderr);
   return readdirSync(coverage).flatMap((file) =>
-    (JSON.parse(readFileSync(join(coverage, file), 'utf8')) as { result: { url: string }[] }).result.map(({ url }) => url),
+    (JSON.parse(readFileSync(join(coverage, file), 'utf8')) as { result: { url: string }[] }).result.map(
+      ({ url }) => url,
+    ),
   );
 }
 
 // Zod alone costs twice an empty Node, Kysely four times: this is what makes the help quick (3.5 times an empty Node).
 test('help, version, completion and remote calls load no package at all', async (t) => {
-  const server = await standIn(t, (_, response) => sendJson(response, 200, '{"schema_version":1,"kind":"job.list","data":[]}\n'));
-  for (const args of [['--help'], ['job', 'list', '--help'], ['version'], ['completion', 'bash'], ['job', 'list', '--remote', server.url]]) {
+  const server = await standIn(t, (_, response) =>
+    sendJson(response, 200, '{"schema_version":1,"kind":"job.list","data":[]}\n'),
+  );
+  for (const args of [
+    ['--help'],
+    ['job', 'list', '--help'],
+    ['version'],
+    ['completion', 'bash'],
+    ['job', 'list', '--remote', server.url],
+  ]) {
     const scripts = await loaded(t, args, { SVC_TOKEN: 'svc_test' });
-    assert.ok(scripts.some((url) => url.endsWith('/faces/cli/main.ts')), 'the coverage tells what was loaded');
-    assert.deepEqual(scripts.filter((url) => url.includes('/node_modules/')), [], args.join(' '));
+    assert.ok(
+      scripts.some((url) => url.endsWith('/faces/cli/main.ts')),
+      'the coverage tells what was loaded',
+    );
+    assert.deepEqual(
+      scripts.filter((url) => url.includes('/node_modules/')),
+      [],
+      args.join(' '),
+    );
   }
 });
 

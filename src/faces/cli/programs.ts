@@ -51,8 +51,21 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
 
 /** Flags of every verb beside the settings that every program takes. Their twins are read in `options.ts`. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
-  { name: 'output', type: 'string', placeholder: 'FORMAT', values: ['text', 'json'], env: 'SVC_OUTPUT', help: 'How to answer; default text' },
-  { name: 'remote', type: 'string', placeholder: 'URL', env: 'SVC_REMOTE', help: 'Ask the server at this base URL in place of the local data directory' },
+  {
+    name: 'output',
+    type: 'string',
+    placeholder: 'FORMAT',
+    values: ['text', 'json'],
+    env: 'SVC_OUTPUT',
+    help: 'How to answer; default text',
+  },
+  {
+    name: 'remote',
+    type: 'string',
+    placeholder: 'URL',
+    env: 'SVC_REMOTE',
+    help: 'Ask the server at this base URL in place of the local data directory',
+  },
   {
     name: 'token-file',
     type: 'string',
@@ -76,13 +89,20 @@ export const IDEMPOTENCY_FLAG: Flag = {
 
 /** How a field is told whose value is an object with free names: as NAME=VALUE, which the schema can't say. */
 export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
-  run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'A secret that the run gets as the input variable VAR; may be given often' },
+  run_secrets: {
+    placeholder: 'VAR=PROJECT/SECRET',
+    help: 'A secret that the run gets as the input variable VAR; may be given often',
+  },
 };
 
 /** Fields whose flag names a file: the command line reads it, `-` for standard input, and hands its text over. */
 export const FILE_FIELDS: readonly string[] = ['ledger_head'];
 
-const WAIT_RUN: Flag = { name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the job' };
+const WAIT_RUN: Flag = {
+  name: 'wait',
+  type: 'boolean',
+  help: 'Follow the output and exit with the exit code of the job',
+};
 
 /** Flags that an operation has on the command line only, by its id. */
 export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
@@ -90,9 +110,25 @@ export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'workspace.apply': [WAIT_RUN],
   'workspace.destroy': [WAIT_RUN],
   'workspace.drift': [WAIT_RUN],
-  'rule.add': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the rule from this file, not from standard input' }],
-  'secret.set': [{ name: 'file', type: 'string', placeholder: 'FILE', help: 'Read the value from this file, not from standard input' }],
-  'command.run': [{ name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' }],
+  'rule.add': [
+    {
+      name: 'file',
+      type: 'string',
+      placeholder: 'FILE',
+      help: 'Read the rule from this file, not from standard input',
+    },
+  ],
+  'secret.set': [
+    {
+      name: 'file',
+      type: 'string',
+      placeholder: 'FILE',
+      help: 'Read the value from this file, not from standard input',
+    },
+  ],
+  'command.run': [
+    { name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' },
+  ],
 };
 
 /** Verbs that call an operation that has a verb of its own already, in another way. */
@@ -101,8 +137,18 @@ export const OTHER_VERBS: readonly OtherVerb[] = [
     operation: 'job.get',
     path: 'job wait',
     summary: 'Wait until a job has ended, and exit with its exit code',
-    examples: ['svc job wait job_01m7yd4zyke00anp2z332d2j5p', 'svc job wait job_01m7yd4zyke00anp2z332d2j5p --timeout 10m'],
-    flags: [{ name: 'timeout', type: 'string', placeholder: 'DURATION', help: 'Give up after this long, such as 10m; the job goes on' }],
+    examples: [
+      'svc job wait job_01m7yd4zyke00anp2z332d2j5p',
+      'svc job wait job_01m7yd4zyke00anp2z332d2j5p --timeout 10m',
+    ],
+    flags: [
+      {
+        name: 'timeout',
+        type: 'string',
+        placeholder: 'DURATION',
+        help: 'Give up after this long, such as 10m; the job goes on',
+      },
+    ],
     until: 'ended',
   },
 ];
@@ -115,7 +161,10 @@ export const PRESET_VERBS: readonly PresetVerb[] = [
     verb: 'approval approve',
     summary: 'Let a job run that another person asked for',
     positionals: ['id'],
-    examples: ['svc approval approve apr_01m7yd4zyke00anp2z332d2j5p', 'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p --reason "read it twice"'],
+    examples: [
+      'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p',
+      'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p --reason "read it twice"',
+    ],
   },
   {
     operation: 'approval.decision',

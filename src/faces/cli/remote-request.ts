@@ -17,7 +17,8 @@ const DOTS = /^\.{1,2}$/;
 export function place(http: HttpFace, fields: Fields): Placed {
   const { method } = http;
   let { path }: { path: string } = http;
-  for (const field of pathFields(http)) path = path.replace(`{${field}}`, () => encodeURIComponent(asText(fields[field])));
+  for (const field of pathFields(http))
+    path = path.replace(`{${field}}`, () => encodeURIComponent(asText(fields[field])));
   const query = new URLSearchParams();
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(fields)) {
@@ -27,7 +28,11 @@ export function place(http: HttpFace, fields: Fields): Placed {
     else if (where === 'body') body[field] = value;
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`;
-  return { method, path: `/api/v1${path}${search}`, ...(Object.keys(body).length === 0 ? {} : { body: JSON.stringify(body) }) };
+  return {
+    method,
+    path: `/api/v1${path}${search}`,
+    ...(Object.keys(body).length === 0 ? {} : { body: JSON.stringify(body) }),
+  };
 }
 
 /** A list has no place in a path or a query, where a name may stand once. */

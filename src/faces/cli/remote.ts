@@ -47,7 +47,9 @@ export class RemoteClient implements Client {
       } catch (error) {
         if (!(error instanceof ToldFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
         const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
-        this.#options.say(`The server is busy checking tokens; trying again in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`);
+        this.#options.say(
+          `The server is busy checking tokens; trying again in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
+        );
         await pause(this.#options.clock, seconds * 1000);
       }
     }
@@ -76,7 +78,10 @@ export class RemoteClient implements Client {
       this.#options.say('The stream broke off; taking it up again.');
       if (!(await pause(this.#options.clock, RESUME_PAUSE_MS, signal))) return;
     }
-    throw new Failure('unavailable', `The stream of ${this.#options.baseUrl} broke off and could not be taken up again.`);
+    throw new Failure(
+      'unavailable',
+      `The stream of ${this.#options.baseUrl} broke off and could not be taken up again.`,
+    );
   }
 
   close(): Promise<void> {
@@ -144,7 +149,10 @@ export class RemoteClient implements Client {
     try {
       yield* body;
     } catch {
-      throw new Failure('unavailable', `The connection to ${this.#options.baseUrl} broke off in the middle of the answer.`);
+      throw new Failure(
+        'unavailable',
+        `The connection to ${this.#options.baseUrl} broke off in the middle of the answer.`,
+      );
     }
   }
 
@@ -159,7 +167,14 @@ export class RemoteClient implements Client {
     const body = await readSome(response);
     const error = errorOf(body);
     if (error === null) {
-      const code = { 401: 'unauthenticated', 403: 'forbidden', 429: 'unavailable', 502: 'unavailable', 503: 'unavailable', 504: 'unavailable' } as const;
+      const code = {
+        401: 'unauthenticated',
+        403: 'forbidden',
+        429: 'unavailable',
+        502: 'unavailable',
+        503: 'unavailable',
+        504: 'unavailable',
+      } as const;
       return this.#stranger(response.status, code[response.status as keyof typeof code] ?? 'internal');
     }
     const after = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -171,19 +186,38 @@ export class RemoteClient implements Client {
   }
 
   #stranger(status: number, code: Failure['code']): Failure {
-    return new Failure(code, `What answers at ${this.#options.baseUrl} does not speak this API (status ${status}); is the base URL right?`);
+    return new Failure(
+      code,
+      `What answers at ${this.#options.baseUrl} does not speak this API (status ${status}); is the base URL right?`,
+    );
   }
 
   #lost(error: unknown, placed: Placed): Failure {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const text = cause instanceof Error ? ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) : 'the connection was lost';
-    const unsure = placed.method === 'GET' || NEVER_REACHED.includes(text) ? '' : ' The request may have been carried out all the same.';
+    const text =
+      cause instanceof Error
+        ? 'code' in cause && typeof cause.code === 'string'
+          ? cause.code
+          : cause.message
+        : 'the connection was lost';
+    const unsure =
+      placed.method === 'GET' || NEVER_REACHED.includes(text)
+        ? ''
+        : ' The request may have been carried out all the same.';
     return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
   }
 }
 
 /** Errors from before a connection stood: the server has seen nothing. */
-const NEVER_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'bad port'];
+const NEVER_REACHED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'bad port',
+];
 
 function placeCall(call: OperationCall, fields: Fields): Placed {
   if ('none' in call.http) throw new Failure('not_implemented', `${call.operation} has no route.`);
@@ -214,7 +248,9 @@ function errorOf(body: string): { code: unknown; message: unknown; hint: unknown
   try {
     const parsed = JSON.parse(body) as { kind?: unknown; error?: unknown } | null;
     const error = parsed?.kind === 'error' ? parsed.error : null;
-    return typeof error === 'object' && error !== null && 'code' in error && 'message' in error && 'hint' in error ? error : null;
+    return typeof error === 'object' && error !== null && 'code' in error && 'message' in error && 'hint' in error
+      ? error
+      : null;
   } catch {
     return null;
   }

@@ -14,7 +14,8 @@ export async function runOperation(session: Session, call: OperationCall): Promi
   if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
-  if (flags['wait'] !== undefined) return (await import('./run-wait.ts')).waitForRun(session, call, await readData(called));
+  if (flags['wait'] !== undefined)
+    return (await import('./run-wait.ts')).waitForRun(session, call, await readData(called));
   await show(session, called);
   if (call.operation === 'event.get') await showTrace(session);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
@@ -23,7 +24,9 @@ export async function runOperation(session: Session, call: OperationCall): Promi
 
 /** With the field that comes from a file or from standard input, where there is one: `--file` is a flag of those alone. */
 async function fieldsOf(session: Session, { operation }: OperationCall): Promise<Session['fields']> {
-  const fileField = session.verb.flags.find(({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields)?.field;
+  const fileField = session.verb.flags.find(
+    ({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields,
+  )?.field;
   if (fileField !== undefined) return (await import('./value-input.ts')).withFile(session, fileField);
   if (!session.verb.flags.some(({ name, field }) => name === 'file' && field === undefined)) return session.fields;
   const { VALUE_INPUTS, withValue } = await import('./value-input.ts');

@@ -18,7 +18,11 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   web: async (session) => (await session.terminal.app()).runWeb(settingsOf(session), ioOf(session)),
   migrate: async (session) => {
     const { from, to } = await (await session.terminal.app()).runMigrate(settingsOf(session));
-    return print(session, 'migrate.done', { from, to }, () => (from === to ? `The store has schema ${to}. Nothing to do.\n` : `Changed the store from schema ${from} to ${to}.\n`));
+    return print(session, 'migrate.done', { from, to }, () =>
+      from === to
+        ? `The store has schema ${to}. Nothing to do.\n`
+        : `Changed the store from schema ${from} to ${to}.\n`,
+    );
   },
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./command-tree.ts');
@@ -27,7 +31,8 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   completion: async (session) => {
     const { completionScript, SHELLS } = await import('./completion.ts');
     const shell = session.fields['shell'];
-    if (!isShell(shell)) throw new UsageFailure(`svc completion: expected one of ${SHELLS.join(', ')}.`, 'svc completion --help');
+    if (!isShell(shell))
+      throw new UsageFailure(`svc completion: expected one of ${SHELLS.join(', ')}.`, 'svc completion --help');
     const script = completionScript(TREE, shell);
     return print(session, 'completion.get', { shell, script }, () => script);
   },
@@ -50,7 +55,12 @@ function ioOf({ terminal: { stdout, stderr }, options }: ProgramSession): Progra
   return { output: options.output, stdout, stderr, interactive: !options.noInput && stdout.isTTY === true };
 }
 
-async function print({ terminal, options }: ProgramSession, kind: string, data: unknown, text: () => string): Promise<number> {
+async function print(
+  { terminal, options }: ProgramSession,
+  kind: string,
+  data: unknown,
+  text: () => string,
+): Promise<number> {
   await write(terminal.stdout, options.output === 'json' ? encode(kind, data) : text());
   return 0;
 }

@@ -13,7 +13,11 @@ const RESULT_VERBS: Readonly<Record<string, string>> = { 'command.run': 'job res
  * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
  * standard output has one envelope, the result or the job, and what the job prints goes to standard error meanwhile.
  */
-export async function waitForRun(session: Session, { operation }: OperationCall, queued: { kind: string; data: unknown; text: string }): Promise<number> {
+export async function waitForRun(
+  session: Session,
+  { operation }: OperationCall,
+  queued: { kind: string; data: unknown; text: string },
+): Promise<number> {
   const { terminal, options, client } = session;
   if (queued.kind !== 'job.enqueued') {
     // An approval is pending: the request is in, which is a success, and there is nothing to follow yet.
@@ -39,6 +43,7 @@ async function tellPlan(session: Session, id: string, { state }: End): Promise<v
   if (plan === null || plan === undefined) return;
   const place = placeFlags(session);
   session.terminal.stderr.write(
-    line(`Saved as plan ${plan}. See it again: svc job tail ${id}${place}`) + line(`Apply it: svc workspace apply ${workspace ?? ''} --plan ${plan}${place}`),
+    line(`Saved as plan ${plan}. See it again: svc job tail ${id}${place}`) +
+      line(`Apply it: svc workspace apply ${workspace ?? ''} --plan ${plan}${place}`),
   );
 }

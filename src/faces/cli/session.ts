@@ -29,7 +29,13 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const { render, secretOf } = await import('./text/render.ts');
   const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
-  const page = { nowMs: clock.now(), color: session.options.color, width, place: placeFlags(session), noMatch: noMatch(session) };
+  const page = {
+    nowMs: clock.now(),
+    color: session.options.color,
+    width,
+    place: placeFlags(session),
+    noMatch: noMatch(session),
+  };
   const secret = secretOf(kind, data);
   // What is shown stands there no more, though it looks as if it did.
   const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ServerEvent, ServerEventParser } from './sse.ts';
 
-const STREAM = '\uFEFF: a comment\n\nevent: log\r\nid: 7\r\ndata: {"text":"ä 😀"}\r\n\r\n: beat\rdata: one\rdata:  two\r\rretry: 5\ndata\n\nevent: nothing\n\nid: 9\nevent: end\ndata:x\n\ndata: unfinished';
+const STREAM =
+  '\uFEFF: a comment\n\nevent: log\r\nid: 7\r\ndata: {"text":"ä 😀"}\r\n\r\n: beat\rdata: one\rdata:  two\r\rretry: 5\ndata\n\nevent: nothing\n\nid: 9\nevent: end\ndata:x\n\ndata: unfinished';
 const EVENTS: readonly ServerEvent[] = [
   { event: 'log', id: '7', data: '{"text":"ä 😀"}' },
   { event: 'message', id: undefined, data: 'one\n two' },
@@ -20,7 +21,8 @@ test('events come out as the standard says, whatever ends a line', () => {
 });
 
 test('events come out the same wherever the stream is cut in two', () => {
-  for (let at = 0; at <= STREAM.length; at += 1) assert.deepEqual(parse([STREAM.slice(0, at), STREAM.slice(at)]), EVENTS, `cut at ${at}`);
+  for (let at = 0; at <= STREAM.length; at += 1)
+    assert.deepEqual(parse([STREAM.slice(0, at), STREAM.slice(at)]), EVENTS, `cut at ${at}`);
 });
 
 test('events come out the same letter by letter', () => {

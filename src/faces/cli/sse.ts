@@ -46,7 +46,8 @@ export class ServerEventParser {
   }
 
   #dispatch(events: ServerEvent[]): void {
-    if (this.#data.length > 0) events.push({ event: this.#event === '' ? 'message' : this.#event, id: this.#id, data: this.#data.join('\n') });
+    if (this.#data.length > 0)
+      events.push({ event: this.#event === '' ? 'message' : this.#event, id: this.#id, data: this.#data.join('\n') });
     this.#event = '';
     this.#id = undefined;
     this.#data = [];

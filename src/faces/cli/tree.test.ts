@@ -33,7 +33,10 @@ test('svc commands --output json is the golden file, which is the same in many l
 test('every operation with a command line face is a verb', () => {
   const paths = derived.verbs.map(({ path }) => path);
   const faces = OPERATIONS.flatMap((row) => (isNone(row.cli) ? [] : [row.cli.verb]));
-  assert.deepEqual(faces.filter((verb) => !paths.includes(verb)), []);
+  assert.deepEqual(
+    faces.filter((verb) => !paths.includes(verb)),
+    [],
+  );
   assert.equal(new Set(paths).size, paths.length, 'a verb is there twice');
 });
 
@@ -63,10 +66,21 @@ test('every flag has help, and no verb has a flag of the same name as a flag of 
   for (const { path, flags } of derived.verbs) {
     const names = flags.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length, path);
-    assert.deepEqual(names.filter((name) => globals.includes(name)), [], path);
-    assert.deepEqual(flags.filter((flag) => flag.help === ''), [], path);
+    assert.deepEqual(
+      names.filter((name) => globals.includes(name)),
+      [],
+      path,
+    );
+    assert.deepEqual(
+      flags.filter((flag) => flag.help === ''),
+      [],
+      path,
+    );
   }
-  assert.deepEqual(derived.globals.filter((flag) => flag.help === ''), []);
+  assert.deepEqual(
+    derived.globals.filter((flag) => flag.help === ''),
+    [],
+  );
 });
 
 test('the help of svc fits on one screen of 24 lines and names every noun', () => {
@@ -76,7 +90,12 @@ test('the help of svc fits on one screen of 24 lines and names every noun', () =
 });
 
 test('the help of each part of a path that has several verbs has a title', () => {
-  const parts = derived.verbs.flatMap(({ path }) => path.split(' ').slice(0, -1).map((_, at, words) => words.slice(0, at + 1).join(' ')));
+  const parts = derived.verbs.flatMap(({ path }) =>
+    path
+      .split(' ')
+      .slice(0, -1)
+      .map((_, at, words) => words.slice(0, at + 1).join(' ')),
+  );
   for (const part of new Set(parts)) assert.match(help(derived, part) ?? '', new RegExp(`^svc ${part}: \\S`), part);
 });
 

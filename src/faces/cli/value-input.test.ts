@@ -24,7 +24,13 @@ function sessionOf({ typed, piped = [], noInput = false }: Given): { session: Se
       done();
     },
   });
-  const session = { terminal: { stdin, stderr }, flags: {}, options: { noInput }, verb: { path: 'secret set' }, fields: { secret: 'net/token' } };
+  const session = {
+    terminal: { stdin, stderr },
+    flags: {},
+    options: { noInput },
+    verb: { path: 'secret set' },
+    fields: { secret: 'net/token' },
+  };
   return { session: session as unknown as Session, screen: () => shown };
 }
 
@@ -37,14 +43,29 @@ async function valueOf(given: Given): Promise<unknown> {
 const usage = (pattern: RegExp) => (error: unknown) => error instanceof UsageFailure && pattern.test(error.message);
 
 test('a piped value loses one line end and nothing else', async () => {
-  const cases = { x: 'x', 'x\n': 'x', 'x\r\n': 'x', 'x\n\n': 'x\n', ' x ': ' x ', '\nx': '\nx', 'a\nb\n': 'a\nb', '': '', '\n': '', '\u{FEFF}x': '\u{FEFF}x' };
-  for (const [piped, value] of Object.entries(cases)) assert.equal(await valueOf({ piped: [piped] }), value, JSON.stringify(piped));
+  const cases = {
+    x: 'x',
+    'x\n': 'x',
+    'x\r\n': 'x',
+    'x\n\n': 'x\n',
+    ' x ': ' x ',
+    '\nx': '\nx',
+    'a\nb\n': 'a\nb',
+    '': '',
+    '\n': '',
+    '\u{FEFF}x': '\u{FEFF}x',
+  };
+  for (const [piped, value] of Object.entries(cases))
+    assert.equal(await valueOf({ piped: [piped] }), value, JSON.stringify(piped));
 });
 
 test('a character that is split over two reads is one character, and what is no UTF-8 is refused', async () => {
   const bytes = Buffer.from('a\u{1F511}b');
   assert.equal(await valueOf({ piped: [bytes.subarray(0, 3), bytes.subarray(3)] }), 'a\u{1F511}b');
-  await assert.rejects(valueOf({ piped: [Buffer.from([0x61, 0xff])] }), usage(/^standard input: the value is no UTF-8 text/));
+  await assert.rejects(
+    valueOf({ piped: [Buffer.from([0x61, 0xff])] }),
+    usage(/^standard input: the value is no UTF-8 text/),
+  );
   await assert.rejects(valueOf({ piped: [bytes.subarray(0, 3)] }), usage(/no UTF-8/));
 });
 
@@ -62,7 +83,10 @@ test('on a terminal the value is asked for and not shown', async () => {
 test('a terminal where nobody answers, or who presses Ctrl-C, sets nothing', async () => {
   await assert.rejects(valueOf({ typed: '' }), usage(/no value was given, nothing was done/));
   await assert.rejects(valueOf({ typed: 'half a val\u0003' }), usage(/no value was given, nothing was done/));
-  await assert.rejects(valueOf({ typed: 'x\n', noInput: true }), usage(/the value comes from standard input or --file/));
+  await assert.rejects(
+    valueOf({ typed: 'x\n', noInput: true }),
+    usage(/the value comes from standard input or --file/),
+  );
 });
 
 test('a rule comes from its file or from standard input, and is asked for nowhere', async () => {
@@ -70,7 +94,10 @@ test('a rule comes from its file or from standard input, and is asked for nowher
   const { session } = sessionOf({ piped: ['when: true\n'] });
   assert.equal((await withValue(session, rule))['text'], 'when: true');
   const typed = sessionOf({ typed: 'when: true\n' });
-  await assert.rejects(async () => withValue(typed.session, rule), usage(/the rule comes from standard input or --file/));
+  await assert.rejects(
+    async () => withValue(typed.session, rule),
+    usage(/the rule comes from standard input or --file/),
+  );
   const wrong = sessionOf({ piped: [Buffer.from([0xff])] });
   await assert.rejects(withValue(wrong.session, rule), usage(/^standard input: the rule is no UTF-8 text\.$/));
 });

@@ -55,7 +55,12 @@ export async function withFile({ fields, terminal, verb }: Session, field: strin
   const file = String(fields[field]);
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
   const stream = file === '-' ? terminal.stdin : createReadStream(file);
-  const text = await read(stream, `--${field.replaceAll('_', '-')}`, { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX }, refuse);
+  const text = await read(
+    stream,
+    `--${field.replaceAll('_', '-')}`,
+    { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX },
+    refuse,
+  );
   return { ...fields, [field]: text };
 }
 
@@ -65,13 +70,19 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
   if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', input, refuse);
   if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
-  if (options.noInput || input.question === null) throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
+  if (options.noInput || input.question === null)
+    throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
   return ask(session, input.question(session.fields), refuse);
 }
 
 type Refuse = (message: string) => UsageFailure;
 
-async function read(stream: Readable, from: string, input: Pick<ValueInput, 'what' | 'cure'> & { readonly bytesMax?: number }, refuse: Refuse): Promise<string> {
+async function read(
+  stream: Readable,
+  from: string,
+  input: Pick<ValueInput, 'what' | 'cure'> & { readonly bytesMax?: number },
+  refuse: Refuse,
+): Promise<string> {
   const { bytesMax = READ_MAX_BYTES } = input;
   const chunks: Buffer[] = [];
   let size = 0;

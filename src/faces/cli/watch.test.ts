@@ -18,10 +18,19 @@ async function watched(t: TestContext, lists: readonly (readonly object[])[], ..
   const server = await standIn(t, (request, response) => {
     const path = request.url.replace('/api/v1', '');
     if (path === '/approvals/stream') {
-      sendEvents(response, [...lists.map((list) => ({ event: 'approvals', data: JSON.stringify(list) })), { event: 'end', data: '{}' }]);
+      sendEvents(response, [
+        ...lists.map((list) => ({ event: 'approvals', data: JSON.stringify(list) })),
+        { event: 'end', data: '{}' },
+      ]);
       response.end();
     } else if (path === `/approvals/${ONE}`) {
-      const decided = { ...waiting(ONE), state: 'rejected', decided_by: 'ana\u001b[2J', decided_via: 'link', reason: 'not on a Friday' };
+      const decided = {
+        ...waiting(ONE),
+        state: 'rejected',
+        decided_by: 'ana\u001b[2J',
+        decided_via: 'link',
+        reason: 'not on a Friday',
+      };
       sendJson(response, 200, `${JSON.stringify({ schema_version: 1, kind: 'approval.get', data: decided })}\n`);
     } else sendFailure(response, 'not_found');
   });
@@ -29,7 +38,11 @@ async function watched(t: TestContext, lists: readonly (readonly object[])[], ..
 }
 
 test('approval watch tells what waits, what comes, and how what is gone ended, in safe letters', async (t) => {
-  const { stdout, exitCode } = await watched(t, [[waiting(TWO, 'apply:dns'), waiting(ONE)], [waiting(TWO, 'apply:dns')], []]);
+  const { stdout, exitCode } = await watched(t, [
+    [waiting(TWO, 'apply:dns'), waiting(ONE)],
+    [waiting(TWO, 'apply:dns')],
+    [],
+  ]);
   assert.deepEqual(stdout.split('\n'), [
     `waiting   ${ONE}  apply:net, asked by ci: require_approval; expires in 30 min`,
     `waiting   ${TWO}  apply:dns, asked by ci: require_approval; expires in 30 min`,
@@ -53,7 +66,10 @@ test('approval watch in JSON mode prints each list as it was sent, and none twic
 
 test('approval watch on the data directory ends with Ctrl-C', async (t) => {
   const program = await startProgram(t);
-  const { exitCode } = await svc(['approval', 'watch'], { app: appOf(program), interruptible: (interrupt) => void setImmediate(interrupt) });
+  const { exitCode } = await svc(['approval', 'watch'], {
+    app: appOf(program),
+    interruptible: (interrupt) => void setImmediate(interrupt),
+  });
   assert.equal(exitCode, 130);
 });
 
@@ -63,11 +79,17 @@ async function decideLocally(program: Program, verb: 'approve' | 'reject', id: s
 
 test('approval approve and reject decide what their names say, as the local user', async (t) => {
   const program = await startProgram(t);
-  for (const [verb, state] of [['approve', 'approved'], ['reject', 'rejected']] as const) {
+  for (const [verb, state] of [
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ] as const) {
     const { apr } = await gated(program, { workspace: verb });
     const { exitCode, stdout } = await decideLocally(program, verb, apr);
     assert.equal(exitCode, 0, stdout);
-    assert.partialDeepStrictEqual(JSON.parse(stdout), { kind: 'approval.decision', data: { decision: verb, state, decided_by: 'local:ana', decided_via: 'cli', reason: 'read it twice' } });
+    assert.partialDeepStrictEqual(JSON.parse(stdout), {
+      kind: 'approval.decision',
+      data: { decision: verb, state, decided_by: 'local:ana', decided_via: 'cli', reason: 'read it twice' },
+    });
     const again = await decideLocally(program, verb, apr);
     assert.equal(again.exitCode, 5, again.stderr);
   }
@@ -79,5 +101,8 @@ test('T28: approval approve refuses the local user who asked, with exit code 4',
   const { exitCode, stdout } = await decideLocally(program, 'approve', apr);
   assert.equal(exitCode, 4);
   assert.match(stdout, /somebody else has to decide/);
-  assert.match((await svc(['approval', 'get', apr, '--output', 'json'], { app: appOf(program) })).stdout, /"state":"pending"/);
+  assert.match(
+    (await svc(['approval', 'get', apr, '--output', 'json'], { app: appOf(program) })).stdout,
+    /"state":"pending"/,
+  );
 });

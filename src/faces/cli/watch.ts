@@ -36,7 +36,12 @@ export async function watchApprovals(session: Session, call: OperationCall): Pro
   return EXIT_INTERRUPTED;
 }
 
-async function tell(session: Session, before: readonly Approval[], now: readonly Approval[], isFirst: boolean): Promise<void> {
+async function tell(
+  session: Session,
+  before: readonly Approval[],
+  now: readonly Approval[],
+  isFirst: boolean,
+): Promise<void> {
   const { stdout, stderr, clock } = session.terminal;
   if (isFirst && now.length === 0) stderr.write('Nothing waits for a decision. Ctrl-C ends this.\n');
   const had = new Set(before.map(({ id }) => id));

@@ -21,7 +21,8 @@ test('The base path is stripped once, byte for byte, and what lies outside of it
     ['', '/a#b', NOWHERE],
     ['', '/a\\b', NOWHERE],
   ];
-  for (const [basePath, target, stripped] of cases) assert.equal(strippedTarget(target, basePath), stripped, `${basePath} ${target}`);
+  for (const [basePath, target, stripped] of cases)
+    assert.equal(strippedTarget(target, basePath), stripped, `${basePath} ${target}`);
 });
 
 test('The absolute form of a target means the same, and its host nothing', () => {
@@ -34,5 +35,6 @@ test('The absolute form of a target means the same, and its host nothing', () =>
 
 test('The API is what lies below its version, and nothing that only begins like it', () => {
   for (const target of ['/api/v1', '/api/v1/', '/api/v1/x', '/api/v1?x']) assert.equal(isApi(target), true, target);
-  for (const target of ['/api/v10', '/api/v2/jobs', '/api', '/API/v1/jobs', '/', '/x/api/v1/jobs']) assert.equal(isApi(target), false, target);
+  for (const target of ['/api/v10', '/api/v2/jobs', '/api', '/API/v1/jobs', '/', '/x/api/v1/jobs'])
+    assert.equal(isApi(target), false, target);
 });

@@ -7,7 +7,8 @@ export function headerValues(request: IncomingMessage, lowerCaseName: string): s
   const values: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
-    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) values.push(rawHeaders[i + 1] ?? '');
+    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName)
+      values.push(rawHeaders[i + 1] ?? '');
   }
   return values;
 }

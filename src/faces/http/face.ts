@@ -48,7 +48,13 @@ export interface HttpFace {
   /** Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or first. */
   close(graceMs: number): Promise<void>;
   /** What is open at the moment. */
-  load(): { readonly connections: number; readonly streams: number; readonly places: number; readonly waits: number; readonly keptBytes: number };
+  load(): {
+    readonly connections: number;
+    readonly streams: number;
+    readonly places: number;
+    readonly waits: number;
+    readonly keptBytes: number;
+  };
 }
 
 type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undefined>>) => Promise<void>;
@@ -72,7 +78,8 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     const methods = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
     const serve = operationRoute(operation, http, { home, authenticator, limits, sender, streams, kept, waits });
     addRoute(router, methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
-    if (pathFields(http).some((name) => !(name in operation.input.shape))) throw new Error(`${operation.id}: a path parameter is no input field`);
+    if (pathFields(http).some((name) => !(name in operation.input.shape)))
+      throw new Error(`${operation.id}: a path parameter is no input field`);
   }
   addRoute(router, ['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
   addRoute(router, ['POST'], '/login', (exchange) => pages.login(exchange));
@@ -80,8 +87,15 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   addRoute(router, ['GET', 'HEAD'], '/metrics', async (exchange) => {
     const caller = await pages.visitor(exchange);
     if (caller === null) return;
-    if (!mayRead(caller)) sender.sendFailure(exchange, new Failure('forbidden', `The metrics need the scope ${READERS.join(' or ')}.`));
-    else sender.send(exchange, 200, [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'], metricsText({ services: home.services, sender, streams, authenticator }));
+    if (!mayRead(caller))
+      sender.sendFailure(exchange, new Failure('forbidden', `The metrics need the scope ${READERS.join(' or ')}.`));
+    else
+      sender.send(
+        exchange,
+        200,
+        [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'],
+        metricsText({ services: home.services, sender, streams, authenticator }),
+      );
   });
   const server = createLimitedServer(limits, peers, (request, response) => router.routing(request, response));
   const connections = new Set<Socket>();
@@ -102,7 +116,13 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
       closed ??= closeServer(server, clock, graceMs).then(() => router.close());
       return closed;
     },
-    load: () => ({ connections: connections.size, streams: streams.open, places: streams.places, waits: waits.open, keptBytes: kept.bytes }),
+    load: () => ({
+      connections: connections.size,
+      streams: streams.open,
+      places: streams.places,
+      waits: waits.open,
+      keptBytes: kept.bytes,
+    }),
   };
 }
 

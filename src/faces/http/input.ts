@@ -30,7 +30,11 @@ export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
 }
 
 /** The fields of path and query, as the types that the schema wants as far as their text has that form. Throws invalid_argument. */
-export function gatherText(places: InputPlaces, params: Readonly<Record<string, string | undefined>>, query: string): Record<string, unknown> {
+export function gatherText(
+  places: InputPlaces,
+  params: Readonly<Record<string, string | undefined>>,
+  query: string,
+): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const name of places.path) raw[name] = params[name];
   if (query === '') return raw;
@@ -44,7 +48,11 @@ export function gatherText(places: InputPlaces, params: Readonly<Record<string, 
 }
 
 /** Adds the fields of a body. Throws invalid_argument for one that does not belong there. */
-export function gatherBody(places: InputPlaces, raw: Record<string, unknown>, body: Readonly<Record<string, unknown>>): void {
+export function gatherBody(
+  places: InputPlaces,
+  raw: Record<string, unknown>,
+  body: Readonly<Record<string, unknown>>,
+): void {
   for (const [name, value] of Object.entries(body)) {
     if (!places.body.has(name)) throw new Failure('invalid_argument', `${shown(name)}: no such field here.`);
     raw[name] = value;

@@ -39,6 +39,8 @@ test('The room is bounded: the oldest go first, and what is too large never come
 });
 
 test('A tag is named by itself, weakly, in a list, and by the asterisk', () => {
-  for (const header of ['"a"', 'W/"a"', '"b", "a"', '"b",W/"a"', '*', ' * ']) assert.equal(isNamed('"a"', header), true, header);
-  for (const header of [undefined, '', 'a', '"b"', '"A"', '"a', 'w/"a"']) assert.equal(isNamed('"a"', header), false, header ?? 'none');
+  for (const header of ['"a"', 'W/"a"', '"b", "a"', '"b",W/"a"', '*', ' * '])
+    assert.equal(isNamed('"a"', header), true, header);
+  for (const header of [undefined, '', 'a', '"b"', '"A"', '"a', 'w/"a"'])
+    assert.equal(isNamed('"a"', header), false, header ?? 'none');
 });

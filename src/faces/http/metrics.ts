@@ -25,7 +25,12 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
   const { version, startedAt } = services.server;
   const load = authenticator.load();
   const metrics: Metric[] = [
-    { name: 'gatehouse_build_info', type: 'gauge', help: 'Always 1; the label holds the version.', samples: [[`{version="${escapeLabel(version)}"}`, 1]] },
+    {
+      name: 'gatehouse_build_info',
+      type: 'gauge',
+      help: 'Always 1; the label holds the version.',
+      samples: [[`{version="${escapeLabel(version)}"}`, 1]],
+    },
     {
       name: 'gatehouse_uptime_seconds',
       type: 'gauge',
@@ -38,12 +43,42 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
       help: 'Answers sent, by the class of their status.',
       samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
     },
-    { name: 'gatehouse_streams_open', type: 'gauge', help: 'Event streams that are open.', samples: [['', streams.open]] },
-    { name: 'gatehouse_kdf_runs_total', type: 'counter', help: 'Tokens whose slow hash was computed.', samples: [['', load.kdfRuns]] },
-    { name: 'gatehouse_kdf_running', type: 'gauge', help: 'Tokens whose slow hash is being computed.', samples: [['', load.kdfRunning]] },
-    { name: 'gatehouse_kdf_waiting', type: 'gauge', help: 'Tokens that wait for that.', samples: [['', load.kdfWaiting]] },
-    { name: 'gatehouse_tokens_verified', type: 'gauge', help: 'Tokens that this process has verified and remembers.', samples: [['', load.verified]] },
-    { name: 'process_resident_memory_bytes', type: 'gauge', help: 'Resident memory.', samples: [['', process.memoryUsage.rss()]] },
+    {
+      name: 'gatehouse_streams_open',
+      type: 'gauge',
+      help: 'Event streams that are open.',
+      samples: [['', streams.open]],
+    },
+    {
+      name: 'gatehouse_kdf_runs_total',
+      type: 'counter',
+      help: 'Tokens whose slow hash was computed.',
+      samples: [['', load.kdfRuns]],
+    },
+    {
+      name: 'gatehouse_kdf_running',
+      type: 'gauge',
+      help: 'Tokens whose slow hash is being computed.',
+      samples: [['', load.kdfRunning]],
+    },
+    {
+      name: 'gatehouse_kdf_waiting',
+      type: 'gauge',
+      help: 'Tokens that wait for that.',
+      samples: [['', load.kdfWaiting]],
+    },
+    {
+      name: 'gatehouse_tokens_verified',
+      type: 'gauge',
+      help: 'Tokens that this process has verified and remembers.',
+      samples: [['', load.verified]],
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      type: 'gauge',
+      help: 'Resident memory.',
+      samples: [['', process.memoryUsage.rss()]],
+    },
   ];
   return metrics.map(format).join('');
 }

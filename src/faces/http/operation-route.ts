@@ -98,7 +98,12 @@ async function serveFresh(route: Route, exchange: Exchange, params: Params, call
 }
 
 /** Gathers the input from its places and invokes. */
-async function ask({ operation, http, places, home, limits, waits }: Route, exchange: Exchange, params: Params, caller: Caller): Promise<Answer> {
+async function ask(
+  { operation, http, places, home, limits, waits }: Route,
+  exchange: Exchange,
+  params: Params,
+  caller: Caller,
+): Promise<Answer> {
   const { request } = exchange;
   if (http.method === 'GET' && hasBody(request)) throw new Failure('invalid_argument', 'The body: a GET takes none.');
   const raw = gatherText(places, params, queryOf(request));
@@ -142,14 +147,20 @@ function textHeaders(contentType: string): HeaderList {
 }
 
 /** A list without a bound, sent while it is read. The first page comes before the status, so that its failure has one. */
-async function sendPages({ sender, home, limits }: Route, exchange: Exchange, status: number, pages: AsyncIterable<string>): Promise<void> {
+async function sendPages(
+  { sender, home, limits }: Route,
+  exchange: Exchange,
+  status: number,
+  pages: AsyncIterable<string>,
+): Promise<void> {
   const { request, response } = exchange;
   const iterator = pages[Symbol.asyncIterator]();
   let next = await iterator.next();
   sender.begin(exchange, status, JSON_HEADERS);
   const writer = new PatientWriter(response, home.services.clock, limits);
   try {
-    while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value))) next = await iterator.next();
+    while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
+      next = await iterator.next();
     writer.end();
   } catch (error) {
     // Half a list must not look like a whole one: without its end the client sees that it was cut.
@@ -160,7 +171,12 @@ async function sendPages({ sender, home, limits }: Route, exchange: Exchange, st
   }
 }
 
-async function sendStream(route: Route, exchange: Exchange, caller: Caller, answer: Extract<Answer, { shape: 'stream' }>): Promise<void> {
+async function sendStream(
+  route: Route,
+  exchange: Exchange,
+  caller: Caller,
+  answer: Extract<Answer, { shape: 'stream' }>,
+): Promise<void> {
   const { streams, sender, operation } = route;
   if (exchange.request.method === 'HEAD') {
     sender.begin(exchange, answer.status, STREAM_HEADERS);

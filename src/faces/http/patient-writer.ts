@@ -19,7 +19,12 @@ export class PatientWriter {
   #scheduled = false;
 
   /** A write that waits for its reader gives up when `signal` aborts. */
-  constructor(response: ServerResponse, clock: Clock, limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>, signal?: AbortSignal) {
+  constructor(
+    response: ServerResponse,
+    clock: Clock,
+    limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>,
+    signal?: AbortSignal,
+  ) {
     this.#response = response;
     this.#clock = clock;
     this.#limits = limits;

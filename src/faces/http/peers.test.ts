@@ -66,11 +66,18 @@ test('T64: of one X-Forwarded-For the last 16 addresses are read, and a header a
   }
 });
 
-const saysHttps = (from: string, proto: string): boolean => new Peers(['10.0.0.0/8']).of(request(from, { 'x-forwarded-proto': proto })).https;
+const saysHttps = (from: string, proto: string): boolean =>
+  new Peers(['10.0.0.0/8']).of(request(from, { 'x-forwarded-proto': proto })).https;
 
 test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https; the nearest proxy has the last word', () => {
-  assert.deepEqual(['https', 'HTTPS', 'http, https', ' https '].map((proto) => saysHttps('10.0.0.1', proto)), [true, true, true, true]);
-  assert.deepEqual(['http', '', 'https, http', 'httpsx', 'wss'].map((proto) => saysHttps('10.0.0.1', proto)), [false, false, false, false, false]);
+  assert.deepEqual(
+    ['https', 'HTTPS', 'http, https', ' https '].map((proto) => saysHttps('10.0.0.1', proto)),
+    [true, true, true, true],
+  );
+  assert.deepEqual(
+    ['http', '', 'https, http', 'httpsx', 'wss'].map((proto) => saysHttps('10.0.0.1', proto)),
+    [false, false, false, false, false],
+  );
   assert.equal(saysHttps('192.0.2.1', 'https'), false);
 });
 
@@ -82,7 +89,13 @@ test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback 
   assert.equal(key('2001:db8:1:2:3:4:5:6'), key('2001:db8:1:2::1'));
   assert.notEqual(key('2001:db8:1:2::1'), key('2001:db8:1:3::1'));
   assert.equal(key('fe80::1%eth0'), key('fe80::2%eth0'));
-  assert.deepEqual(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '10.1.1.1'].map(key), [null, null, null, null, null]);
+  assert.deepEqual(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '10.1.1.1'].map(key), [
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
   // These carry a loopback address, and are not of this machine.
   for (const carrier of ['2002:7f00:1::1', '64:ff9b::7f00:1']) assert.notEqual(key(carrier), null, carrier);
   // The connection ended before it was looked at.
@@ -91,7 +104,8 @@ test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback 
 
 test('T76: requests are counted by the peer behind a trusted proxy, and by no header of anybody else', () => {
   const peers = new Peers(['127.0.0.1']);
-  const key = (from: string, forwarded: string): string | null => peers.requestKey(request(from, { 'x-forwarded-for': forwarded }));
+  const key = (from: string, forwarded: string): string | null =>
+    peers.requestKey(request(from, { 'x-forwarded-for': forwarded }));
   assert.equal(key('127.0.0.1', '198.51.100.7'), '198.51.100.7');
   assert.equal(key('127.0.0.1', '2001:db8::7'), '20010db800000000::/64');
   assert.equal(key('127.0.0.1', '127.0.0.2'), null);
@@ -100,7 +114,10 @@ test('T76: requests are counted by the peer behind a trusted proxy, and by no he
 
 test('T76: the count knows only who holds something, and never more peers than its bound', () => {
   const counter = new PeerCounter(2, 3);
-  assert.deepEqual(['a', 'a', 'a', 'b', 'c', 'd'].map((key) => counter.enter(key)), [true, true, false, true, true, false]);
+  assert.deepEqual(
+    ['a', 'a', 'a', 'b', 'c', 'd'].map((key) => counter.enter(key)),
+    [true, true, false, true, true, false],
+  );
   assert.equal(counter.peers, 3);
   counter.leave('b');
   assert.deepEqual([counter.enter('d'), counter.peers], [true, 3]);

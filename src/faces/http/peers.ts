@@ -39,7 +39,10 @@ export class Peers {
     const socket = plainAddress(request.socket.remoteAddress ?? '');
     if (!this.#isTrusted(socket)) return { address: socket, https: false };
     // Node joins repeated headers with commas, in their order.
-    return { address: this.#forwardedFor(socket, joined(request.headers['x-forwarded-for'])), https: isHttps(joined(request.headers['x-forwarded-proto'])) };
+    return {
+      address: this.#forwardedFor(socket, joined(request.headers['x-forwarded-for'])),
+      https: isHttps(joined(request.headers['x-forwarded-proto'])),
+    };
   }
 
   /** By what the connections of a socket are counted: its address, the /64 of IPv6; null for loopback and trusted proxies. */
@@ -52,7 +55,9 @@ export class Peers {
   requestKey(request: IncomingMessage): string | null {
     // Usual, and asked for each request: the address need not be read.
     if (this.#trusted === NOBODY) return null;
-    return this.#isTrusted(plainAddress(request.socket.remoteAddress ?? '')) ? this.#key(this.of(request).address) : null;
+    return this.#isTrusted(plainAddress(request.socket.remoteAddress ?? ''))
+      ? this.#key(this.of(request).address)
+      : null;
   }
 
   #isTrusted(address: string): boolean {
@@ -87,7 +92,12 @@ function forwardedAddress(text: string): string | null {
 
 /** The last of several: that of the nearest proxy. */
 function isHttps(header: string): boolean {
-  return header.slice(header.lastIndexOf(',') + 1).trim().toLowerCase() === 'https';
+  return (
+    header
+      .slice(header.lastIndexOf(',') + 1)
+      .trim()
+      .toLowerCase() === 'https'
+  );
 }
 
 function joined(header: string | string[] | undefined): string {

@@ -40,7 +40,12 @@ export class Sender {
   }
 
   /** Sends a whole answer. Its length is told also where it has no body (HEAD, 304). */
-  send({ request, response, unread: refused = false }: Exchange, status: number, headers: HeaderList, body: Buffer | string): void {
+  send(
+    { request, response, unread: refused = false }: Exchange,
+    status: number,
+    headers: HeaderList,
+    body: Buffer | string,
+  ): void {
     if (response.headersSent || response.destroyed) return;
     this.#count(status);
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
@@ -78,7 +83,16 @@ export class Sender {
   report({ request }: Exchange, error: unknown): string {
     const id = newId('req', this.#clock.now());
     // Without the query: it may hold what an operator typed.
-    this.#log.error({ request: id, method: request.method, path: request.url?.split('?', 1)[0], peer: this.#peers.of(request).address, err: error }, 'request failed');
+    this.#log.error(
+      {
+        request: id,
+        method: request.method,
+        path: request.url?.split('?', 1)[0],
+        peer: this.#peers.of(request).address,
+        err: error,
+      },
+      'request failed',
+    );
     return id;
   }
 

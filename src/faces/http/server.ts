@@ -88,7 +88,9 @@ function refuseUnparsable(error: Error & { code?: string }, socket: Socket): voi
     return;
   }
   const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const why = slow ? 'The request did not arrive in time.' : 'The request is not well-formed HTTP, or its header is too long.';
+  const why = slow
+    ? 'The request did not arrive in time.'
+    : 'The request is not well-formed HTTP, or its header is too long.';
   const body = encodeFailure(new Failure('invalid_argument', why));
   const head = [
     'HTTP/1.1 400 Bad Request',

@@ -56,11 +56,20 @@ export class Streams {
     }
     const place = slots.take(caller.owner);
     if (place !== null) return place;
-    throw new Failure('streams_over_cap', `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`);
+    throw new Failure(
+      'streams_over_cap',
+      `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`,
+    );
   }
 
   /** Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops. Never rejects. */
-  async serve(exchange: Exchange, caller: Caller, operation: Operation, place: Place, events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Promise<void> {
+  async serve(
+    exchange: Exchange,
+    caller: Caller,
+    operation: Operation,
+    place: Place,
+    events: (signal: AbortSignal) => AsyncIterable<StreamEvent>,
+  ): Promise<void> {
     const { sender, clock, limits } = this.#parts;
     const { request, response } = exchange;
     const stop = new AbortController();
@@ -78,7 +87,11 @@ export class Streams {
       every(clock, limits.stalledMs / STALLED_LOOKS, stop.signal, async () => progress.look()),
       every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
     ];
-    for (const timer of timers) timer.then(() => stop.abort(), () => stop.abort());
+    for (const timer of timers)
+      timer.then(
+        () => stop.abort(),
+        () => stop.abort(),
+      );
     try {
       for await (const event of events(stop.signal)) {
         if (stop.signal.aborted || !(await writer.write(format(event)))) break;
@@ -98,7 +111,12 @@ function boundsOf(operation: Operation): StreamBounds {
 }
 
 /** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
-export async function every(clock: Clock, ms: number, signal: AbortSignal, tick: () => Promise<boolean>): Promise<void> {
+export async function every(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  tick: () => Promise<boolean>,
+): Promise<void> {
   while ((await pause(clock, ms, signal)) && (await tick()));
 }
 

@@ -34,7 +34,11 @@ export class Waits {
    * Runs `task` with a signal that aborts when the client goes, the listener closes or the caller's credential ends.
    * Throws unauthenticated in the last case: what was asked for stays as it is, and the answer is not told.
    */
-  async during<T>({ request, response }: Exchange, caller: Caller, task: (patience: Patience) => Promise<T>): Promise<T> {
+  async during<T>(
+    { request, response }: Exchange,
+    caller: Caller,
+    task: (patience: Patience) => Promise<T>,
+  ): Promise<T> {
     const end = new AbortController();
     const close = (): void => end.abort();
     const gone = (): boolean => response.destroyed;
@@ -49,7 +53,11 @@ export class Waits {
     every(clock, limits.revalidateMs, end.signal, look).then(close, close);
     try {
       const answer = await task({ signal: end.signal, gone });
-      if (!isValid) throw new Failure('unauthenticated', 'The token was revoked or has expired while the request waited. What it asked for was not undone.');
+      if (!isValid)
+        throw new Failure(
+          'unauthenticated',
+          'The token was revoked or has expired while the request waited. What it asked for was not undone.',
+        );
       return answer;
     } finally {
       close();

@@ -20,7 +20,16 @@ const ASKED: Asked = {
   expiresAt: NOW + 24 * 60_000,
   now: NOW,
 };
-const OUTCOME = { show: 'outcome', asked: ASKED, fresh: false, state: 'approved', at: NOW - 140_000, by: 'ana', via: 'cli', reason: null } as const;
+const OUTCOME = {
+  show: 'outcome',
+  asked: ASKED,
+  fresh: false,
+  state: 'approved',
+  at: NOW - 140_000,
+  by: 'ana',
+  via: 'cli',
+  reason: null,
+} as const;
 /** As long as every proof. */
 const PROOF = 'f'.repeat(64);
 const MAX_BYTES = 6_144;
@@ -28,7 +37,12 @@ const MAX_BYTES = 6_144;
 /** The text that people read: without tags, and with the five escapes undone. */
 function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body>')).replaceAll(/<[^>]*>/g, '');
-  return body.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  return body
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 }
 
 function say(page: DecisionPage): string {
@@ -41,19 +55,50 @@ function header(name: string): string | undefined {
 
 /** The heading of a question about a job without a saved plan. */
 function ask(more: Partial<Asked>): string {
-  const page = decisionHtml({ show: 'question', asked: { ...ASKED, planned: false, ...more }, plan: null, proof: PROOF }, null);
+  const page = decisionHtml(
+    { show: 'question', asked: { ...ASKED, planned: false, ...more }, plan: null, proof: PROOF },
+    null,
+  );
   return /<h1>(.*)<\/h1>/.exec(page)?.[1] ?? '';
 }
 
 function asking(more: Partial<Asked>, destroyed: readonly string[] = []): DecisionPage {
   const entries = destroyed.map((address) => ({ address, action: 'destroy' as const }));
-  return { show: 'question', asked: { ...ASKED, ...more }, plan: { destroys: entries.length, changes: 2, creates: 5, destroyed: entries }, proof: PROOF };
+  return {
+    show: 'question',
+    asked: { ...ASKED, ...more },
+    plan: { destroys: entries.length, changes: 2, creates: 5, destroyed: entries },
+    proof: PROOF,
+  };
 }
 
 test('A question says where, what, how much, who asked and until when, and its button says what it does', () => {
-  const plan = { destroys: 2, changes: 2, creates: 5, destroyed: [{ address: 'a.b', action: 'destroy' }, { address: 'c.d[0]', action: 'replace' }] } as const;
-  const text = textOf(decisionHtml({ show: 'question', asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan, proof: PROOF }, 'rack-01'));
-  for (const line of ['svc on rack-01', 'Apply plan to net?', 'Destroys 2', '− a.b', '−/+ c.d[0] (replaced)', 'Changes 2, creates 5.', 'Asked by ci-deploy, because of an alert (rule disk-full).', 'If nobody decides by 14:30 UTC (24 min left), it is refused.', 'Approve, destroying 2']) {
+  const plan = {
+    destroys: 2,
+    changes: 2,
+    creates: 5,
+    destroyed: [
+      { address: 'a.b', action: 'destroy' },
+      { address: 'c.d[0]', action: 'replace' },
+    ],
+  } as const;
+  const text = textOf(
+    decisionHtml(
+      { show: 'question', asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan, proof: PROOF },
+      'rack-01',
+    ),
+  );
+  for (const line of [
+    'svc on rack-01',
+    'Apply plan to net?',
+    'Destroys 2',
+    '− a.b',
+    '−/+ c.d[0] (replaced)',
+    'Changes 2, creates 5.',
+    'Asked by ci-deploy, because of an alert (rule disk-full).',
+    'If nobody decides by 14:30 UTC (24 min left), it is refused.',
+    'Approve, destroying 2',
+  ]) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);
   }
 });
@@ -61,19 +106,42 @@ test('A question says where, what, how much, who asked and until when, and its b
 test('A link has the one button of its decision', () => {
   assert.match(decisionHtml(asking({}), null), /<button class="yes">Approve apply<\/button>/);
   assert.match(decisionHtml(asking({}, ['a.b']), null), /<button class="danger">Approve, destroying 1<\/button>/);
-  assert.match(decisionHtml(asking({ decision: 'reject' }, ['a.b']), null), /<button class="no">Reject apply<\/button>/);
+  assert.match(
+    decisionHtml(asking({ decision: 'reject' }, ['a.b']), null),
+    /<button class="no">Reject apply<\/button>/,
+  );
 });
 
 test('Every kind of job has its question, also when a rule made it', () => {
   assert.deepEqual(
     JOB_KINDS.map((kind) => ask({ kind, workspace: null, runbook: `${kind}:x` })),
-    ['Plan x?', 'Apply x without a saved plan?', 'Destroy everything in x?', 'Look for drift in x?', 'Run playbook x?', 'Run a command on x?', 'Back up x?', 'Vendor x?'],
+    [
+      'Plan x?',
+      'Apply x without a saved plan?',
+      'Destroy everything in x?',
+      'Look for drift in x?',
+      'Run playbook x?',
+      'Run a command on x?',
+      'Back up x?',
+      'Vendor x?',
+    ],
   );
-  assert.equal(ask({ kind: 'playbook', workspace: null, runbook: 'rule:disk-full' }), 'Do the playbook run of rule disk-full?');
+  assert.equal(
+    ask({ kind: 'playbook', workspace: null, runbook: 'rule:disk-full' }),
+    'Do the playbook run of rule disk-full?',
+  );
 });
 
 test('Twenty addresses are shown, the others counted', () => {
-  const text = textOf(decisionHtml(asking({}, Array.from({ length: 50 }, (_, n) => `terraform_data.r[${n}]`)), null));
+  const text = textOf(
+    decisionHtml(
+      asking(
+        {},
+        Array.from({ length: 50 }, (_, n) => `terraform_data.r[${n}]`),
+      ),
+      null,
+    ),
+  );
   assert.match(text, /− terraform_data\.r\[19\]\n and 30 more\n/);
   assert.doesNotMatch(text, /r\[20\]/);
 });
@@ -83,16 +151,37 @@ test('A plan that does not open can be rejected and not approved', () => {
   const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
   assert.doesNotMatch(page, /<form|<button/);
   assert.match(page, /cannot be opened/);
-  assert.match(decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan, proof: PROOF }, null), /<button class="no">/);
+  assert.match(
+    decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan, proof: PROOF }, null),
+    /<button class="no">/,
+  );
 });
 
 test('Each way that it ended has its own text', () => {
-  assert.match(say({ ...OUTCOME, fresh: true }), /✓ Approved at 14:03:40 UTC\s+Job job_01m7yd4zyke00anp2z332d2j5p is queued\.\s+You can close this page\./);
-  assert.match(say({ ...OUTCOME, fresh: true, state: 'rejected' }), /Rejected at 14:03:40 UTC\s+Job \S+ is cancelled: nothing runs\./);
-  assert.match(say({ ...OUTCOME, reason: 'looks fine' }), /Already approved at 14:03:40 UTC by ana\s+It was approved on the command line\. Nothing more was done\.\s+Reason: looks fine/);
-  assert.match(say({ show: 'expired', asked: { ...ASKED, expiresAt: NOW - 1 } }), /Expired at 14:05:59 UTC\s+Nobody decided in time, so it was refused\. Nothing runs\./);
-  assert.match(say({ show: 'stale', asked: ASKED, serial: 43 }), /The state moved to serial 43 after the plan was made\. Nothing was approved\. Someone must plan again\./);
-  assert.match(say({ show: 'stale', asked: { ...ASKED, decision: 'reject' }, serial: null }), /not the one that was asked about any more\. Nothing was rejected\./);
+  assert.match(
+    say({ ...OUTCOME, fresh: true }),
+    /✓ Approved at 14:03:40 UTC\s+Job job_01m7yd4zyke00anp2z332d2j5p is queued\.\s+You can close this page\./,
+  );
+  assert.match(
+    say({ ...OUTCOME, fresh: true, state: 'rejected' }),
+    /Rejected at 14:03:40 UTC\s+Job \S+ is cancelled: nothing runs\./,
+  );
+  assert.match(
+    say({ ...OUTCOME, reason: 'looks fine' }),
+    /Already approved at 14:03:40 UTC by ana\s+It was approved on the command line\. Nothing more was done\.\s+Reason: looks fine/,
+  );
+  assert.match(
+    say({ show: 'expired', asked: { ...ASKED, expiresAt: NOW - 1 } }),
+    /Expired at 14:05:59 UTC\s+Nobody decided in time, so it was refused\. Nothing runs\./,
+  );
+  assert.match(
+    say({ show: 'stale', asked: ASKED, serial: 43 }),
+    /The state moved to serial 43 after the plan was made\. Nothing was approved\. Someone must plan again\./,
+  );
+  assert.match(
+    say({ show: 'stale', asked: { ...ASKED, decision: 'reject' }, serial: null }),
+    /not the one that was asked about any more\. Nothing was rejected\./,
+  );
   assert.match(say({ show: 'own', asked: ASKED }), /you can neither approve nor reject it\. Nothing was decided\./);
   assert.doesNotMatch(say({ show: 'unknown' }), /rack-01/, 'who has no link learns nothing of the machine');
 });
@@ -101,7 +190,12 @@ test('T44: no text of others leaves its place, hides or turns letters around', (
   const evil = '\u202e</main><script>alert(1)</script>\u200b"\u001b[31m\n';
   const asked: Asked = { ...ASKED, jobId: evil, workspace: evil, requestedBy: evil, rule: evil, origin: 'alert' };
   const pages: DecisionPage[] = [
-    { show: 'question', asked, plan: { destroys: 1, changes: 0, creates: 0, destroyed: [{ address: evil, action: 'replace' }] }, proof: PROOF },
+    {
+      show: 'question',
+      asked,
+      plan: { destroys: 1, changes: 0, creates: 0, destroyed: [{ address: evil, action: 'replace' }] },
+      proof: PROOF,
+    },
     { show: 'question', asked: { ...asked, workspace: null, runbook: evil }, plan: null, proof: PROOF },
     { ...OUTCOME, asked, fresh: true, reason: evil },
     { ...OUTCOME, asked, by: evil, via: evil, reason: evil },
@@ -118,9 +212,23 @@ test('T44: no text of others leaves its place, hides or turns letters around', (
 test('The page is at most 6 KB, whatever it shows', () => {
   const sizes = ['"', '&', '漢', '\u202e', '😀', 'x'].map((letter) => {
     const long = letter.repeat(2_000);
-    const asked: Asked = { ...ASKED, workspace: long, requestedBy: long, rule: long, origin: 'alert', expiresAt: NOW + 86_400_000 };
-    const question = asking(asked, Array.from({ length: 5_000 }, () => long));
-    return Math.max(...[question, { ...OUTCOME, asked, by: long, via: long, reason: long }].map((page) => Buffer.byteLength(decisionHtml(page, long))));
+    const asked: Asked = {
+      ...ASKED,
+      workspace: long,
+      requestedBy: long,
+      rule: long,
+      origin: 'alert',
+      expiresAt: NOW + 86_400_000,
+    };
+    const question = asking(
+      asked,
+      Array.from({ length: 5_000 }, () => long),
+    );
+    return Math.max(
+      ...[question, { ...OUTCOME, asked, by: long, via: long, reason: long }].map((page) =>
+        Buffer.byteLength(decisionHtml(page, long)),
+      ),
+    );
   });
   assert.ok(Math.max(...sizes) <= MAX_BYTES, `${sizes.join(', ')} bytes`);
 });

@@ -29,7 +29,9 @@ export class DecisionRoutes {
     if (visit === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
     try {
       const isPost = method === 'POST';
-      const page = isPost ? await decideByLink(this.#home, visit, await readFields(exchange.request)) : await visitLink(this.#home, visit);
+      const page = isPost
+        ? await decideByLink(this.#home, visit, await readFields(exchange.request))
+        : await visitLink(this.#home, visit);
       this.#send(exchange, statusOf(page, isPost), decisionHtml(page, this.#home.services.server.hostname));
     } catch (error) {
       this.#fail(exchange, error);
@@ -83,7 +85,8 @@ async function readFields(request: IncomingMessage): Promise<Record<string, stri
 export function linkFormOf(text: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (fields.has(name)) throw new Failure('invalid_argument', `${name.slice(0, 80)}: this field was given more than once.`);
+    if (fields.has(name))
+      throw new Failure('invalid_argument', `${name.slice(0, 80)}: this field was given more than once.`);
     fields.set(name, value);
   }
   return Object.fromEntries(fields);

@@ -29,7 +29,15 @@ export interface IngressFace {
 }
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
-export function createIngressFace({ home, log, clock = home.services.clock, peers = new Peers(), limits: given, hookLimits, readerLimits }: IngressFaceOptions): IngressFace {
+export function createIngressFace({
+  home,
+  log,
+  clock = home.services.clock,
+  peers = new Peers(),
+  limits: given,
+  hookLimits,
+  readerLimits,
+}: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
   const sender = new Sender(limits, clock, log, peers);
   const decisions = new DecisionRoutes(home, sender);

@@ -1,7 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/envelope.ts';
-import { type Accepted, type Hook, type Message, messageTaker, readMessage, refuseMessage, type WebhookRow, webhookFinder } from '../../operations/hooks-in.ts';
+import {
+  type Accepted,
+  type Hook,
+  type Message,
+  messageTaker,
+  readMessage,
+  refuseMessage,
+  type WebhookRow,
+  webhookFinder,
+} from '../../operations/hooks-in.ts';
 import { refusalOf, RefusalNoter } from '../../operations/hook-refusals.ts';
 import { checkSignature } from '../../operations/hook-signature.ts';
 import type { Home } from '../../operations/invoke.ts';
@@ -46,7 +55,13 @@ export interface HookLimits {
   readonly bodyBytesEach: number;
 }
 
-export const HOOK_LIMITS: HookLimits = { events: 256, eventsEach: 128, messageBytes: 8_388_608, bodyBytes: 67_108_864, bodyBytesEach: 16_777_216 };
+export const HOOK_LIMITS: HookLimits = {
+  events: 256,
+  eventsEach: 128,
+  messageBytes: 8_388_608,
+  bodyBytes: 67_108_864,
+  bodyBytesEach: 16_777_216,
+};
 
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
 export class HookRoutes {
@@ -85,7 +100,8 @@ export class HookRoutes {
       // Before anything is read: over capacity the answer costs next to nothing.
       if (this.#events.isFull) throw overloaded();
       const row = await this.#find(token);
-      if (row === undefined) this.#sender.sendFailure({ ...exchange, unread: true }, new Failure('not_found', 'There is no such hook.'));
+      if (row === undefined)
+        this.#sender.sendFailure({ ...exchange, unread: true }, new Failure('not_found', 'There is no such hook.'));
       else await this.#serveHook(exchange, row, query);
     } catch (error) {
       this.#sender.sendFailure(exchange, error);
@@ -119,18 +135,31 @@ export class HookRoutes {
     });
   }
 
-  async #takeMessage(row: WebhookRow, request: IncomingMessage, { peer, query, bytes }: Omit<Message, 'contentType'>): Promise<Accepted> {
+  async #takeMessage(
+    row: WebhookRow,
+    request: IncomingMessage,
+    { peer, query, bytes }: Omit<Message, 'contentType'>,
+  ): Promise<Accepted> {
     const { length } = bytes;
     const signature = await checkSignature(this.#home, row, request.headers, bytes);
     const hook: Hook = { row, signature };
     // Only the body is signed.
-    const message = { contentType: request.headers['content-type'] ?? '', query: signature === null ? query : '', bytes, peer };
+    const message = {
+      contentType: request.headers['content-type'] ?? '',
+      query: signature === null ? query : '',
+      bytes,
+      peer,
+    };
     // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be read.
-    return this.#events.hold(row.hash, Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX), async (_resize, correct) => {
-      const normalised = await readMessage(this.#home, this.#reader, hook, message);
-      correct(normalised.events.length + normalised.problems.length);
-      return this.#take(hook, normalised, peer);
-    });
+    return this.#events.hold(
+      row.hash,
+      Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX),
+      async (_resize, correct) => {
+        const normalised = await readMessage(this.#home, this.#reader, hook, message);
+        correct(normalised.events.length + normalised.problems.length);
+        return this.#take(hook, normalised, peer);
+      },
+    );
   }
 
   async #read(row: WebhookRow, peer: string, request: IncomingMessage, resize: Resize): Promise<Buffer> {

@@ -6,12 +6,16 @@ import { dashboardPage, signInPage, unmadePage } from './page.ts';
 test('Values are escaped, markup of ours is not', () => {
   const inner = html`<b title="${'"><script>'}">${"<i>&'"}</b>`;
   assert.equal(inner.text, '<b title="&quot;&gt;&lt;script&gt;">&lt;i&gt;&amp;&#39;</b>');
-  assert.equal(html`<p>${inner}${[html`<br>`, html`<hr>`]}${7}</p>`.text, `<p>${inner.text}<br><hr>7</p>`);
+  assert.equal(html`<p>${inner}${[html`<br />`, html`<hr />`]}${7}</p>`.text, `<p>${inner.text}<br><hr>7</p>`);
 });
 
 test('T44: No name or message can leave its place in a page', () => {
   const evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
-  for (const page of [signInPage('', evil), dashboardPage('', evil, { name: evil, scope: evil, csrf: evil }), unmadePage('', evil)]) {
+  for (const page of [
+    signInPage('', evil),
+    dashboardPage('', evil, { name: evil, scope: evil, csrf: evil }),
+    unmadePage('', evil),
+  ]) {
     assert.doesNotMatch(page, /<img|<script/);
     assert.ok(page.includes('&lt;script&gt;'));
   }

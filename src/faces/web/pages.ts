@@ -59,7 +59,12 @@ export class Pages {
       return;
     }
     const { name, scope } = caller;
-    sender.send(exchange, 200, PAGE_HEADERS, dashboardPage(basePath, version, { name, scope, csrf: authenticator.csrfOf(caller) }));
+    sender.send(
+      exchange,
+      200,
+      PAGE_HEADERS,
+      dashboardPage(basePath, version, { name, scope, csrf: authenticator.csrfOf(caller) }),
+    );
   }
 
   async missing(exchange: Exchange): Promise<void> {
@@ -67,7 +72,13 @@ export class Pages {
     if (caller === null) return;
     const { basePath, sender } = this.#parts;
     const command = commandInstead(exchange.request.url ?? '');
-    if (caller.credential === 'session') sender.send(exchange, 404, PAGE_HEADERS, command === null ? missingPage(basePath) : unmadePage(basePath, command));
+    if (caller.credential === 'session')
+      sender.send(
+        exchange,
+        404,
+        PAGE_HEADERS,
+        command === null ? missingPage(basePath) : unmadePage(basePath, command),
+      );
     else sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
   }
 

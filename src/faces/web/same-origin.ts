@@ -8,7 +8,8 @@ import { Failure } from '../../domain/failure.ts';
  */
 export function refuseForeign(request: IncomingMessage): void {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
-  const own = site === undefined ? origin === undefined || isOwn(origin, host) : site === 'same-origin' || site === 'none';
+  const own =
+    site === undefined ? origin === undefined || isOwn(origin, host) : site === 'same-origin' || site === 'none';
   if (!own) throw new Failure('forbidden', 'This form was posted by a page of another origin.');
 }
 

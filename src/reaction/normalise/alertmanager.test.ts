@@ -70,22 +70,42 @@ test('A group becomes one event for each alert, with the status and the fingerpr
 test('What an old or a later version leaves out or adds is no reason to lose an alert', () => {
   const { labels, endsAt } = GROUP.alerts[0]!;
   const bare = { labels, endsAt, extra: { deep: [1] } };
-  const { events } = normalise('alertmanager', { alerts: [bare, { labels: { alertname: 'A' } }], version: '5', more: [] });
-  assert.deepEqual(events.map(({ name, status }) => [name, status]), [['DiskFull', 'resolved'], ['A', 'firing']]);
+  const { events } = normalise('alertmanager', {
+    alerts: [bare, { labels: { alertname: 'A' } }],
+    version: '5',
+    more: [],
+  });
+  assert.deepEqual(
+    events.map(({ name, status }) => [name, status]),
+    [
+      ['DiskFull', 'resolved'],
+      ['A', 'firing'],
+    ],
+  );
   assert.match(events[0]!.fingerprint, /^[0-9a-f]{16}$/);
   assert.notEqual(events[0]!.fingerprint, events[1]!.fingerprint);
 });
 
 test('A payload of its own making is read as a generic one and keeps its source', () => {
-  const { events } = normalise('alertmanager', { name: 'DiskFull', status: 'firing', severity: 'warn', labels: { instance: 'db1' } });
-  assert.deepEqual(events.map(({ source, name, status, severity, labels }) => ({ source, name, status, severity, labels })), [
-    { source: 'alertmanager', name: 'DiskFull', status: 'firing', severity: 'warning', labels: { instance: 'db1' } },
-  ]);
+  const { events } = normalise('alertmanager', {
+    name: 'DiskFull',
+    status: 'firing',
+    severity: 'warn',
+    labels: { instance: 'db1' },
+  });
+  assert.deepEqual(
+    events.map(({ source, name, status, severity, labels }) => ({ source, name, status, severity, labels })),
+    [{ source: 'alertmanager', name: 'DiskFull', status: 'firing', severity: 'warning', labels: { instance: 'db1' } }],
+  );
   assert.equal(refusal('alertmanager', { text: 'no name' }), 'name: expected a text that is not empty.');
 });
 
 test('What the sender left out of a group is told, and so is each alert that can not be read', () => {
-  const { events, problems } = normalise('alertmanager', { ...GROUP, alerts: [null, ...GROUP.alerts, { labels: 'x' }], truncatedAlerts: 5 });
+  const { events, problems } = normalise('alertmanager', {
+    ...GROUP,
+    alerts: [null, ...GROUP.alerts, { labels: 'x' }],
+    truncatedAlerts: 5,
+  });
   assert.equal(events.length, 2);
   assert.deepEqual(problems, [
     'Alert 1 of 4 can not be read: It is no JSON object.',

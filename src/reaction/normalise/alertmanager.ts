@@ -1,7 +1,17 @@
 import type { EventStatus, NormalEvent, WebhookSource } from '../../domain/event.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said } from './make-event.ts';
-import { type Fields, flatFields, isBodyless, isFields, normaliseEach, parseJson, type Normalised, type Normaliser, Unreadable } from './payload.ts';
+import {
+  type Fields,
+  flatFields,
+  isBodyless,
+  isFields,
+  normaliseEach,
+  parseJson,
+  type Normalised,
+  type Normaliser,
+  Unreadable,
+} from './payload.ts';
 import { statusOf } from './status.ts';
 
 /** An end that has not come yet, as Go writes the time zero. */

@@ -10,17 +10,23 @@ function filled(values: { status: string; description?: string; errors?: string;
 }
 
 test('The published body becomes an event, and its end has the same fingerprint', () => {
-  const [firing] = normalise('gatus', filled({ status: 'TRIGGERED', errors: 'Get "https://shop.example.org/": timeout' })).events;
+  const [firing] = normalise(
+    'gatus',
+    filled({ status: 'TRIGGERED', errors: 'Get "https://shop.example.org/": timeout' }),
+  ).events;
   const [ended] = normalise('gatus', filled({ status: 'RESOLVED' })).events;
-  assert.deepEqual({ ...firing, fingerprint: '' }, {
-    source: 'gatus',
-    name: 'shop',
-    status: 'firing',
-    severity: null,
-    fingerprint: '',
-    labels: { group: 'web', url: 'https://shop.example.org/' },
-    annotations: { description: 'the shop', errors: 'Get "https://shop.example.org/": timeout' },
-  });
+  assert.deepEqual(
+    { ...firing, fingerprint: '' },
+    {
+      source: 'gatus',
+      name: 'shop',
+      status: 'firing',
+      severity: null,
+      fingerprint: '',
+      labels: { group: 'web', url: 'https://shop.example.org/' },
+      annotations: { description: 'the shop', errors: 'Get "https://shop.example.org/": timeout' },
+    },
+  );
   assert.deepEqual([ended?.status, ended?.fingerprint], ['resolved', firing?.fingerprint]);
 });
 
@@ -32,14 +38,23 @@ test('A description with quotes and line ends breaks the JSON and not the event'
 });
 
 test('In a broken body the text of a description can not turn the status around', () => {
-  const [event] = normalise('gatus', filled({ status: 'TRIGGERED', description: 'x"y","status":"RESOLVED","name":"other' })).events;
+  const [event] = normalise(
+    'gatus',
+    filled({ status: 'TRIGGERED', description: 'x"y","status":"RESOLVED","name":"other' }),
+  ).events;
   assert.deepEqual([event?.name, event?.status], ['shop', 'firing']);
 });
 
 test('A GET, which Gatus sends unless told otherwise, and a form are read from their fields', () => {
   const query = 'status=TRIGGERED&name=shop&group=web';
-  assert.deepEqual(normalise('gatus', undefined, { query }), normalise('gatus', query, { contentType: 'application/x-www-form-urlencoded' }));
-  assert.deepEqual(normalise('gatus', undefined, { query }).events.map(({ name, status, labels }) => [name, status, labels]), [['shop', 'firing', { group: 'web' }]]);
+  assert.deepEqual(
+    normalise('gatus', undefined, { query }),
+    normalise('gatus', query, { contentType: 'application/x-www-form-urlencoded' }),
+  );
+  assert.deepEqual(
+    normalise('gatus', undefined, { query }).events.map(({ name, status, labels }) => [name, status, labels]),
+    [['shop', 'firing', { group: 'web' }]],
+  );
 });
 
 test('A word of the user for the status that means neither is kept', () => {

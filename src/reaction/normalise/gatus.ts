@@ -1,5 +1,14 @@
 import { makeEvent, said, textOf } from './make-event.ts';
-import { type Fields, flatFields, formFields, isFields, normalisedOne, type Normaliser, type Payload, Unreadable } from './payload.ts';
+import {
+  type Fields,
+  flatFields,
+  formFields,
+  isFields,
+  normalisedOne,
+  type Normaliser,
+  type Payload,
+  Unreadable,
+} from './payload.ts';
 import { statusOf } from './status.ts';
 
 /** The fields of the snippet in docs/how-to/receive-alerts.md, and its other placeholders. */

@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import { EVENT_LIMITS, WEBHOOK_SOURCES } from '../../domain/event.ts';
 import { normalise, refusal } from './payloads-for-tests.ts';
 
-const DISK = { name: 'DiskFull', status: 'firing', severity: 'warn', fingerprint: 'db1-disk', labels: { instance: 'db1', used: 97, mounted: true }, annotations: { summary: 'full' } };
+const DISK = {
+  name: 'DiskFull',
+  status: 'firing',
+  severity: 'warn',
+  fingerprint: 'db1-disk',
+  labels: { instance: 'db1', used: 97, mounted: true },
+  annotations: { summary: 'full' },
+};
 
 function fingerprint(body: object): string | undefined {
   return normalise('generic', body).events[0]?.fingerprint;
@@ -29,7 +36,10 @@ test('The fields of a generic payload are those of the event', () => {
 
 test('A list is one event for each of its objects', () => {
   const { events, problems } = normalise('generic', [DISK, { name: 'B' }, 7]);
-  assert.deepEqual(events.map(({ name }) => name), ['DiskFull', 'B']);
+  assert.deepEqual(
+    events.map(({ name }) => name),
+    ['DiskFull', 'B'],
+  );
   assert.equal(problems.length, 1);
 });
 
@@ -47,15 +57,30 @@ test('Without a fingerprint it is made of name and labels: the same for the end 
   assert.notEqual(fingerprint({ name: 'A', labels: { a: '1', b: '3' } }), first);
   assert.notEqual(fingerprint({ name: 'A', labels: { a: '1b', '': '2' } }), first);
   const long = 'x'.repeat(EVENT_LIMITS.nameCharacters);
-  assert.notEqual(fingerprint({ name: 'A', fingerprint: `${long}1` }), fingerprint({ name: 'A', fingerprint: `${long}2` }));
+  assert.notEqual(
+    fingerprint({ name: 'A', fingerprint: `${long}1` }),
+    fingerprint({ name: 'A', fingerprint: `${long}2` }),
+  );
 });
 
 test('Words for a severity become one, and other words stay', () => {
-  assert.deepEqual(['critical', 'CRIT', ' page ', 'emergency'].map(severity), ['critical', 'critical', 'critical', 'critical']);
+  assert.deepEqual(['critical', 'CRIT', ' page ', 'emergency'].map(severity), [
+    'critical',
+    'critical',
+    'critical',
+    'critical',
+  ]);
   assert.deepEqual(['error', 'high'].map(severity), ['error', 'error']);
   assert.deepEqual(['warning', 'warn', 'medium'].map(severity), ['warning', 'warning', 'warning']);
   assert.deepEqual(['info', 'low', 'none'].map(severity), ['info', 'info', 'info']);
-  assert.deepEqual(['P1', '', 7, null, undefined, 'constructor'].map(severity), ['p1', null, null, null, null, 'constructor']);
+  assert.deepEqual(['P1', '', 7, null, undefined, 'constructor'].map(severity), [
+    'p1',
+    null,
+    null,
+    null,
+    null,
+    'constructor',
+  ]);
 });
 
 test('A wrong payload is refused with the name of the field', () => {
@@ -69,8 +94,20 @@ test('A wrong payload is refused with the name of the field', () => {
 
 test('Every source refuses what it can not read, and never breaks: depth, odd keys, NUL, half characters, bytes that are no text', () => {
   const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  const odd = '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
-  const bodies = [deep, `{"heartbeat":{"monitorID":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`, odd, '[]', 'null', '\u0000', '{', '{"alerts":{}}', '{"alerts":[[[]]]}', '"x"'];
+  const odd =
+    '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
+  const bodies = [
+    deep,
+    `{"heartbeat":{"monitorID":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
+    odd,
+    '[]',
+    'null',
+    '\u0000',
+    '{',
+    '{"alerts":{}}',
+    '{"alerts":[[[]]]}',
+    '"x"',
+  ];
   for (const source of WEBHOOK_SOURCES) {
     for (const body of bodies) {
       if (refusal(source, body) !== null) continue;
@@ -81,5 +118,8 @@ test('Every source refuses what it can not read, and never breaks: depth, odd ke
   assert.equal('polluted' in {}, false);
   const [event] = normalise('generic', odd).events;
   assert.equal(event?.name, 'a\ufffdb\ufffd');
-  assert.deepEqual(Object.entries(event?.labels ?? {}), [['__proto__', 'p'], ['constructor', 'c']]);
+  assert.deepEqual(Object.entries(event?.labels ?? {}), [
+    ['__proto__', 'p'],
+    ['constructor', 'c'],
+  ]);
 });

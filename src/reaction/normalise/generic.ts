@@ -1,6 +1,18 @@
 import type { WebhookSource } from '../../domain/event.ts';
 import { makeEvent, said } from './make-event.ts';
-import { type Fields, flatFields, isBodyless, isFields, normalisedOne, normaliseEach, objectOf, parseJson, type Normalised, type Normaliser, Unreadable } from './payload.ts';
+import {
+  type Fields,
+  flatFields,
+  isBodyless,
+  isFields,
+  normalisedOne,
+  normaliseEach,
+  objectOf,
+  parseJson,
+  type Normalised,
+  type Normaliser,
+  Unreadable,
+} from './payload.ts';
 import { statusOf } from './status.ts';
 
 /** Texts beside `annotations` that senders of many kinds put at the top. */
@@ -20,12 +32,16 @@ const LIST = 0x5b;
 
 /** For what a user of another source made of its payload: it is read as a generic one, and keeps its source. Throws Unreadable. */
 export function genericOf(body: unknown, source: WebhookSource): Normalised {
-  return Array.isArray(body) ? normaliseEach(body, (fields) => genericEvent(fields, source)) : normalisedOne(genericEvent(objectOf(body), source));
+  return Array.isArray(body)
+    ? normaliseEach(body, (fields) => genericEvent(fields, source))
+    : normalisedOne(genericEvent(objectOf(body), source));
 }
 
 function genericEvent(fields: Fields, source: WebhookSource): ReturnType<typeof makeEvent> {
   const labels = recordOf(fields, 'labels');
-  const name = [fields['name'], fields['title'], fields['alertname'], labels['alertname']].find((each) => typeof each === 'string' && each !== '');
+  const name = [fields['name'], fields['title'], fields['alertname'], labels['alertname']].find(
+    (each) => typeof each === 'string' && each !== '',
+  );
   if (name === undefined) throw new Unreadable('name: expected a text that is not empty.');
   const status = statusOf(fields['status']);
   return makeEvent({

@@ -22,7 +22,10 @@ const UNIFIED = {
   receiver: 'svc',
   status: 'firing',
   orgId: 1,
-  alerts: [ALERT, { ...ALERT, status: 'resolved', fingerprint: '1111111111111111', endsAt: '2026-11-21T10:05:00Z', values: null }],
+  alerts: [
+    ALERT,
+    { ...ALERT, status: 'resolved', fingerprint: '1111111111111111', endsAt: '2026-11-21T10:05:00Z', values: null },
+  ],
   groupLabels: {},
   commonLabels: {},
   commonAnnotations: {},
@@ -49,10 +52,13 @@ const LEGACY = {
 
 test('Unified alerting becomes one event for each alert, with its own status, its links and its values, and without its picture', () => {
   const { events } = normalise('grafana', UNIFIED);
-  assert.deepEqual(events.map(({ source, name, status, severity, fingerprint }) => [source, name, status, severity, fingerprint]), [
-    ['grafana', 'High latency', 'firing', 'error', '57c6d9296de2ad39'],
-    ['grafana', 'High latency', 'resolved', 'error', '1111111111111111'],
-  ]);
+  assert.deepEqual(
+    events.map(({ source, name, status, severity, fingerprint }) => [source, name, status, severity, fingerprint]),
+    [
+      ['grafana', 'High latency', 'firing', 'error', '57c6d9296de2ad39'],
+      ['grafana', 'High latency', 'resolved', 'error', '1111111111111111'],
+    ],
+  );
   assert.equal(events[0]?.annotations['panel_url'], 'https://grafana.example.org/d/xyz?viewPanel=2');
   assert.equal(events[0]?.annotations['value_string'], ALERT.valueString);
   assert.equal(events[0]?.annotations['summary'], 'p99 over 2 s');
@@ -69,6 +75,14 @@ test('The alerting of before Grafana 9 becomes one event of its rule, and its en
 });
 
 test('What a custom template made is read as a generic payload', () => {
-  const { events } = normalise('grafana', { title: 'High latency', state: 'alerting', status: 'alerting', labels: { team: 'web' } });
-  assert.deepEqual(events.map(({ source, name, status, labels }) => [source, name, status, labels]), [['grafana', 'High latency', 'firing', { team: 'web' }]]);
+  const { events } = normalise('grafana', {
+    title: 'High latency',
+    state: 'alerting',
+    status: 'alerting',
+    labels: { team: 'web' },
+  });
+  assert.deepEqual(
+    events.map(({ source, name, status, labels }) => [source, name, status, labels]),
+    [['grafana', 'High latency', 'firing', { team: 'web' }]],
+  );
 });

@@ -11,12 +11,20 @@ export const grafana: Normaliser = (payload) => {
   const body = parseJson(payload.bytes);
   const group = alertGroup(body, 'grafana', links);
   if (group !== null) return group;
-  return isFields(body) && 'state' in body && ('ruleId' in body || 'evalMatches' in body) ? normalisedOne(legacy(body)) : genericOf(body, 'grafana');
+  return isFields(body) && 'state' in body && ('ruleId' in body || 'evalMatches' in body)
+    ? normalisedOne(legacy(body))
+    : genericOf(body, 'grafana');
 };
 
 /** What an alert has beyond Alertmanager's. No picture: its URL is signed, which is a credential, or it is the picture itself. */
 function links({ dashboardURL, panelURL, silenceURL, valueString, ruleUID }: Fields): Fields {
-  return { dashboard_url: dashboardURL, panel_url: panelURL, silence_url: silenceURL, value_string: valueString, rule_uid: ruleUID };
+  return {
+    dashboard_url: dashboardURL,
+    panel_url: panelURL,
+    silence_url: silenceURL,
+    value_string: valueString,
+    rule_uid: ruleUID,
+  };
 }
 
 function legacy(body: Fields): NormalEvent {

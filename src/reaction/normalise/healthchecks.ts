@@ -8,7 +8,20 @@ import { statusOf } from './status.ts';
  * are never kept, and only a hash of the code goes into the fingerprint.
  */
 export const healthchecks: Normaliser = (payload) => {
-  const { name, slug, status, tags, desc, at, exit, last_ping: lastPing, code, uuid, unique_key: uniqueKey, severity } = flatFields(payload);
+  const {
+    name,
+    slug,
+    status,
+    tags,
+    desc,
+    at,
+    exit,
+    last_ping: lastPing,
+    code,
+    uuid,
+    unique_key: uniqueKey,
+    severity,
+  } = flatFields(payload);
   const called = [name, slug].find((each) => typeof each === 'string' && each !== '');
   if (called === undefined) throw new Unreadable('name: expected a text that is not empty.');
   const known = statusOf(status);

@@ -70,15 +70,27 @@ export function said(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => textOf(value) !== null && value !== ''));
 }
 
-function fingerprintOf({ source, fingerprint, identity }: Told, name: string, labels: Readonly<Record<string, string>>): string {
+function fingerprintOf(
+  { source, fingerprint, identity }: Told,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): string {
   const own = textOf(fingerprint);
   if (own !== null && own !== '') {
     // Cut, two different ones could become the same.
-    return own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own ? own : digest([own]);
+    return own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own
+      ? own
+      : digest([own]);
   }
   // Texts only: what is nested a hundred thousand levels deep can be parsed, but not written.
   if (identity !== undefined) return digest([source, ...identity.map(textOf)]);
-  return digest([source, name, ...Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)).flat()]);
+  return digest([
+    source,
+    name,
+    ...Object.entries(labels)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flat(),
+  ]);
 }
 
 function digest(parts: readonly (string | null)[]): string {
@@ -109,7 +121,8 @@ function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]):
 function cleanEntry(key: string, text: string, what: string, cuts: string[]): [string, string] {
   const name = cleanText(key, EVENT_LIMITS.keyCharacters);
   const clean = cleanText(text, EVENT_LIMITS.valueCharacters);
-  if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length) cuts.push(`the ${what} ${name} is cut`);
+  if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length)
+    cuts.push(`the ${what} ${name} is cut`);
   return [name, clean];
 }
 

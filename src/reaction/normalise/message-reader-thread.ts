@@ -7,7 +7,11 @@ import { Unreadable } from './payload.ts';
 
 function read({ source, contentType, query, bytes }: ReaderTask): ReaderAnswer {
   try {
-    const { events, problems } = NORMALISERS[source]({ contentType, query, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) });
+    const { events, problems } = NORMALISERS[source]({
+      contentType,
+      query,
+      bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    });
     const parts = events.map((event) => Buffer.from(JSON.stringify(event)));
     const json = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
     const ends = new Uint32Array(parts.length);

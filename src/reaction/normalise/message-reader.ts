@@ -32,7 +32,11 @@ export interface ReaderTask {
 
 /** What the thread answers: each event as JSON with the index behind it, or why nothing can be read. */
 export type ReaderAnswer =
-  | { readonly json: Uint8Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer>; readonly problems: readonly string[] }
+  | {
+      readonly json: Uint8Array<ArrayBuffer>;
+      readonly ends: Uint32Array<ArrayBuffer>;
+      readonly problems: readonly string[];
+    }
   | { readonly why: string; readonly refusal: MessageRefusal };
 
 /** Reads messages: short ones in turns of the event loop, long ones one at a time in a thread that starts with the first of them. */
@@ -60,7 +64,8 @@ export class MessageReader {
     try {
       return await this.#one.run(() => this.#readInThread(source, payload));
     } catch (error) {
-      if (error instanceof LimiterFull) throw new Failure('unavailable', 'The service is overloaded. The message was not accepted; retry later.');
+      if (error instanceof LimiterFull)
+        throw new Failure('unavailable', 'The service is overloaded. The message was not accepted; retry later.');
       throw error;
     }
   }
@@ -72,7 +77,8 @@ export class MessageReader {
   }
 
   async #readInThread(source: WebhookSource, { contentType, query, bytes }: Payload): Promise<Normalised> {
-    if (this.#closed) throw new Failure('unavailable', 'The service is stopping. The message was not accepted; retry later.');
+    if (this.#closed)
+      throw new Failure('unavailable', 'The service is stopping. The message was not accepted; retry later.');
     this.#thread ??= this.#start();
     const thread = await this.#thread;
     const task = { source, contentType, query, bytes: whole(bytes) };
@@ -80,14 +86,18 @@ export class MessageReader {
     if ('why' in answer) throw new Unreadable(answer.why, answer.refusal);
     const { json, ends, problems } = answer;
     const text = Buffer.from(json.buffer);
-    const events = await this.#turns.each([...ends.entries()], ([index, end]) => JSON.parse(text.toString('utf8', ends[index - 1] ?? 0, end)) as NormalEvent);
+    const events = await this.#turns.each(
+      [...ends.entries()],
+      ([index, end]) => JSON.parse(text.toString('utf8', ends[index - 1] ?? 0, end)) as NormalEvent,
+    );
     return { events, problems };
   }
 
   async #answerOf(thread: Worker, task: ReaderTask): Promise<ReaderAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<ReaderAnswer>();
     const lost = (): void => reject(new Unreadable('The message could not be read: reading it failed.'));
-    const late = (): void => reject(new Unreadable(`The message could not be read within ${this.#limits.messageMs / 1_000} s.`, 'too_slow'));
+    const late = (): void =>
+      reject(new Unreadable(`The message could not be read within ${this.#limits.messageMs / 1_000} s.`, 'too_slow'));
     const cancel = this.#clock.after(this.#limits.messageMs, late);
     thread.once('message', resolve).once('messageerror', lost).once('exit', lost);
     thread.ref();
@@ -137,6 +147,7 @@ export class MessageReader {
 /** Only a buffer that is the whole of its memory can be handed over; of any other a copy is. */
 function whole(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
-  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) return new Uint8Array(buffer);
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength)
+    return new Uint8Array(buffer);
   return new Uint8Array(bytes);
 }

@@ -21,7 +21,8 @@ export function multipartField(contentType: string, bytes: Buffer, field: string
     const headersEnd = bytes.subarray(from, from + HEADERS_BYTES_MAX + HEADERS_END.length).indexOf(HEADERS_END);
     const start = from + headersEnd + HEADERS_END.length;
     const stop = bytes.indexOf(next, headersEnd === -1 ? from : start);
-    if (headersEnd !== -1 && isNamed(bytes.toString('latin1', from, from + headersEnd), field)) return stop === -1 ? null : bytes.subarray(start, stop);
+    if (headersEnd !== -1 && isNamed(bytes.toString('latin1', from, from + headersEnd), field))
+      return stop === -1 ? null : bytes.subarray(start, stop);
     at = afterLineEnd(stop);
   }
   return null;

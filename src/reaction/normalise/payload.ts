@@ -87,7 +87,8 @@ export function objectOf(value: unknown): Fields {
 
 /** Makes an event of each of a list; one that is broken becomes a problem and does not keep the others back. Throws Unreadable where all are. */
 export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Fields) => NormalEvent): Normalised {
-  if (alerts.length > ALERTS_MAX) throw new Unreadable(`The payload has ${alerts.length} alerts; expected at most ${ALERTS_MAX}.`, 'too_many_alerts');
+  if (alerts.length > ALERTS_MAX)
+    throw new Unreadable(`The payload has ${alerts.length} alerts; expected at most ${ALERTS_MAX}.`, 'too_many_alerts');
   const events: NormalEvent[] = [];
   const problems: string[] = [];
   let left = KEPT_CHARACTERS_MAX;
@@ -96,7 +97,8 @@ export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Field
       if (!isFields(alert)) throw new Unreadable('It is no JSON object.');
       const event = toEvent(alert);
       left -= charactersOf(event);
-      if (left < 0) throw new Unreadable(`The alerts have more than ${KEPT_CHARACTERS_MAX} characters of text.`, 'too_large');
+      if (left < 0)
+        throw new Unreadable(`The alerts have more than ${KEPT_CHARACTERS_MAX} characters of text.`, 'too_large');
       events.push(event);
     } catch (error) {
       if (!(error instanceof Unreadable) || error.refusal !== 'unreadable') throw error;
@@ -109,7 +111,8 @@ export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Field
 
 function charactersOf({ name, fingerprint, labels, annotations }: NormalEvent): number {
   let characters = name.length + fingerprint.length;
-  for (const record of [labels, annotations]) for (const key of Object.keys(record)) characters += key.length + (record[key]?.length ?? 0);
+  for (const record of [labels, annotations])
+    for (const key of Object.keys(record)) characters += key.length + (record[key]?.length ?? 0);
   return characters;
 }
 

@@ -9,7 +9,11 @@ export interface Sent {
 }
 
 /** Sends a text as it is, anything else as JSON. */
-export function normalise(source: WebhookSource, body: unknown, { contentType = 'application/json', query = '' }: Sent = {}): Normalised {
+export function normalise(
+  source: WebhookSource,
+  body: unknown,
+  { contentType = 'application/json', query = '' }: Sent = {},
+): Normalised {
   const bytes = Buffer.from(typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body));
   return NORMALISERS[source]({ contentType, query, bytes });
 }

@@ -2,7 +2,17 @@ import type { EventStatus, NormalEvent } from '../../domain/event.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said, textOf } from './make-event.ts';
 import { multipartField } from './multipart.ts';
-import { type Fields, formFields, isBodyless, isFields, normalisedOne, objectOf, parseJson, type Normaliser, type Payload } from './payload.ts';
+import {
+  type Fields,
+  formFields,
+  isBodyless,
+  isFields,
+  normalisedOne,
+  objectOf,
+  parseJson,
+  type Normaliser,
+  type Payload,
+} from './payload.ts';
 
 /** By the number in `heartbeat.status`. Pending is not down yet, and maintenance is neither. */
 const STATES: readonly { readonly state: string; readonly status: EventStatus | null }[] = [
@@ -32,7 +42,8 @@ function bodyOf(payload: Payload): Fields {
 
 /** In a query the parts are JSON texts. */
 function parsed(fields: Fields): Fields {
-  const part = (key: string): Fields => (typeof fields[key] === 'string' ? { [key]: parseJson(Buffer.from(fields[key])) } : {});
+  const part = (key: string): Fields =>
+    typeof fields[key] === 'string' ? { [key]: parseJson(Buffer.from(fields[key])) } : {};
   return { ...fields, ...part('heartbeat'), ...part('monitor') };
 }
 

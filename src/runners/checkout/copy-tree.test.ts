@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -58,14 +71,36 @@ describe('the private copy of a tree', () => {
     write('empty', '');
     write('name with ümlaut');
     const { to, files, bytes } = await copied();
-    assert.deepEqual(below(to), ['big', 'empty', 'main.tf', 'modules', 'modules/a', 'modules/a/run.sh', 'name with ümlaut']);
-    assert.deepEqual([readFileSync(join(to, 'main.tf'), 'utf8'), readFileSync(join(to, 'big')).length], ['resource\n', 700_000]);
-    assert.deepEqual(['main.tf', 'modules', 'modules/a/run.sh'].map((path) => mode(join(to, path))), [0o600, 0o700, 0o700]);
+    assert.deepEqual(below(to), [
+      'big',
+      'empty',
+      'main.tf',
+      'modules',
+      'modules/a',
+      'modules/a/run.sh',
+      'name with ümlaut',
+    ]);
+    assert.deepEqual(
+      [readFileSync(join(to, 'main.tf'), 'utf8'), readFileSync(join(to, 'big')).length],
+      ['resource\n', 700_000],
+    );
+    assert.deepEqual(
+      ['main.tf', 'modules', 'modules/a/run.sh'].map((path) => mode(join(to, path))),
+      [0o600, 0o700, 0o700],
+    );
     assert.deepEqual([files, bytes], [5, 9 + 10 + 700_000 + 'name with ümlaut'.length + 1]);
   });
 
   it('is without git, what init made and the lock of another terraform, at any level', async () => {
-    for (const path of ['.git/config', 'sub/.git/config', '.terraform/providers/evil', 'sub/.terraform/x', '.terraform.tfstate.lock.info', 'errored.tfstate']) write(path);
+    for (const path of [
+      '.git/config',
+      'sub/.git/config',
+      '.terraform/providers/evil',
+      'sub/.terraform/x',
+      '.terraform.tfstate.lock.info',
+      'errored.tfstate',
+    ])
+      write(path);
     for (const path of ['main.tf', '.terraform.lock.hcl', '.gitignore', 'sub/a.tf']) write(path);
     const { to } = await copied();
     assert.deepEqual(below(to), ['.gitignore', '.terraform.lock.hcl', 'main.tf', 'sub', 'sub/a.tf']);
@@ -85,7 +120,16 @@ describe('the private copy of a tree', () => {
   it('T24: is refused for a link that leads out or nowhere, and the refusal names it', async () => {
     write('a/b.tf');
     for (const [link, to] of [
-      ['x', '/etc/passwd'], ['x', `${from}/a/b.tf`], ['x', '../outside'], ['a/x', '../../outside'], ['x', '../from/a/b.tf'], ['x', 'nothing'], ['x', 'x'], ['x', 'a/b.tf/c'], ['x', '.git/config'], ['x', '/proc/self/root'],
+      ['x', '/etc/passwd'],
+      ['x', `${from}/a/b.tf`],
+      ['x', '../outside'],
+      ['a/x', '../../outside'],
+      ['x', '../from/a/b.tf'],
+      ['x', 'nothing'],
+      ['x', 'x'],
+      ['x', 'a/b.tf/c'],
+      ['x', '.git/config'],
+      ['x', '/proc/self/root'],
     ] as const) {
       symlinkSync(to, join(from, link));
       await assert.rejects(copied(), new RegExp(`"${link}" is a symbolic link that leads`), to);

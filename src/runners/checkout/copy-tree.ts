@@ -40,7 +40,12 @@ export interface CopiedTree {
  * plugins of somebody else, which terraform would run; the lock belongs to a terraform that works in the original, and
  * a state that could not be written there once is not what this run will leave.
  */
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.terraform', '.terraform.tfstate.lock.info', 'errored.tfstate']);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  '.git',
+  '.terraform',
+  '.terraform.tfstate.lock.info',
+  'errored.tfstate',
+]);
 /** Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them changes. */
 const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
 /** Files in work at once: while one is copied, the next ones are being opened. */
@@ -75,7 +80,12 @@ interface Place {
  * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit, and with the
  * reason of `signal` soon after that is aborted; `to` then holds a part.
  */
-export async function copyTree(from: string, to: string, limits: CopyLimits = COPY_LIMITS, signal?: AbortSignal): Promise<CopiedTree> {
+export async function copyTree(
+  from: string,
+  to: string,
+  limits: CopyLimits = COPY_LIMITS,
+  signal?: AbortSignal,
+): Promise<CopiedTree> {
   const copy: Copy = { to, owner: ownerOf(to), limits, signal, entries: new Map(), seen: 0, bytes: 0 };
   const before = await reading('', () => stat(from));
   await copyFolder(copy, { at: from, path: '' }, 0);
@@ -91,7 +101,8 @@ export async function copyTree(from: string, to: string, limits: CopyLimits = CO
  */
 async function refuseReplaced(from: string, before: fs.Stats): Promise<void> {
   const after = await stat(from).catch(() => null);
-  if (after?.dev !== before.dev || after.ino !== before.ino) throw new Error('The folder was replaced while it was copied.');
+  if (after?.dev !== before.dev || after.ino !== before.ino)
+    throw new Error('The folder was replaced while it was copied.');
 }
 
 async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promise<void> {
@@ -172,7 +183,7 @@ async function pour(copy: Copy, path: string, source: number, target: number, bl
 }
 
 function writeAll(target: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) done += fs.writeSync(target, bytes, done);
+  for (let done = 0; done < bytes.length;) done += fs.writeSync(target, bytes, done);
 }
 
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
@@ -192,7 +203,10 @@ async function makeLinks(copy: Copy): Promise<void> {
     if ((made += 1) % LINKS_PER_TURN === 0) await setImmediate();
     copy.signal?.throwIfAborted();
     const end = follower.endOf(path);
-    if (end !== 'inside') throw new Error(`${shown(path)} is a symbolic link that leads ${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`);
+    if (end !== 'inside')
+      throw new Error(
+        `${shown(path)} is a symbolic link that leads ${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`,
+      );
     fs.symlinkSync(entry.target, `${copy.to}/${path}`);
     giveEntry(`${copy.to}/${path}`, copy.owner);
   }

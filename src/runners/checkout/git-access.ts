@@ -24,10 +24,13 @@ const run = promisify(execFile);
 export async function reachOf(url: string, searchPath: string): Promise<GitReach> {
   const git = find('git', searchPath);
   const scp = url.includes('://') ? undefined : SCP.exec(url)?.groups;
-  if (scp !== undefined) return sshReach({ user: scp['user'] ?? '', host: scp['host'] ?? '', port: null }, searchPath, git);
+  if (scp !== undefined)
+    return sshReach({ user: scp['user'] ?? '', host: scp['host'] ?? '', port: null }, searchPath, git);
   const { protocol, username, hostname, port, pathname } = new URL(url);
-  if (protocol === 'file:') return { readable: [...git, ...existing([decodeURIComponent(pathname)])], connectPorts: [] };
-  if (protocol === 'ssh:') return sshReach({ user: username, host: hostname, port: port === '' ? null : Number(port) }, searchPath, git);
+  if (protocol === 'file:')
+    return { readable: [...git, ...existing([decodeURIComponent(pathname)])], connectPorts: [] };
+  if (protocol === 'ssh:')
+    return sshReach({ user: username, host: hostname, port: port === '' ? null : Number(port) }, searchPath, git);
   const connectPort = port === '' ? PORTS[protocol] : Number(port);
   return { readable: git, connectPorts: connectPort === undefined ? [] : [connectPort] };
 }
@@ -44,9 +47,14 @@ async function sshReach(target: SshTarget, searchPath: string, git: readonly str
   const { homedir } = userInfo();
   const own = join(homedir, '.ssh');
   const named = ['identityfile', 'certificatefile', 'userknownhostsfile'].flatMap((key) => settings.get(key) ?? []);
-  const keys = named.map((name) => (name.startsWith('~/') ? join(homedir, name.slice(2)) : name.replaceAll('%d', homedir)));
+  const keys = named.map((name) =>
+    name.startsWith('~/') ? join(homedir, name.slice(2)) : name.replaceAll('%d', homedir),
+  );
   if (keys.length === 0) keys.push(...SSH_DEFAULT_KEYS.map((name) => join(own, name)));
-  const files = [...SSH_FILES.map((name) => join(own, name)), ...keys.flatMap((key) => [key, `${key}.pub`, `${key}-cert.pub`])];
+  const files = [
+    ...SSH_FILES.map((name) => join(own, name)),
+    ...keys.flatMap((key) => [key, `${key}.pub`, `${key}-cert.pub`]),
+  ];
   const [configured] = settings.get('port') ?? [];
   const port = target.port ?? Number(configured ?? PORTS['ssh:']);
   return { readable: [...git, ...ssh, ...existing(files)], connectPorts: [...new Set([port, ...jumpPorts(settings)])] };
@@ -62,10 +70,24 @@ function jumpPorts(settings: ReadonlyMap<string, readonly string[]>): number[] {
  * What ssh itself makes of the account's configuration for this host; empty when it does not say. It only prints: nothing
  * of a repository is involved, and nothing is connected to.
  */
-async function sshSettings({ user, host, port }: SshTarget, searchPath: string): Promise<ReadonlyMap<string, readonly string[]>> {
+async function sshSettings(
+  { user, host, port }: SshTarget,
+  searchPath: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const settings = new Map<string, string[]>();
-  const words = ['-G', ...(port === null ? [] : ['-p', String(port)]), ...(user === '' ? [] : ['-l', user]), '--', host.replace(/^\[(.*)\]$/, '$1')];
-  const said = await run('ssh', words, { env: { PATH: searchPath, LC_ALL: 'C' }, cwd: '/', timeout: SSH_WITHIN_MS, maxBuffer: SSH_SAID_BYTES_MAX }).catch(() => null);
+  const words = [
+    '-G',
+    ...(port === null ? [] : ['-p', String(port)]),
+    ...(user === '' ? [] : ['-l', user]),
+    '--',
+    host.replace(/^\[(.*)\]$/, '$1'),
+  ];
+  const said = await run('ssh', words, {
+    env: { PATH: searchPath, LC_ALL: 'C' },
+    cwd: '/',
+    timeout: SSH_WITHIN_MS,
+    maxBuffer: SSH_SAID_BYTES_MAX,
+  }).catch(() => null);
   for (const line of said?.stdout.split('\n') ?? []) {
     const [key = '', ...values] = line.trim().split(' ');
     settings.set(key, [...(settings.get(key) ?? []), ...values]);

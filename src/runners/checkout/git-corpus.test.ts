@@ -95,7 +95,10 @@ async function walk(row: Hostile): Promise<string | null> {
     const took = processorMs() - before;
     grownBytes = Math.max(grownBytes, ownPeakBytes - bytesBefore);
     const shown = typeof outcome === 'string' ? outcome : outcome.slice(0, 10).join(', ');
-    if (EXTENT === 'all') console.log(`${took.toFixed(0)} ms of processors, ${(performance.now() - began).toFixed(0)} ms: ${row.name}: ${shown}`);
+    if (EXTENT === 'all')
+      console.log(
+        `${took.toFixed(0)} ms of processors, ${(performance.now() - began).toFixed(0)} ms: ${row.name}: ${shown}`,
+      );
     if (!isExpected(outcome, row.expected)) return `${row.name}: ${shown}`;
     if (took <= WITHIN_MS) return null;
     if (attempt === TRIES) return `${row.name}: took ${took.toFixed(0)} ms`;
@@ -114,7 +117,9 @@ function usageOfChildren(): Buffer {
 
 /** Processor time of this process and its children, in milliseconds. */
 function processorMs(): number {
-  const [userS = 0, userUs = 0, systemS = 0, systemUs = 0] = [0, 8, 16, 24].map((at) => Number(usageOfChildren().readBigInt64LE(at)));
+  const [userS = 0, userUs = 0, systemS = 0, systemUs = 0] = [0, 8, 16, 24].map((at) =>
+    Number(usageOfChildren().readBigInt64LE(at)),
+  );
   const own = process.cpuUsage();
   return (userS + systemS) * 1_000 + (userUs + systemUs + own.user + own.system) / 1_000;
 }
@@ -128,9 +133,12 @@ let grownBytes = 0;
 
 /** Notes the most memory that a process of git had so far: what its own limit allows at most is 190 MiB. */
 function lookAtMemory(pid: number | 'self'): void {
-  for (const child of textOf(`/proc/${pid}/task/${pid === 'self' ? process.pid : pid}/children`).split(' ').filter((text) => text !== '')) {
+  for (const child of textOf(`/proc/${pid}/task/${pid === 'self' ? process.pid : pid}/children`)
+    .split(' ')
+    .filter((text) => text !== '')) {
     const status = textOf(`/proc/${child}/status`);
-    if (status.startsWith('Name:\tgit')) peakBytes = Math.max(peakBytes, Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024);
+    if (status.startsWith('Name:\tgit'))
+      peakBytes = Math.max(peakBytes, Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024);
     lookAtMemory(Number(child));
   }
 }
@@ -160,7 +168,10 @@ describe('repositories of somebody who wants more than to be read', () => {
     assert.deepEqual(ground.server.strays, [], 'a redirect was followed');
     assert.equal(existsSync(ground.marker), false, 'something of a repository ran');
     clearInterval(looking);
-    if (EXTENT === 'all') console.log(`${ROWS.length} repositories; at most ${peakBytes} bytes of a process of git, ${grownBytes} more of this one`);
+    if (EXTENT === 'all')
+      console.log(
+        `${ROWS.length} repositories; at most ${peakBytes} bytes of a process of git, ${grownBytes} more of this one`,
+      );
     assert.ok(peakBytes > 1_000_000 && peakBytes <= MEMORY_BYTES, `git had ${peakBytes} bytes`);
     assert.ok(grownBytes <= MEMORY_BYTES, `this process grew by ${grownBytes} bytes`);
   });

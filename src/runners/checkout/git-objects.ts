@@ -56,8 +56,15 @@ export function readObjects(git: Git, contents: string, limits: CopyLimits): Pro
     const file = await open(contents, 'wx', 0o600);
     try {
       const reading: Reading = {
-        bytes: new ObjectStream(output), limits, contents: new ContentsFile(file), trees: new Map(), blobs: new Map(), commits: [],
-        objects: 0, treeBytes: 0, blobBytes: 0,
+        bytes: new ObjectStream(output),
+        limits,
+        contents: new ContentsFile(file),
+        trees: new Map(),
+        blobs: new Map(),
+        commits: [],
+        objects: 0,
+        treeBytes: 0,
+        blobBytes: 0,
       };
       while (await readObject(reading));
       await reading.contents.flush();
@@ -79,7 +86,8 @@ async function readObject(reading: Reading): Promise<boolean> {
   if (type === '') throw new Error('git printed something other than the objects it fetched.');
   const { files } = reading.limits;
   reading.objects += 1;
-  if (reading.objects > files + OTHER_OBJECTS_MAX) throw new Error(`The repository has more than ${files} files and folders.`);
+  if (reading.objects > files + OTHER_OBJECTS_MAX)
+    throw new Error(`The repository has more than ${files} files and folders.`);
   await READERS[type as Type](reading, name, Number(size));
   await reading.bytes.skipNewline();
   return true;
@@ -131,7 +139,8 @@ class ContentsFile {
 
 async function readTree(reading: Reading, name: string, size: number): Promise<void> {
   reading.treeBytes += size;
-  if (reading.treeBytes > TREES_BYTES_MAX) throw new Error(`The folders of the repository have more than ${TREES_BYTES_MAX} bytes of entries.`);
+  if (reading.treeBytes > TREES_BYTES_MAX)
+    throw new Error(`The folders of the repository have more than ${TREES_BYTES_MAX} bytes of entries.`);
   reading.trees.set(name, await reading.bytes.take(size));
 }
 
@@ -150,7 +159,8 @@ async function readTag(reading: Reading, _name: string, size: number): Promise<v
 }
 
 function refuseLarge(size: number, what: string): void {
-  if (size > COMMIT_BYTES_MAX) throw new Error(`The ${what} object of the repository has more than ${COMMIT_BYTES_MAX} bytes.`);
+  if (size > COMMIT_BYTES_MAX)
+    throw new Error(`The ${what} object of the repository has more than ${COMMIT_BYTES_MAX} bytes.`);
 }
 
 /** What `git cat-file --batch` prints: per object a line, the content, and a newline. Never holds more than was asked for. */
@@ -171,7 +181,8 @@ class ObjectStream {
         this.#rest = this.#rest.subarray(end + 1);
         return line;
       }
-      if (this.#rest.length > HEAD_BYTES_MAX) throw new Error('git printed something other than the objects it fetched.');
+      if (this.#rest.length > HEAD_BYTES_MAX)
+        throw new Error('git printed something other than the objects it fetched.');
       const { done, value } = await this.#chunks.next();
       if (done === true) return null;
       this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
@@ -179,7 +190,7 @@ class ObjectStream {
   }
 
   async *parts(length: number): AsyncGenerator<Buffer> {
-    for (let left = length; left > 0; ) {
+    for (let left = length; left > 0;) {
       if (this.#rest.length === 0) {
         const { done, value } = await this.#chunks.next();
         if (done === true) throw new Error('git ended before it had printed all objects.');

@@ -41,7 +41,12 @@ export async function makeGitFolders(into: string, place: GitPlace | null, clock
   }
   // Before git is started, so nobody else changes these paths. The outermost comes last.
   if (place !== null) for (const path of made.toReversed()) await lchown(path, place.account.uid, place.account.gid);
-  return { work, gitDir, home, remove: () => (place === null ? Promise.resolve() : eraseEntry(place.folder, name, clock)) };
+  return {
+    work,
+    gitDir,
+    home,
+    remove: () => (place === null ? Promise.resolve() : eraseEntry(place.folder, name, clock)),
+  };
 }
 
 async function removeLeftovers(folder: string, clock: Clock): Promise<void> {

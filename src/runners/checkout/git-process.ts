@@ -141,7 +141,12 @@ function environmentOf({ gitDir, home, searchPath, protocols }: Git, runId: stri
  * `unavailable` with git's own words when it fails or when there is no sandbox, what `take` throws, and the reason of the
  * signal when that ended it. None of its processes is left.
  */
-export async function runGit<T>(git: Git, words: readonly string[], reach: GitReach, take: (output: Readable) => Promise<T>): Promise<T> {
+export async function runGit<T>(
+  git: Git,
+  words: readonly string[],
+  reach: GitReach,
+  take: (output: Readable) => Promise<T>,
+): Promise<T> {
   git.signal.throwIfAborted();
   const fileAllowed = git.protocols.includes('file') ? 'always' : 'never';
   const options = [...OPTIONS, `protocol.file.allow=${fileAllowed}`].flatMap((option) => ['-c', option]);
@@ -156,7 +161,8 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
       policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
-      beforeStart: (leader) => git.guard?.watch({ jobId: runId, ...leader, toldDir: null, leaderFirst: false, output: null, remove: [] }),
+      beforeStart: (leader) =>
+        git.guard?.watch({ jobId: runId, ...leader, toldDir: null, leaderFirst: false, output: null, remove: [] }),
     });
     const taking = take(launched.stdout).catch((error: unknown) => {
       launched.stdout.destroy();
@@ -173,7 +179,11 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
     if (end.status === 'rejected') throw end.reason;
     if (refused.signal.aborted) throw refused.signal.reason;
     const { exitCode } = end.value;
-    if (exitCode !== 0) throw new Failure('unavailable', `git ${words[0] ?? ''} failed: ${said.status === 'fulfilled' ? cleaned(said.value) : ''}`);
+    if (exitCode !== 0)
+      throw new Failure(
+        'unavailable',
+        `git ${words[0] ?? ''} failed: ${said.status === 'fulfilled' ? cleaned(said.value) : ''}`,
+      );
     if (taken.status === 'rejected') throw taken.reason;
     return taken.value;
   } catch (error) {
@@ -185,9 +195,13 @@ export async function runGit<T>(git: Git, words: readonly string[], reach: GitRe
 
 function errorOfStart(error: unknown): unknown {
   if (error instanceof CommandNotFound || error instanceof CommandNotExecutable) {
-    return new Failure('unavailable', 'git cannot be started: install it in a directory of the system, and have it on the PATH.');
+    return new Failure(
+      'unavailable',
+      'git cannot be started: install it in a directory of the system, and have it on the PATH.',
+    );
   }
-  if (error instanceof SandboxRefused) return new Failure('unavailable', `git: the repository cannot be read in the sandbox. ${error.message}`);
+  if (error instanceof SandboxRefused)
+    return new Failure('unavailable', `git: the repository cannot be read in the sandbox. ${error.message}`);
   return error;
 }
 

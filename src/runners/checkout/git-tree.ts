@@ -59,7 +59,11 @@ interface Listing {
  * written, for what is neither file, folder, link nor submodule, and beyond a limit; with the reason of `signal` when
  * that is aborted.
  */
-export async function listTree(objects: GitObjects, limits: CopyLimits, signal: AbortSignal): Promise<readonly GitEntry[]> {
+export async function listTree(
+  objects: GitObjects,
+  limits: CopyLimits,
+  signal: AbortSignal,
+): Promise<readonly GitEntry[]> {
   const listing: Listing = { objects, limits, signal, entries: [], seen: 0, bytes: 0 };
   await listFolder(listing, objects.tree, '', 1);
   return listing.entries;
@@ -68,7 +72,8 @@ export async function listTree(objects: GitObjects, limits: CopyLimits, signal: 
 async function listFolder(listing: Listing, object: string, folder: string, depth: number): Promise<void> {
   const { limits, objects } = listing;
   const raw = objects.trees.get(object);
-  if (raw === undefined) throw new Error(`The repository lacks the entries of ${folder === '' ? 'its root' : shownPath(folder)}.`);
+  if (raw === undefined)
+    throw new Error(`The repository lacks the entries of ${folder === '' ? 'its root' : shownPath(folder)}.`);
   const names = new Set<string>();
   for (const { mode, name, object: inner } of parseTree(raw)) {
     listing.seen += 1;
@@ -90,7 +95,8 @@ async function listFolder(listing: Listing, object: string, folder: string, dept
 function countContent(listing: Listing, path: string, kind: GitEntry['kind'], object: string): void {
   const size = listing.objects.blobs.get(object)?.size;
   if (size === undefined) throw new Error(`The repository lacks the contents of ${shownPath(path)}.`);
-  if (kind === 'link' && size > LINK_BYTES_MAX) throw new Error(`The link ${shownPath(path)} of the repository is too long.`);
+  if (kind === 'link' && size > LINK_BYTES_MAX)
+    throw new Error(`The link ${shownPath(path)} of the repository is too long.`);
   listing.bytes += size;
   if (listing.bytes > listing.limits.bytes) throw tooManyBytes(listing.limits);
 }
@@ -98,23 +104,33 @@ function countContent(listing: Listing, path: string, kind: GitEntry['kind'], ob
 /** Null for a submodule, which leaves nothing. */
 function kindOf(mode: number, path: string): GitEntry['kind'] | null {
   switch (mode & KIND_BITS) {
-    case FILE: return (mode & OWNER_EXECUTES) === 0 ? 'file' : 'program';
-    case LINK: return 'link';
-    case FOLDER: return 'folder';
-    case SUBMODULE: return null;
-    default: throw new Error(`The repository has ${shownPath(path)} in it, which is neither a file, a folder nor a link.`);
+    case FILE:
+      return (mode & OWNER_EXECUTES) === 0 ? 'file' : 'program';
+    case LINK:
+      return 'link';
+    case FOLDER:
+      return 'folder';
+    case SUBMODULE:
+      return null;
+    default:
+      throw new Error(`The repository has ${shownPath(path)} in it, which is neither a file, a folder nor a link.`);
   }
 }
 
 /** `<mode> <name>\0<20 bytes>`, again and again. */
 function* parseTree(raw: Buffer): Generator<RawEntry> {
-  for (let at = 0; at < raw.length; ) {
+  for (let at = 0; at < raw.length;) {
     const blank = raw.indexOf(0x20, at);
     const end = raw.indexOf(0, blank + 1);
     const next = end + 1 + NAME_BYTES;
     const mode = blank === -1 ? '' : raw.toString('latin1', at, Math.min(blank, at + 8));
-    if (!MODE.test(mode) || end === -1 || next > raw.length) throw new Error('The repository has a folder that cannot be read.');
-    yield { mode: Number.parseInt(mode, 8), name: raw.subarray(blank + 1, end), object: raw.toString('hex', end + 1, next) };
+    if (!MODE.test(mode) || end === -1 || next > raw.length)
+      throw new Error('The repository has a folder that cannot be read.');
+    yield {
+      mode: Number.parseInt(mode, 8),
+      name: raw.subarray(blank + 1, end),
+      object: raw.toString('hex', end + 1, next),
+    };
     at = next;
   }
 }
@@ -154,7 +170,11 @@ export async function writeTree(entries: readonly GitEntry[], { blobs }: GitObje
 
 const NOTHING: BlobPlace = { at: 0, size: 0 };
 
-async function eachOf(entries: readonly GitEntry[], signal: AbortSignal, work: (entry: GitEntry) => Promise<void>): Promise<void> {
+async function eachOf(
+  entries: readonly GitEntry[],
+  signal: AbortSignal,
+  work: (entry: GitEntry) => Promise<void>,
+): Promise<void> {
   const writers = new Writers();
   try {
     for (const entry of entries) {
@@ -168,14 +188,24 @@ async function eachOf(entries: readonly GitEntry[], signal: AbortSignal, work: (
 }
 
 /** On the disk before the tree gets its name: a file that a power cut emptied would be a configuration without it. */
-async function writeFileOf({ path, kind }: GitEntry, { at, size }: BlobPlace, { contents, tree, signal }: TreePlace): Promise<void> {
+async function writeFileOf(
+  { path, kind }: GitEntry,
+  { at, size }: BlobPlace,
+  { contents, tree, signal }: TreePlace,
+): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(join(tree, path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kind === 'program' ? 0o700 : 0o600).catch((error: unknown) => {
-    throw new Error(`The path ${shownPath(path)} of the repository cannot be written (${errorCode(error)}).`, { cause: error });
+  const file = await open(
+    join(tree, path),
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    kind === 'program' ? 0o700 : 0o600,
+  ).catch((error: unknown) => {
+    throw new Error(`The path ${shownPath(path)} of the repository cannot be written (${errorCode(error)}).`, {
+      cause: error,
+    });
   });
   try {
     const block = Buffer.allocUnsafe(Math.min(size, BLOCK_BYTES));
-    for (let done = 0; done < size; ) {
+    for (let done = 0; done < size;) {
       signal.throwIfAborted();
       const { bytesRead } = await contents.read(block, 0, Math.min(block.length, size - done), at + done);
       if (bytesRead === 0) throw new Error('The contents of the repository end early.');
@@ -191,7 +221,8 @@ async function writeFileOf({ path, kind }: GitEntry, { at, size }: BlobPlace, { 
 async function readTarget(contents: FileHandle, { at, size }: BlobPlace, path: string): Promise<string> {
   const target = Buffer.alloc(size);
   await contents.read(target, 0, size, at);
-  if (!isUtf8(target) || target.includes(0)) throw new Error(`The link ${shownPath(path)} of the repository has a target that is not text.`);
+  if (!isUtf8(target) || target.includes(0))
+    throw new Error(`The link ${shownPath(path)} of the repository has a target that is not text.`);
   return target.toString('utf8');
 }
 

@@ -65,17 +65,33 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   const stop = (): void => over.abort(new Failure('unavailable', 'git: the fetch was stopped.'));
   options.signal?.addEventListener('abort', stop, { once: true });
   if (options.signal?.aborted === true) stop();
-  const cancel = clock.after(limits.timeoutMs, () => over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)));
+  const cancel = clock.after(limits.timeoutMs, () =>
+    over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)),
+  );
   const { searchPath = DEFAULT_PATH, pool } = options;
   let folders: GitFolders | null = null;
   try {
     // The keys of ssh belong to the account of this process, and another one cannot read them.
     const place = isSsh(url) ? null : (options.place ?? null);
     folders = await makeGitFolders(into, place, clock);
-    const git: Git = { ...folders, pool, clock, searchPath, protocols, account: place?.account ?? null, guard: options.guard ?? null, signal: over.signal };
+    const git: Git = {
+      ...folders,
+      pool,
+      clock,
+      searchPath,
+      protocols,
+      account: place?.account ?? null,
+      guard: options.guard ?? null,
+      signal: over.signal,
+    };
     const reach = await reachOf(url, searchPath);
     await within(limits.packBytes, git.gitDir, clock, over, () =>
-      runGit(git, ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref], reach, collect),
+      runGit(
+        git,
+        ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref],
+        reach,
+        collect,
+      ),
     );
     return await readCommit(git, into, ref, limits);
   } catch (error) {
@@ -93,15 +109,24 @@ function isSsh(url: string): boolean {
 }
 
 function isOfTest(url: string, protocols: readonly string[]): boolean {
-  return (protocols.includes('file') && url.startsWith('file:///')) || (protocols.includes('http') && url.startsWith('http://127.0.0.1:'));
+  return (
+    (protocols.includes('file') && url.startsWith('file:///')) ||
+    (protocols.includes('http') && url.startsWith('http://127.0.0.1:'))
+  );
 }
 
-async function readCommit(git: Git, into: string, ref: string, limits: FetchLimits): Promise<{ commit: string; tree: string }> {
+async function readCommit(
+  git: Git,
+  into: string,
+  ref: string,
+  limits: FetchLimits,
+): Promise<{ commit: string; tree: string }> {
   const stored = join(into, 'contents');
   const objects = await readObjects(git, stored, limits);
   const { commit } = objects;
   // A branch may be named like a commit; who asks for a commit gets that one or none.
-  if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref) throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
+  if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref)
+    throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
   const tree = join(into, 'tree');
   await mkdir(tree, { mode: 0o700 });
   const contents = await open(stored, 'r');
@@ -117,11 +142,19 @@ async function readCommit(git: Git, into: string, ref: string, limits: FetchLimi
 function asRefusal(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;
   const code = errorCode(error);
-  return code === null ? new Failure('conflict', error.message) : new Failure('unavailable', `The files can not be written (${code}).`);
+  return code === null
+    ? new Failure('conflict', error.message)
+    : new Failure('unavailable', `The files can not be written (${code}).`);
 }
 
 /** Ends the work when the folder grows beyond the limit. */
-async function within(limitBytes: number, folder: string, clock: Clock, over: AbortController, work: () => Promise<unknown>): Promise<void> {
+async function within(
+  limitBytes: number,
+  folder: string,
+  clock: Clock,
+  over: AbortController,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const done = new AbortController();
   const watching = (async () => {
     while (await pause(clock, LOOK_EVERY_MS, done.signal)) {

@@ -16,7 +16,14 @@ afterEach(() => rmSync(tree, { recursive: true }));
 describe('the lifecycle hooks file of a source', () => {
   it('T25: is found in both spellings and in any letter case', async () => {
     assert.equal(await findHooksFile(tree), null);
-    for (const name of ['gatehouse.hooks.yaml', 'gatehouse.hooks.yml', 'Gatehouse.Hooks.YAML', 'GATEHOUSE.HOOKS.YML', 'gatehouse.hook\u017f.yaml', 'gatehouse.hooks.y\u200daml']) {
+    for (const name of [
+      'gatehouse.hooks.yaml',
+      'gatehouse.hooks.yml',
+      'Gatehouse.Hooks.YAML',
+      'GATEHOUSE.HOOKS.YML',
+      'gatehouse.hook\u017f.yaml',
+      'gatehouse.hooks.y\u200daml',
+    ]) {
       writeFileSync(join(tree, name), '');
       assert.equal(await findHooksFile(tree), name);
       rmSync(join(tree, name));
@@ -26,7 +33,12 @@ describe('the lifecycle hooks file of a source', () => {
   it('T25: is found as a link, as one that leads nowhere, as a plain file that was one, and as a folder', async () => {
     const path = join(tree, 'gatehouse.hooks.yaml');
     writeFileSync(join(tree, 'real'), 'before: x\n');
-    for (const make of [() => symlinkSync('real', path), () => symlinkSync('nothing', path), () => writeFileSync(path, 'real'), () => mkdirSync(path)]) {
+    for (const make of [
+      () => symlinkSync('real', path),
+      () => symlinkSync('nothing', path),
+      () => writeFileSync(path, 'real'),
+      () => mkdirSync(path),
+    ]) {
       make();
       assert.equal(await findHooksFile(tree), 'gatehouse.hooks.yaml');
       rmSync(path, { recursive: true });
@@ -44,7 +56,8 @@ describe('the lifecycle hooks file of a source', () => {
 
   it('is not one that lies deeper or is called otherwise, and a tree that is not there has no answer', async () => {
     mkdirSync(join(tree, 'sub'));
-    for (const name of ['sub/gatehouse.hooks.yaml', 'hooks.yaml', 'gatehouse.hooks.yaml.bak', 'xgatehouse.hooks.yaml']) writeFileSync(join(tree, name), '');
+    for (const name of ['sub/gatehouse.hooks.yaml', 'hooks.yaml', 'gatehouse.hooks.yaml.bak', 'xgatehouse.hooks.yaml'])
+      writeFileSync(join(tree, name), '');
     assert.equal(await findHooksFile(tree), null);
     await assert.rejects(findHooksFile(join(tree, 'nothing')));
   });
@@ -57,7 +70,12 @@ function names(text: string): Promise<readonly string[]> {
 
 describe('the names of hooks', () => {
   it('are the keys at the beginning of a line, each once', async () => {
-    assert.deepEqual(await names('---\n# a: comment\nbefore_plan:\n  - run: x\n  nested: y\r\n"after apply": |\n  text: z\n\'on.fail\' : x\nbefore_plan: again\n- item: x\nkey:value\n'), ['before_plan', 'after apply', 'on.fail']);
+    assert.deepEqual(
+      await names(
+        '---\n# a: comment\nbefore_plan:\n  - run: x\n  nested: y\r\n"after apply": |\n  text: z\n\'on.fail\' : x\nbefore_plan: again\n- item: x\nkey:value\n',
+      ),
+      ['before_plan', 'after apply', 'on.fail'],
+    );
   });
 
   it('are none in what is empty, no file, or a link', async () => {

@@ -7,7 +7,8 @@ const NAMES: readonly string[] = ['gatehouse.hooks.yaml', 'gatehouse.hooks.yml']
 /** A file that is only shown: nobody writes more into it by hand. */
 const READ_BYTES_MAX = 64 * 1024;
 const SHOWN_MAX = 100;
-const KEY = /^(?:"(?<double>[^"\\]{1,100})"|'(?<single>[^']{1,100})'|(?<plain>[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}))\s*:(?:\s|$)/;
+const KEY =
+  /^(?:"(?<double>[^"\\]{1,100})"|'(?<single>[^']{1,100})'|(?<plain>[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}))\s*:(?:\s|$)/;
 
 /**
  * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Any entry of that name counts,
@@ -21,7 +22,10 @@ export async function findHooksFile(tree: string): Promise<string | null> {
 
 /** As a file system compares that ignores case and what has no width. */
 function folded(name: string): string {
-  return name.normalize('NFKC').replaceAll(/\p{Cf}/gu, '').toLowerCase();
+  return name
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase();
 }
 
 /**

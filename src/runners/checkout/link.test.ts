@@ -18,15 +18,42 @@ function windingLinks(count: number): [path: string, target: string][] {
 
 describe('a symbolic link of a tree', () => {
   const entries = new Map<string, TreeEntry>([
-    ['d', FOLDER], ['d/e', FOLDER], ['d/f', FILE], ['d/up', link('..')], ['d/same', link('f')], ['through', link('d/up/d/e')],
-    ['file/below', FILE], ['under', link('d/f/x')], ['slash', link('d/f/')], ['self', link('self')], ['a', link('b')], ['b', link('a')],
-    ['root', link('.')], ['above', link('d/up/..')], ['absolute', link('/d/f')], ['none', link('nothing')], ['empty', link('')], ['back', link('../tree/d')],
+    ['d', FOLDER],
+    ['d/e', FOLDER],
+    ['d/f', FILE],
+    ['d/up', link('..')],
+    ['d/same', link('f')],
+    ['through', link('d/up/d/e')],
+    ['file/below', FILE],
+    ['under', link('d/f/x')],
+    ['slash', link('d/f/')],
+    ['self', link('self')],
+    ['a', link('b')],
+    ['b', link('a')],
+    ['root', link('.')],
+    ['above', link('d/up/..')],
+    ['absolute', link('/d/f')],
+    ['none', link('nothing')],
+    ['empty', link('')],
+    ['back', link('../tree/d')],
   ]);
 
   it('leads where the kernel would follow it to', () => {
     const expected = {
-      'd/up': 'inside', 'd/same': 'inside', through: 'inside', root: 'inside', under: 'nowhere', slash: 'nowhere', self: 'nowhere', a: 'nowhere', b: 'nowhere',
-      above: 'outside', absolute: 'outside', none: 'nowhere', empty: 'nowhere', back: 'outside',
+      'd/up': 'inside',
+      'd/same': 'inside',
+      through: 'inside',
+      root: 'inside',
+      under: 'nowhere',
+      slash: 'nowhere',
+      self: 'nowhere',
+      a: 'nowhere',
+      b: 'nowhere',
+      above: 'outside',
+      absolute: 'outside',
+      none: 'nowhere',
+      empty: 'nowhere',
+      back: 'outside',
     };
     for (const [path, end] of Object.entries(expected)) assert.equal(new LinkFollower(entries).endOf(path), end, path);
     // The answers do not depend on what was asked before.
@@ -35,26 +62,44 @@ describe('a symbolic link of a tree', () => {
   });
 
   it('may pass through 40 links, in whichever order they are asked for', () => {
-    const chain = new Map<string, TreeEntry>([['f', FILE], ...Array.from({ length: 41 }, (_, n): [string, TreeEntry] => [`l${n + 1}`, link(n === 0 ? 'f' : `l${n}`)])]);
-    for (const paths of [['l41', 'l40'], ['l1', 'l20', 'l40', 'l41'], ['l40', 'l41']]) {
+    const chain = new Map<string, TreeEntry>([
+      ['f', FILE],
+      ...Array.from({ length: 41 }, (_, n): [string, TreeEntry] => [`l${n + 1}`, link(n === 0 ? 'f' : `l${n}`)]),
+    ]);
+    for (const paths of [
+      ['l41', 'l40'],
+      ['l1', 'l20', 'l40', 'l41'],
+      ['l40', 'l41'],
+    ]) {
       const follower = new LinkFollower(chain);
       for (const path of paths) assert.equal(follower.endOf(path), path === 'l41' ? 'nowhere' : 'inside', path);
     }
   });
 
   it('costs its own text once, however many links lead through it', () => {
-    const many = new Map<string, TreeEntry>([['d', FOLDER], ['d/f', FILE], ['long', link(`${'d/../'.repeat(800)}d`)]]);
+    const many = new Map<string, TreeEntry>([
+      ['d', FOLDER],
+      ['d/f', FILE],
+      ['long', link(`${'d/../'.repeat(800)}d`)],
+    ]);
     for (let n = 0; n < 10_000; n += 1) many.set(`l${n}`, link('long/f'));
     const follower = new LinkFollower(many);
     for (let n = 0; n < 10_000; n += 1) assert.equal(follower.endOf(`l${n}`), 'inside');
   });
 
   it('T69: 339 links that wind through each other are refused at the budget of the tree', () => {
-    const winding = new Map<string, TreeEntry>([['d', FOLDER], ['d/f', FILE], ...windingLinks(339).map(([path, target]): [string, TreeEntry] => [path, link(target)])]);
+    const winding = new Map<string, TreeEntry>([
+      ['d', FOLDER],
+      ['d/f', FILE],
+      ...windingLinks(339).map(([path, target]): [string, TreeEntry] => [path, link(target)]),
+    ]);
     const follower = new LinkFollower(winding);
-    assert.throws(() => {
-      for (const path of winding.keys()) if (path.startsWith('l')) follower.endOf(path);
-    }, new RegExp(`take more than ${LINK_STEPS_MAX} steps`));
+    assert.throws(
+      () => {
+        for (const path of winding.keys()) if (path.startsWith('l')) follower.endOf(path);
+      },
+      new RegExp(`take more than ${LINK_STEPS_MAX} steps`),
+    );
   });
 });
 

@@ -95,12 +95,19 @@ export class LinkFollower {
 
   #spend(steps: number): void {
     this.#steps += steps;
-    if (this.#steps > this.#stepsMax) throw new Error(`The symbolic links of the tree take more than ${this.#stepsMax} steps to follow.`);
+    if (this.#steps > this.#stepsMax)
+      throw new Error(`The symbolic links of the tree take more than ${this.#stepsMax} steps to follow.`);
   }
 }
 
 function nodesOf(entries: ReadonlyMap<string, TreeEntry>): Map<string, Node> {
-  const made = (entry: TreeEntry, parent: Node | null): Node => ({ entry, parent, children: new Map(), resolved: null, isBeingFollowed: false });
+  const made = (entry: TreeEntry, parent: Node | null): Node => ({
+    entry,
+    parent,
+    children: new Map(),
+    resolved: null,
+    isBeingFollowed: false,
+  });
   const nodes = new Map<string, Node>([['', made({ kind: 'folder' }, null)]]);
   const add = (path: string, entry: TreeEntry): Node => {
     const known = nodes.get(path);

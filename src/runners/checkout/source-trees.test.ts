@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -33,7 +42,10 @@ describe('the trees of git sources', () => {
     assert.equal(await trees.find('ops', commit('a')), null);
     assert.equal(await place('ops', commit('a')), commit('a'));
     assert.equal(await trees.find('ops', commit('a')), join(folder, 'ops', commit('a')));
-    assert.deepEqual([await trees.find('ops', commit('b')), await trees.find('net', commit('a')), await trees.find('ops', '..')], [null, null, null]);
+    assert.deepEqual(
+      [await trees.find('ops', commit('b')), await trees.find('net', commit('a')), await trees.find('ops', '..')],
+      [null, null, null],
+    );
     assert.deepEqual(readdirSync(folder), ['ops']);
   });
 
@@ -56,10 +68,13 @@ describe('the trees of git sources', () => {
   });
 
   it('get no name when the fetch fails, and nothing of it stays', async () => {
-    await assert.rejects(trees.place('ops', async (into) => {
-      mkdirSync(join(into, 'tree'));
-      throw new Error('no network');
-    }), /no network/);
+    await assert.rejects(
+      trees.place('ops', async (into) => {
+        mkdirSync(join(into, 'tree'));
+        throw new Error('no network');
+      }),
+      /no network/,
+    );
     assert.deepEqual([readdirSync(folder), await trees.find('ops', commit('a'))], [[], null]);
   });
 

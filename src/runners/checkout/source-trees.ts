@@ -31,7 +31,10 @@ export class SourceTrees {
   }
 
   /** Hands an empty folder to `fill`, and gives the tree that it made the name of its commit. */
-  async place(source: string, fill: (into: string) => Promise<{ readonly commit: string; readonly tree: string }>): Promise<string> {
+  async place(
+    source: string,
+    fill: (into: string) => Promise<{ readonly commit: string; readonly tree: string }>,
+  ): Promise<string> {
     const ofSource = this.#ofSource(source);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#removeLeftovers();
@@ -111,7 +114,9 @@ export class SourceTrees {
     const now = new Date(this.#clock.now());
     await utimes(join(ofSource, newest), now, now);
     const others = (await readdir(ofSource)).filter((name) => name !== newest);
-    const aged = await Promise.all(others.map(async (name) => ({ name, at: (await lstat(join(ofSource, name)).catch(() => null))?.mtimeMs ?? 0 })));
+    const aged = await Promise.all(
+      others.map(async (name) => ({ name, at: (await lstat(join(ofSource, name)).catch(() => null))?.mtimeMs ?? 0 })),
+    );
     const old = aged.toSorted((a, b) => b.at - a.at).slice(KEPT - 1);
     for (const { name } of old) await this.#discard(join(ofSource, name));
   }

@@ -31,11 +31,17 @@ const SHOWN_CHARACTERS = 200;
 
 /** A path as one line of a message: in quotes, with what can't be seen or moves the cursor as an escape. */
 export function shownPath(path: string): string {
-  return JSON.stringify(path.slice(0, SHOWN_CHARACTERS)).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(path.slice(0, SHOWN_CHARACTERS)).replaceAll(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** `.git` as file systems take it that ignore case, characters without a width, endings, or shorten names. */
 function isGitFolder(part: string): boolean {
-  const plain = part.normalize('NFKC').replaceAll(/\p{Cf}/gu, '').toLowerCase();
+  const plain = part
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase();
   return /^(?:\.git|git~\d+)[. ]*(?:::.*|:.*)?$/.test(plain);
 }

@@ -44,7 +44,10 @@ void test('F13: hostile bytes are kept as they are, shown by the replacement rul
   recorder.attach(Readable.from(corpus.map((bytes) => Buffer.concat([bytes, Buffer.from('\n')]))), 'stdout');
   await recorder.finish();
   const expected = corpus.map((bytes) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
-  assert.deepEqual(store.events.map((event) => event.type === 'log' && event.text), expected);
+  assert.deepEqual(
+    store.events.map((event) => event.type === 'log' && event.text),
+    expected,
+  );
   assert.deepEqual(JSON.parse(JSON.stringify(store.events)), store.events);
 });
 
@@ -70,20 +73,29 @@ void test('F13: a line of 100 MB without an end becomes events of 64 KiB, one af
 
 void test('output of a real program comes whole, though the buffers of its reads are given back at once', async () => {
   const { store, recorder } = setUp({ clock: systemClock });
-  const program = 'for (let i = 0; i < 60000; i += 1) { process.stdout.write(`line ${i} of stdout\\n`); if (i % 3 === 0) process.stderr.write(`E${i}\\n`); }';
+  const program =
+    'for (let i = 0; i < 60000; i += 1) { process.stdout.write(`line ${i} of stdout\\n`); if (i % 3 === 0) process.stderr.write(`E${i}\\n`); }';
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
   recorder.attach(child.stdout, 'stdout');
   recorder.attach(child.stderr, 'stderr');
   await once(child, 'close');
   assert.deepEqual(await recorder.finish(), { lastSeq: 80_000 });
   const lines = Map.groupBy(store.lines, (line) => line.slice(0, 6));
-  assert.deepEqual(lines.get('stdout'), Array.from({ length: 60_000 }, (_, i) => `stdout: line ${i} of stdout`));
-  assert.deepEqual(lines.get('stderr'), Array.from({ length: 20_000 }, (_, i) => `stderr: E${3 * i}`));
+  assert.deepEqual(
+    lines.get('stdout'),
+    Array.from({ length: 60_000 }, (_, i) => `stdout: line ${i} of stdout`),
+  );
+  assert.deepEqual(
+    lines.get('stderr'),
+    Array.from({ length: 20_000 }, (_, i) => `stderr: E${3 * i}`),
+  );
 });
 
 void test('another listener of the same stream keeps what it was given', async () => {
   const { recorder } = setUp({ clock: systemClock });
-  const child = spawn(process.execPath, ['-e', "process.stdout.write('y'.repeat(1000000))"], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, ['-e', "process.stdout.write('y'.repeat(1000000))"], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const kept: Buffer[] = [];
   recorder.attach(child.stdout, 'stdout');
   child.stdout.on('data', (chunk: Buffer) => kept.push(chunk));
@@ -133,7 +145,10 @@ void test('a stream that fails is told of and does not hold up the end', async (
   await settle();
   stdout.destroy(Object.assign(new Error('read EIO'), { code: 'EIO' }));
   await recorder.finish();
-  assert.deepEqual(store.lines, ['stdout: before', 'system: The stdout of the program could not be read further (EIO).']);
+  assert.deepEqual(store.lines, [
+    'stdout: before',
+    'system: The stdout of the program could not be read further (EIO).',
+  ]);
 });
 
 void test('a stream that was over before it was attached does not hold up the end', async () => {

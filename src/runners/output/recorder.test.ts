@@ -29,8 +29,19 @@ void test('I9: events of both streams, system lines and progress are numbered in
   stdout.end('three\nunfinished');
   stderr.end();
   assert.deepEqual(await recorder.finish(), { lastSeq: 48 - 1 });
-  assert.deepEqual(store.lines, ['system: starting', 'stdout: one', 'stdout: two', 'stderr: oops', 'progress', 'stdout: three', 'stdout: unfinished']);
-  assert.deepEqual(store.events.map((event) => event.seq), [41, 42, 43, 44, 45, 46, 47]);
+  assert.deepEqual(store.lines, [
+    'system: starting',
+    'stdout: one',
+    'stdout: two',
+    'stderr: oops',
+    'progress',
+    'stdout: three',
+    'stdout: unfinished',
+  ]);
+  assert.deepEqual(
+    store.events.map((event) => event.seq),
+    [41, 42, 43, 44, 45, 46, 47],
+  );
   assert.equal(store.events[0]?.at, '2026-01-02T03:04:05.006Z');
 });
 
@@ -83,7 +94,13 @@ void test('while the store is busy with one chunk, what comes gathers in the nex
   assert.equal(store.chunks.length, 1);
   store.release();
   while (store.chunks.length < 2) await settle();
-  assert.deepEqual(store.chunks.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]), [[1, 1], [2, 10]]);
+  assert.deepEqual(
+    store.chunks.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]),
+    [
+      [1, 1],
+      [2, 10],
+    ],
+  );
   stdout.end();
   await recorder.finish();
 });
@@ -96,7 +113,7 @@ void test('a store that does not answer stops the reading at about 1 MiB; when i
     seen.bytes += bytes;
   });
   recorder.attach(stdout, 'stdout');
-  for (let before = -1; before !== seen.bytes; ) {
+  for (let before = -1; before !== seen.bytes;) {
     before = seen.bytes;
     await settle();
   }
@@ -163,7 +180,12 @@ void test('output of exactly the cap is kept without a mark; both streams share 
   await settle();
   recorder.system('still told');
   await recorder.finish();
-  assert.deepEqual(store.lines, ['stdout: abc', 'stderr: def', 'system: Output limit of 8 bytes reached; the rest is not kept.', 'system: still told']);
+  assert.deepEqual(store.lines, [
+    'stdout: abc',
+    'stderr: def',
+    'system: Output limit of 8 bytes reached; the rest is not kept.',
+    'system: still told',
+  ]);
 });
 
 void test('system lines and progress of a run have a limit too', async () => {
@@ -183,7 +205,10 @@ void test('paths of the run and of the data directory are words in output, in sy
   recorder.event({ play: '/srv/ops/runs/job_1/site.yml', task: 'read /srv/ops/x' });
   stdout.end('in /srv/ops/runs/job_1/hunter22\n');
   await recorder.finish();
-  assert.equal(store.lines[0], "system: The directory of the run could not be made: EACCES: permission denied, mkdir '[run]'");
+  assert.equal(
+    store.lines[0],
+    "system: The directory of the run could not be made: EACCES: permission denied, mkdir '[run]'",
+  );
   assert.partialDeepStrictEqual(store.events[1], { play: '[run]/site.yml', task: 'read [data]/x' });
   assert.equal(store.lines[2], 'stdout: in [run]/[redacted · secret]');
 });

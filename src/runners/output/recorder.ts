@@ -102,7 +102,10 @@ class OutputRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#secrets = 'search' in options.secrets ? options.secrets : compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
+    this.#secrets =
+      'search' in options.secrets
+        ? options.secrets
+        : compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
     this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
     this.#queue = new ChunkQueue({
       firstSeq: options.firstSeq,
@@ -117,11 +120,14 @@ class OutputRecorder implements Recorder {
     const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
     const source: Source = { stream, splitter, sift, redactor: createRedactor(this.#secrets) };
     this.#sources.add(source);
-    stream.on('data', (chunk: Buffer | string) => this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
+    stream.on('data', (chunk: Buffer | string) =>
+      this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk),
+    );
     stream.once('end', () => this.#ended(source));
     stream.once('close', () => this.#ended(source));
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (this.#ended(source)) this.system(`The ${name} of the program could not be read further (${error.code ?? error.name}).`);
+      if (this.#ended(source))
+        this.system(`The ${name} of the program could not be read further (${error.code ?? error.name}).`);
     });
     if (stream.readableEnded || stream.destroyed) this.#ended(source);
     else this.#flow();
@@ -130,7 +136,9 @@ class OutputRecorder implements Recorder {
   system(text: string): void {
     const line = Buffer.from(redactText(text, this.#secrets));
     if (this.#closed || !this.#mayNote(line.length)) return;
-    const splitter = new LineSplitter((data, ended) => (ended ? this.#queue.lines('system', data) : this.#queue.text('system', data)));
+    const splitter = new LineSplitter((data, ended) =>
+      ended ? this.#queue.lines('system', data) : this.#queue.text('system', data),
+    );
     splitter.push(line);
     splitter.end();
   }
@@ -244,7 +252,9 @@ class OutputRecorder implements Recorder {
       source.stream.destroy();
       this.#ended(source);
     }
-    this.system('The output is still open in a process that outlived the program; what it writes from now on is not kept.');
+    this.system(
+      'The output is still open in a process that outlived the program; what it writes from now on is not kept.',
+    );
   }
 
   #rejected(error: unknown): void {

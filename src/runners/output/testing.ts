@@ -38,7 +38,11 @@ export class Store {
 export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: HandClock; recorder: Recorder } {
   const clock = new HandClock(Date.parse('2026-01-02T03:04:05.006Z'));
   const store = new Store(options.firstSeq ?? 1);
-  return { store, clock, recorder: createRecorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }) };
+  return {
+    store,
+    clock,
+    recorder: createRecorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }),
+  };
 }
 
 /** Lets everything happen that needs no time: streams, promises, the thread pool. */

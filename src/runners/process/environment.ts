@@ -28,7 +28,15 @@ export interface EnvironmentOptions {
  * on an `extra` that is refused; what a user may name is checked before it comes here.
  */
 export function childEnvironment(options: EnvironmentOptions): Record<string, string> {
-  const { jobId, runDir, cwd = runDir, path = DEFAULT_PATH, lang = DEFAULT_LANG, extra = {}, user = userName() } = options;
+  const {
+    jobId,
+    runDir,
+    cwd = runDir,
+    path = DEFAULT_PATH,
+    lang = DEFAULT_LANG,
+    extra = {},
+    user = userName(),
+  } = options;
   const environment: Record<string, string> = {
     PATH: path,
     LANG: lang,
@@ -42,7 +50,8 @@ export function childEnvironment(options: EnvironmentOptions): Record<string, st
     [JOB_ID_VARIABLE]: jobId,
   };
   for (const [name, value] of Object.entries(extra)) {
-    if (isRefusedVariable(name) || name in environment) throw new Error(`the variable ${name} can not be set for a job`);
+    if (isRefusedVariable(name) || name in environment)
+      throw new Error(`the variable ${name} can not be set for a job`);
     environment[name] = value;
   }
   for (const [name, value] of Object.entries(environment)) {

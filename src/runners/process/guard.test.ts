@@ -32,7 +32,11 @@ async function startJob(dir: string, script = 'exec sleep 300'): Promise<Job> {
   const jobId = `job_guard_test_${process.pid}_${count}`;
   const file = join(dir, `${jobId}.sh`);
   writeFileSync(file, `echo ready; ${script}`);
-  const child = spawn('/bin/sh', [file], { detached: true, env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('/bin/sh', [file], {
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(child.stdout, 'data');
   const entry = processEntry(child.pid!);
   assert.ok(entry);
@@ -40,13 +44,23 @@ async function startJob(dir: string, script = 'exec sleep 300'): Promise<Job> {
 }
 
 const isOver = async (job: Job): Promise<boolean> => (await findSurvivors(job.jobId, job)).length === 0;
-const watched = ({ jobId, pid, startTicks }: Job): Watched => ({ jobId, pid, startTicks, toldDir: null, leaderFirst: false, output: null, remove: [] });
+const watched = ({ jobId, pid, startTicks }: Job): Watched => ({
+  jobId,
+  pid,
+  startTicks,
+  toldDir: null,
+  leaderFirst: false,
+  output: null,
+  remove: [],
+});
 const source = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
 
 /** The guards that a process has started. */
 function guardsOf(pid: number | string): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-  return children.filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('guard-child.ts'));
+  return children.filter(
+    (child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('guard-child.ts'),
+  );
 }
 
 describe('the guard of a daemon', { skip: NO_LINUX }, () => {
@@ -70,7 +84,11 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
   }
 
   async function guard(onProblem?: (error: Error) => void): Promise<Guard> {
-    const made = createGuard({ clock: systemClock, compileCacheDir: join(dir, 'cache'), ...(onProblem === undefined ? {} : { onProblem }) });
+    const made = createGuard({
+      clock: systemClock,
+      compileCacheDir: join(dir, 'cache'),
+      ...(onProblem === undefined ? {} : { onProblem }),
+    });
     guards.push(made);
     await made.ready();
     return made;
@@ -78,7 +96,13 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
 
   it('F01: ends the tree of a job, and leaves itself, when its daemon is killed', async () => {
     const runDir = dir;
-    const daemon = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', `
+    const daemon = spawn(
+      process.execPath,
+      [
+        '--no-warnings',
+        '--input-type=module',
+        '-e',
+        `
       import { createLauncherPool } from ${source('../sandbox/pool.ts')};
       import { createGuard } from ${source('guard.ts')};
       import { childEnvironment } from ${source('environment.ts')};
@@ -91,7 +115,10 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
         policy: { readable: [], writable: [runDir], connectPorts: [] }, beforeStart: (leader) => guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null, remove: [] }),
       });
       job.stdout.once('data', () => console.log(JSON.stringify({ jobId, pid: job.pid, startTicks: job.startTicks })));
-      setInterval(() => {}, 1000);`], { stdio: ['ignore', 'pipe', 'inherit'] });
+      setInterval(() => {}, 1000);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     const [line] = (await once(daemon.stdout, 'data')) as [Buffer];
     const { jobId, ...leader } = JSON.parse(String(line)) as { jobId: string } & Leader;
     await until('three processes', async () => (await findSurvivors(jobId, leader)).length === 3);
@@ -171,7 +198,9 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     keeper.renew({ untilTermMs: 1_500, untilKillMs: 2_000 });
     const [first] = guardsOf(process.pid);
     process.kill(first!, 'SIGKILL');
-    await until('another guard', () => guardsOf(process.pid).some((pid) => pid !== first && processEntry(pid) !== null));
+    await until('another guard', () =>
+      guardsOf(process.pid).some((pid) => pid !== first && processEntry(pid) !== null),
+    );
     await keeper.ready();
     assert.equal(problems.length, 1);
     assert.equal(await isOver(running), false);

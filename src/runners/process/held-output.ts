@@ -24,7 +24,10 @@ export class HeldOutput {
     if (output === null) return;
     // The tool may have taken the launcher's place by now: then its own ends of the same pipes are there to be opened.
     const fds = [openFirst(pid, [output.stdout, 1]), openFirst(pid, [output.stderr, 2])];
-    this.#held.set(jobId, fds.filter((fd) => fd !== null));
+    this.#held.set(
+      jobId,
+      fds.filter((fd) => fd !== null),
+    );
   }
 
   release(jobId: string): void {

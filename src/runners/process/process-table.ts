@@ -74,7 +74,7 @@ export async function wasStartedWith(pid: number, assignment: string): Promise<b
   try {
     await using file = await open(`/proc/${pid}/environ`, 'r');
     let kept = Buffer.from('\0');
-    for (let total = 0; total < ENVIRONMENT_MAX_BYTES; ) {
+    for (let total = 0; total < ENVIRONMENT_MAX_BYTES;) {
       const chunk = Buffer.allocUnsafe(ENVIRONMENT_CHUNK_BYTES);
       const { bytesRead } = await file.read(chunk, 0, chunk.length, total);
       // A process may have overwritten the end of its last variable.

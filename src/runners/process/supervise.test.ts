@@ -14,7 +14,8 @@ const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux
 /** Takes the output as it comes; the answer grows. */
 function take(launched: Launched): { text: string } {
   const taken = { text: '' };
-  for (const stream of [launched.stdout, launched.stderr]) stream.on('data', (chunk: Buffer) => void (taken.text += chunk.toString()));
+  for (const stream of [launched.stdout, launched.stderr])
+    stream.on('data', (chunk: Buffer) => void (taken.text += chunk.toString()));
   return taken;
 }
 
@@ -44,7 +45,12 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     supervise(launched, { jobId, timeoutMs: 60_000, graceMs: 10_000, clock: systemClock, ...more });
 
   it('ends with the exit code of the tool, and 128 and the signal for one that a signal ended', async () => {
-    for (const [script, exitCode] of [['exit 0', 0], ['exit 7', 7], ['kill -KILL $$', 137], ['kill -TERM $$', 143]] as const) {
+    for (const [script, exitCode] of [
+      ['exit 0', 0],
+      ['exit 7', 7],
+      ['kill -KILL $$', 137],
+      ['kill -TERM $$', 143],
+    ] as const) {
       const launched = await launch(script);
       take(launched);
       assert.deepEqual(await watch(launched), { exitCode, reason: 'exited', survivors: [] });
@@ -61,7 +67,11 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
   it('F12: ends the tree at the time-out, however deaf it is', async () => {
     const launched = await launch(`trap '' TERM; setsid sleep 300 & echo ready; while :; do sleep 1; done`);
     take(launched);
-    assert.deepEqual(await watch(launched, { timeoutMs: 200, graceMs: 200 }), { exitCode: 137, reason: 'timeout', survivors: [] });
+    assert.deepEqual(await watch(launched, { timeoutMs: 200, graceMs: 200 }), {
+      exitCode: 137,
+      reason: 'timeout',
+      survivors: [],
+    });
     assert.deepEqual(await findSurvivors(jobId, launched), []);
   });
 
@@ -69,7 +79,11 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     const launched = await launch(`trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done`);
     const abort = new AbortController();
     launched.stdout.once('data', () => abort.abort());
-    assert.deepEqual(await watch(launched, { signal: abort.signal }), { exitCode: 3, reason: 'cancelled', survivors: [] });
+    assert.deepEqual(await watch(launched, { signal: abort.signal }), {
+      exitCode: 3,
+      reason: 'cancelled',
+      survivors: [],
+    });
   });
 
   it('is cancelled at once when that was asked before', async () => {
@@ -127,8 +141,15 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
   });
 
   it('rejects when the tool never started', async () => {
-    const launched = await pool.launch({ argv: ['no-such-command'], env: childEnvironment({ jobId: 'job_none', runDir }), cwd: runDir, policy: null });
+    const launched = await pool.launch({
+      argv: ['no-such-command'],
+      env: childEnvironment({ jobId: 'job_none', runDir }),
+      cwd: runDir,
+      policy: null,
+    });
     take(launched);
-    await assert.rejects(supervise(launched, { jobId: 'job_none', timeoutMs: 1_000, graceMs: 0, clock: systemClock }), { name: 'CommandNotFound' });
+    await assert.rejects(supervise(launched, { jobId: 'job_none', timeoutMs: 1_000, graceMs: 0, clock: systemClock }), {
+      name: 'CommandNotFound',
+    });
   });
 });

@@ -36,7 +36,10 @@ async function start(jobId: string, script: string): Promise<{ child: ChildProce
 }
 
 async function untilCount(jobId: string, leader: Leader | null, wanted: number): Promise<void> {
-  await until(`${wanted} processes of the job are there`, async () => (await findSurvivors(jobId, leader)).length === wanted);
+  await until(
+    `${wanted} processes of the job are there`,
+    async () => (await findSurvivors(jobId, leader)).length === wanted,
+  );
 }
 
 /** sh that ignores SIGTERM, a child of it, and a daemon made by leaving the session and forking twice: five in all. */
@@ -79,7 +82,10 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
 
   it('lets a process that obeys end in its own way, and tells it once', async () => {
     const jobId = newJobId();
-    const { child, leader } = await start(jobId, `trap 'n=$((n+1))' TERM; n=0; echo ready; sleep 0.3; sleep 0.3; exit $((40 + n))`);
+    const { child, leader } = await start(
+      jobId,
+      `trap 'n=$((n+1))' TERM; n=0; echo ready; sleep 0.3; sleep 0.3; exit $((40 + n))`,
+    );
     // The sleeping child gets the signal too, so only the shell counts.
     const ended = once(child, 'exit');
     await endTree({ jobId, leader, graceMs: 10_000, clock: systemClock });
@@ -121,7 +127,11 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
 
   it('finds a process behind an environment of any length', async () => {
     const jobId = newJobId();
-    const env = { PATH: '/usr/bin:/bin', ...Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`FILL${n}`, 'x'.repeat(60_000)])), SVC_JOB_ID: jobId };
+    const env = {
+      PATH: '/usr/bin:/bin',
+      ...Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`FILL${n}`, 'x'.repeat(60_000)])),
+      SVC_JOB_ID: jobId,
+    };
     const child = spawn('/bin/sleep', ['300'], { detached: true, env, stdio: 'ignore' });
     started.push(child);
     await untilCount(jobId, null, 1);

@@ -85,7 +85,7 @@ function groupOf(all: readonly ProcessEntry[], leader: Leader): ProcessEntry[] {
 /** A process that cleaned its environment and left the session is still found while its parent is known. */
 function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]): void {
   const pids = new Set([...members].map((entry) => entry.pid));
-  for (let before = -1; before !== members.size; ) {
+  for (let before = -1; before !== members.size;) {
     before = members.size;
     for (const entry of all) {
       if (!members.has(entry) && pids.has(entry.parent)) {
@@ -115,7 +115,8 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
     else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
       terminateLeaderFirst(survivors, leader, told, (now - startedAt) / graceMs);
     } else terminate(survivors, told);
-    if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal))) return { left };
+    if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal)))
+      return { left };
   }
 }
 

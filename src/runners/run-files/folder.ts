@@ -79,7 +79,8 @@ export async function openOwnFolder(path: string): Promise<Folder> {
   const folder = new Folder(handle);
   try {
     const [here, there] = await Promise.all([handle.stat(), stat(folder.self).catch(() => null)]);
-    if (there?.ino !== here.ino || there.dev !== here.dev) throw new Error('/proc is not mounted: the files of a run cannot be reached safely without it');
+    if (there?.ino !== here.ino || there.dev !== here.dev)
+      throw new Error('/proc is not mounted: the files of a run cannot be reached safely without it');
     return folder;
   } catch (error) {
     await handle.close();

@@ -1,5 +1,18 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -100,7 +113,11 @@ describe('The directory of a run is removed', () => {
       const files = ['seal.key', 'gatehouse.db', 'closed/state'];
       for (const file of files) writeFileSync(join(outside, file), 'of the service', { mode: 0o600 });
       chmodSync(join(outside, 'closed'), 0o500);
-      const seen = (): unknown => [readdirSync(outside), files.map((file) => existsSync(join(outside, file))), [outside, join(outside, 'closed')].map((path) => statSync(path).mode & 0o777)];
+      const seen = (): unknown => [
+        readdirSync(outside),
+        files.map((file) => existsSync(join(outside, file))),
+        [outside, join(outside, 'closed')].map((path) => statSync(path).mode & 0o777),
+      ];
       const before = seen();
       for (let round = 0; round < ROUNDS; round += 1) {
         const run = await makeRun();

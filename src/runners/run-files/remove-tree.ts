@@ -52,7 +52,8 @@ export class TreeRemoval {
       this.#queue = [];
       for await (const entry of this.#holder.entries()) this.#queue.push(entry.name);
       if (this.#queue.length === 0) return true;
-      for (let name = this.#queue.pop(); name !== undefined && !this.#isOver(); name = this.#queue.pop()) await this.#remove(name);
+      for (let name = this.#queue.pop(); name !== undefined && !this.#isOver(); name = this.#queue.pop())
+        await this.#remove(name);
     }
     return !this.#failed && !this.#isOver() && (await isEmpty(this.#holder));
   }

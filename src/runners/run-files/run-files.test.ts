@@ -1,9 +1,27 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { hasRunEntry, readRunFile, removeRunFile, resolveRunFolder, versionOfRunFile, writeRunFile } from './run-files.ts';
+import {
+  hasRunEntry,
+  readRunFile,
+  removeRunFile,
+  resolveRunFolder,
+  versionOfRunFile,
+  writeRunFile,
+} from './run-files.ts';
 import { unlinkIn } from './unlink-in.ts';
 
 const MAX = 1_000;
@@ -30,7 +48,10 @@ test('T62: no part of a path is followed when it is a link, for any operation', 
   assert.equal(await versionOfRunFile(run, 'tree/link/file'), '');
   await assert.rejects(readRunFile(run, '../outside/file', MAX), /one entry/);
   await writeRunFile(run, 'tree/file', Buffer.from('mine'));
-  assert.deepEqual([readFileSync(join(outside, 'file'), 'utf8'), (await readRunFile(run, 'tree/file', MAX)).toString()], ['outside', 'mine']);
+  assert.deepEqual(
+    [readFileSync(join(outside, 'file'), 'utf8'), (await readRunFile(run, 'tree/file', MAX)).toString()],
+    ['outside', 'mine'],
+  );
   unlinkIn({ folder: join(run, 'tree', 'link'), name: 'file' });
   assert.equal(existsSync(join(outside, 'file')), true);
 });
@@ -57,17 +78,31 @@ test('What is written replaces a hard link and does not write through it', async
   linkSync(join(outside, 'file'), join(run, 'tree', 'file'));
   chmodSync(join(outside, 'file'), 0o640);
   await writeRunFile(run, 'tree/file', Buffer.from('mine'));
-  assert.deepEqual([readFileSync(join(outside, 'file'), 'utf8'), statSync(join(outside, 'file')).mode & 0o777], ['outside', 0o640]);
+  assert.deepEqual(
+    [readFileSync(join(outside, 'file'), 'utf8'), statSync(join(outside, 'file')).mode & 0o777],
+    ['outside', 0o640],
+  );
 });
 
 test('Links of a checkout that stay in the run are resolved once, all others are refused', async (t) => {
   const { run, outside } = scene(t);
   mkdirSync(join(run, 'tree', 'shared', 'prod'), { recursive: true });
-  const links: Record<string, string> = { prod: 'shared/prod', twice: 'a/../prod', up: '../tree/prod/', out: '../../outside', far: outside, loop: 'loop', all: '..' };
+  const links: Record<string, string> = {
+    prod: 'shared/prod',
+    twice: 'a/../prod',
+    up: '../tree/prod/',
+    out: '../../outside',
+    far: outside,
+    loop: 'loop',
+    all: '..',
+  };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(run, 'tree', name));
   writeFileSync(join(run, 'tree', 'file'), '');
-  for (const name of ['prod', 'twice', 'up', 'shared//./prod']) assert.equal(await resolveRunFolder(run, `tree/${name}`), 'tree/shared/prod', name);
+  for (const name of ['prod', 'twice', 'up', 'shared//./prod'])
+    assert.equal(await resolveRunFolder(run, `tree/${name}`), 'tree/shared/prod', name);
   assert.equal(await resolveRunFolder(run, 'tree/'), 'tree');
-  for (const name of ['out', 'far', 'all']) await assert.rejects(resolveRunFolder(run, `tree/${name}`), { isOutside: true }, name);
-  for (const name of ['loop', 'file', 'missing', 'file/a']) await assert.rejects(resolveRunFolder(run, `tree/${name}`), { isOutside: false }, name);
+  for (const name of ['out', 'far', 'all'])
+    await assert.rejects(resolveRunFolder(run, `tree/${name}`), { isOutside: true }, name);
+  for (const name of ['loop', 'file', 'missing', 'file/a'])
+    await assert.rejects(resolveRunFolder(run, `tree/${name}`), { isOutside: false }, name);
 });

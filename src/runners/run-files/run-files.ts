@@ -15,7 +15,11 @@ export const OWNER_STAYS = -1;
 const LINKS_MAX = 40;
 
 /** Calls `use` with the folder that holds the last name of a path, and that name. */
-async function inFolder<T>(runDir: string, path: string, use: (folder: Folder, name: string) => Promise<T>): Promise<T> {
+async function inFolder<T>(
+  runDir: string,
+  path: string,
+  use: (folder: Folder, name: string) => Promise<T>,
+): Promise<T> {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
   await using folder = await openFolder(runDir, parts);
@@ -36,7 +40,8 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
   return inFolder(runDir, path, async (folder, name) => {
     await using file = await folder.file(name, constants.O_RDONLY);
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > limitBytes) throw new Error(`${path} is no file of at most ${limitBytes} bytes`);
+    if (!stats.isFile() || stats.size > limitBytes)
+      throw new Error(`${path} is no file of at most ${limitBytes} bytes`);
     const bytes = Buffer.alloc(stats.size);
     let filled = 0;
     while (filled < bytes.length) {
@@ -52,7 +57,12 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
  * Writes a new file. What had its name is removed before: a link is not written through. The file belongs to the owner of
  * its folder, who alone may read and write it; with `readers`, a group that may read it.
  */
-export function writeRunFile(runDir: string, path: string, bytes: Uint8Array, readers: number | null = null): Promise<void> {
+export function writeRunFile(
+  runDir: string,
+  path: string,
+  bytes: Uint8Array,
+  readers: number | null = null,
+): Promise<void> {
   return inFolder(runDir, path, async (folder, name) => {
     await unlinkIfThere(folder, name);
     await using file = await folder.file(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -90,7 +100,10 @@ async function unlinkIfThere(folder: Folder, name: Name): Promise<void> {
 
 /** Whether there is anything of that name. A part of the path that can't be opened counts as missing. */
 export function hasRunEntry(runDir: string, path: string): Promise<boolean> {
-  return inFolder(runDir, path, (folder, name) => lstat(folder.at(name))).then(() => true, () => false);
+  return inFolder(runDir, path, (folder, name) => lstat(folder.at(name))).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A text that changes when the file does; empty where there is none. */

@@ -11,7 +11,12 @@ import { CALL_NUMBERS } from './call-numbers.ts';
 import { SandboxRefused } from './errors.ts';
 import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
 
-const SKIP = process.platform !== 'linux' ? 'the sandbox needs Linux' : process.getuid?.() !== 0 ? 'needs root to become another account' : false;
+const SKIP =
+  process.platform !== 'linux'
+    ? 'the sandbox needs Linux'
+    : process.getuid?.() !== 0
+      ? 'needs root to become another account'
+      : false;
 /** No account of the machine has to have this number. */
 const ACCOUNT = { uid: 64_123, gid: 64_124 };
 const NUMBERS = CALL_NUMBERS[process.arch];
@@ -46,28 +51,47 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     rmSync(dir, { recursive: true });
   });
 
-  async function run(argv: readonly string[], more: Partial<LaunchRequest> = {}): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+  async function run(
+    argv: readonly string[],
+    more: Partial<LaunchRequest> = {},
+  ): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
     const policy = { readable: [], writable: [runDir], connectPorts: [] };
     const launched = await pool.launch({ argv, env: ENV, cwd: runDir, policy, account: ACCOUNT, ...more });
     const [stdout, stderr, end] = await Promise.all([text(launched.stdout), text(launched.stderr), launched.exited]);
     await launched.started;
     return { exitCode: end.exitCode, stdout, stderr };
   }
-  const perl = (script: string, more: Partial<LaunchRequest> = {}): ReturnType<typeof run> => run(['perl', '-e', script], more);
+  const perl = (script: string, more: Partial<LaunchRequest> = {}): ReturnType<typeof run> =>
+    run(['perl', '-e', script], more);
 
   it('T66: is another account in every id, without groups, and owns what it makes', async () => {
-    const ran = await run(['sh', '-c', 'grep -E "^(Uid|Gid|Groups|Cap...|NoNewPrivs)" /proc/self/status; echo x > made; echo y > /dev/stderr']);
-    assert.match(ran.stdout, /^Uid:(\t64123){4}\nGid:(\t64124){4}\nGroups:[ \t]*\nCapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1\n$/);
+    const ran = await run([
+      'sh',
+      '-c',
+      'grep -E "^(Uid|Gid|Groups|Cap...|NoNewPrivs)" /proc/self/status; echo x > made; echo y > /dev/stderr',
+    ]);
+    assert.match(
+      ran.stdout,
+      /^Uid:(\t64123){4}\nGid:(\t64124){4}\nGroups:[ \t]*\nCapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1\n$/,
+    );
     assert.equal(ran.stderr, 'y\n');
     assert.equal(statSync(join(runDir, 'made')).uid, ACCOUNT.uid);
   });
 
   it('T66: sets no set-user-ID and no set-group-ID bit, by any call, also as root', async () => {
-    const script = 'cp /bin/true tool; for m in u+s g+s 6755; do chmod $m tool; done; mkdir -m 2755 dir; install -m 4755 tool copy; ls -l tool | cut -c1-10';
+    const script =
+      'cp /bin/true tool; for m in u+s g+s 6755; do chmod $m tool; done; mkdir -m 2755 dir; install -m 4755 tool copy; ls -l tool | cut -c1-10';
     const ofRoot = join(dir, 'job_2');
     mkdirSync(ofRoot, { mode: 0o700 });
-    for (const [cwd, account] of [[runDir, ACCOUNT], [ofRoot, null]] as const) {
-      const ran = await run(['sh', '-c', script], { account, cwd, policy: { readable: [], writable: [cwd], connectPorts: [] } });
+    for (const [cwd, account] of [
+      [runDir, ACCOUNT],
+      [ofRoot, null],
+    ] as const) {
+      const ran = await run(['sh', '-c', script], {
+        account,
+        cwd,
+        policy: { readable: [], writable: [cwd], connectPorts: [] },
+      });
       assert.equal(ran.stdout, '-rwxr-xr-x\n', ran.stderr);
       assert.equal(ran.stderr.match(/Operation not permitted/g)?.length, 5, ran.stderr);
       for (const name of ['tool', 'dir', 'copy']) {
@@ -77,7 +101,10 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
   });
 
   it('T66: reads nothing of root and signals none of its processes, also where nothing but the account holds it back', async () => {
-    const ran = await run(['sh', '-c', `id -u; cat /etc/shadow; kill -0 ${process.pid}; cat /proc/${process.pid}/environ; touch ${dir}/x`], { policy: null });
+    const ran = await run(
+      ['sh', '-c', `id -u; cat /etc/shadow; kill -0 ${process.pid}; cat /proc/${process.pid}/environ; touch ${dir}/x`],
+      { policy: null },
+    );
     assert.equal(ran.stdout, '64123\n');
     assert.equal(ran.stderr.match(/not permitted|denied|No such process/gi)?.length, 4, ran.stderr);
   });
@@ -87,16 +114,23 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     mkdirSync(join(closed, 'deep'), { recursive: true });
     chmodSync(closed, 0o700);
     await assert.rejects(run(['true'], { cwd: join(closed, 'deep') }), SandboxRefused);
-    await assert.rejects(run(['true'], { policy: { readable: [join(closed, 'deep')], writable: [], connectPorts: [] } }), /account 64123 cannot reach .*closed\/deep/);
+    await assert.rejects(
+      run(['true'], { policy: { readable: [join(closed, 'deep')], writable: [], connectPorts: [] } }),
+      /account 64123 cannot reach .*closed\/deep/,
+    );
   });
 
   it('T67: a job without unix sockets reaches no named socket of the machine; pairs, and name lookup, work', async () => {
     const connect = `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\\n"; connect($s, sockaddr_un("${dir}/service.sock")) or die "connect: $!\\n"; print <$s>;`;
     const refused = await perl(connect);
     assert.deepEqual([refused.stdout, refused.stderr], ['', 'socket: Operation not permitted\n']);
-    const allowed = await perl(connect, { policy: { readable: [], writable: [runDir], connectPorts: [], unixSockets: true } });
+    const allowed = await perl(connect, {
+      policy: { readable: [], writable: [runDir], connectPorts: [], unixSockets: true },
+    });
     assert.equal(allowed.stdout, 'reached', allowed.stderr);
-    const pair = await perl('use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, "pair\\n"); print scalar <$b>;');
+    const pair = await perl(
+      'use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, "pair\\n"); print scalar <$b>;',
+    );
     assert.equal(pair.stdout, 'pair\n', pair.stderr);
     const datagrams = `use Socket; for my $type (SOCK_DGRAM, SOCK_RAW) { socketpair(my $a, my $b, AF_UNIX, $type, 0) or print("no pair: $!\n"), next; connect($a, sockaddr_un("${dir}/datagrams.sock")) and print "reached\n"; }`;
     assert.equal((await perl(datagrams)).stdout, 'no pair: Operation not permitted\n'.repeat(2));
@@ -107,12 +141,16 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
 
   it('T66: leaves nothing to other processes of the account outside of its folder: no shared memory, queue or semaphore', async () => {
     const { shmget, semget, msgget } = NUMBERS?.refused ?? {};
-    const ran = await perl(`for ([${shmget}, 7, 4096, 0600 | 01000], [${semget}, 7, 1, 0600 | 01000], [${msgget}, 7, 0600 | 01000]) { my ($number, @rest) = @$_; print syscall($number, @rest), " $!\n" }`);
+    const ran = await perl(
+      `for ([${shmget}, 7, 4096, 0600 | 01000], [${semget}, 7, 1, 0600 | 01000], [${msgget}, 7, 0600 | 01000]) { my ($number, @rest) = @$_; print syscall($number, @rest), " $!\n" }`,
+    );
     assert.equal(ran.stdout, '-1 Operation not permitted\n'.repeat(3), ran.stderr);
   });
 
   it('T68: makes no child of the daemon, which would never wait for it', async () => {
-    const ran = await perl(`my $pid = syscall(${NUMBERS?.inspected.clone}, 0x8000 | 17, 0, 0, 0, 0); exit if $pid == 0; print "$pid $!\n"`);
+    const ran = await perl(
+      `my $pid = syscall(${NUMBERS?.inspected.clone}, 0x8000 | 17, 0, 0, 0, 0); exit if $pid == 0; print "$pid $!\n"`,
+    );
     assert.equal(ran.stdout, '-1 Operation not permitted\n', ran.stderr);
   });
 
@@ -132,6 +170,9 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
   it('has no more memory than its limit', async () => {
     const ran = await perl('my $x = "x" x (300 << 20); print length $x', { limits: { addressSpaceBytes: 200 << 20 } });
     assert.deepEqual([ran.stdout, ran.exitCode === 0], ['', false], ran.stderr);
-    assert.equal((await run(['sh', '-c', 'ulimit -v'], { limits: { addressSpaceBytes: 200 << 20 } })).stdout, '204800\n');
+    assert.equal(
+      (await run(['sh', '-c', 'ulimit -v'], { limits: { addressSpaceBytes: 200 << 20 } })).stdout,
+      '204800\n',
+    );
   });
 });

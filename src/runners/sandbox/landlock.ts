@@ -58,7 +58,10 @@ function openFor(path: string, flags: number): number {
     return fs.openSync(path, flags);
   } catch (error) {
     if (errorCode(error) !== 'EACCES') throw error;
-    throw new Error(`account ${process.geteuid?.()} cannot reach ${path}; each folder above it must let that account through`, { cause: error });
+    throw new Error(
+      `account ${process.geteuid?.()} cannot reach ${path}; each folder above it must let that account through`,
+      { cause: error },
+    );
   }
 }
 

@@ -268,6 +268,7 @@ function openPipe(pid: number, fd: number): Readable {
 /** One line for a launcher. Throws SandboxRefused where it is too long. */
 export function encodeOrder({ argv, env, cwd, policy, account = null, limits = {} }: LaunchOrder): string {
   const text = `${JSON.stringify({ argv, env, cwd, policy, account, limits })}\n`;
-  if (Buffer.byteLength(text) > ORDER_MAX_BYTES) throw new SandboxRefused(`The order is longer than ${ORDER_MAX_BYTES} bytes.`);
+  if (Buffer.byteLength(text) > ORDER_MAX_BYTES)
+    throw new SandboxRefused(`The order is longer than ${ORDER_MAX_BYTES} bytes.`);
   return text;
 }

@@ -2,7 +2,15 @@ import fs from 'node:fs';
 import type { AccountIds } from '../../domain/account.ts';
 import { Ruleset, LANDLOCK_ABI_NEEDED, LANDLOCK_ABI_OF_NAMED_SOCKETS, landlockAbi } from './landlock.ts';
 import { giveBackText, startLean } from './lean.ts';
-import { becomeAccount, boundingSet, dropCapabilities, emptyBoundingSet, forbidNewPrivileges, installFilter, limitResources } from './privileges.ts';
+import {
+  becomeAccount,
+  boundingSet,
+  dropCapabilities,
+  emptyBoundingSet,
+  forbidNewPrivileges,
+  installFilter,
+  limitResources,
+} from './privileges.ts';
 import type { LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
 import { CONTROL_FD, ORDER_MAX_BYTES, exitCodeOf } from './protocol.ts';
 import { seccompProgram } from './seccomp.ts';
@@ -75,12 +83,16 @@ function makePipe(system: SystemCalls): PipeEnds {
 
 function prepare(): Prepared {
   const without = { sandbox: null, pipes: null, system: null, abi: 0 };
-  if (process.platform !== 'linux') return { ...without, problem: 'the sandbox needs Linux; only privileged jobs can run here' };
+  if (process.platform !== 'linux')
+    return { ...without, problem: 'the sandbox needs Linux; only privileged jobs can run here' };
   let system: SystemCalls;
   try {
     system = openSystemCalls();
   } catch (thrown) {
-    return { ...without, problem: `the sandbox can not be set up: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+    return {
+      ...without,
+      problem: `the sandbox can not be set up: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    };
   }
   startLean(system, CONTROL_FD);
   const pipes = { stdout: makePipe(system), stderr: makePipe(system) };
@@ -162,7 +174,10 @@ function arrangeDescriptors(system: SystemCalls, pipes: NonNullable<Prepared['pi
   // Node marks the standard ones to be closed too. Without its input, the first file that a tool opens would be it.
   const kept = system.call(fcntl, 0, F_SETFD, 0);
   if (kept !== 0) throw new Error(`keeping descriptor 0 failed with error ${-kept}`);
-  for (const [from, to] of [[pipes.stdout.write, 1], [pipes.stderr.write, 2]] as const) {
+  for (const [from, to] of [
+    [pipes.stdout.write, 1],
+    [pipes.stderr.write, 2],
+  ] as const) {
     const result = system.call(dup3, from, to, 0);
     if (result !== to) throw new Error(`connecting descriptor ${to} failed with error ${-result}`);
   }

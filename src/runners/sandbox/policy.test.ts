@@ -22,6 +22,7 @@ describe('the paths of a policy', () => {
   it('name nothing twice for different access, and no home and no temporary directory', () => {
     const paths = SYSTEM_PATHS.map((row) => row.path);
     assert.equal(new Set(paths).size, paths.length);
-    for (const path of ['/', '/root', '/home', '/tmp', '/var', '/run', '/dev', '/dev/shm']) assert.ok(!paths.includes(path), path);
+    for (const path of ['/', '/root', '/home', '/tmp', '/var', '/run', '/dev', '/dev/shm'])
+      assert.ok(!paths.includes(path), path);
   });
 });

@@ -62,11 +62,7 @@ const PROGRAM = join(import.meta.dirname, 'launcher.ts');
 export function createLauncherPool(options: LauncherPoolOptions): LauncherPool {
   const pool = new Pool(options);
   pool.refill();
-  return {
-    launch: (request) => pool.launch(request),
-    supported: () => pool.supported(),
-    stop: () => pool.stop(),
-  };
+  return { launch: (request) => pool.launch(request), supported: () => pool.supported(), stop: () => pool.stop() };
 }
 
 class Pool {
@@ -86,7 +82,12 @@ class Pool {
     this.#warm = options.warm ?? WARM_DEFAULT;
     this.#onProblem = options.onProblem ?? (() => {});
     const compileCacheDir = options.compileCacheDir === undefined ? ownCompileCacheDir() : options.compileCacheDir;
-    this.#launcher = { clock: options.clock, program: options.program ?? PROGRAM, node: process.execPath, compileCacheDir };
+    this.#launcher = {
+      clock: options.clock,
+      program: options.program ?? PROGRAM,
+      node: process.execPath,
+      compileCacheDir,
+    };
   }
 
   async launch(request: LaunchRequest): Promise<Launched> {
@@ -193,6 +194,7 @@ class Pool {
 /** What an older kernel leaves open, for the doctor. */
 function openGaps(abi: number): string {
   if (abi < 6) return '; signals and sockets to other processes of the same user are not restricted below ABI 6';
-  if (abi < 9) return '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that their account may open (Docker, PostgreSQL with peer, systemd --user)';
+  if (abi < 9)
+    return '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that their account may open (Docker, PostgreSQL with peer, systemd --user)';
   return '';
 }

@@ -66,7 +66,8 @@ export function becomeAccount({ uid, gid }: AccountIds): void {
   process.setgid(gid);
   process.setuid(uid);
   const status = readFileSync('/proc/self/status', 'latin1');
-  const isOther = idsOf(status, 'Uid').some((id) => id !== String(uid)) || idsOf(status, 'Gid').some((id) => id !== String(gid));
+  const isOther =
+    idsOf(status, 'Uid').some((id) => id !== String(uid)) || idsOf(status, 'Gid').some((id) => id !== String(gid));
   const groups = /^Groups:[ \t]*(.*)$/m.exec(status)?.[1]?.trim();
   if (isOther || groups !== '') throw new Error(`becoming account ${uid} did not take effect`);
 }

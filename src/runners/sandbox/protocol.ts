@@ -60,7 +60,8 @@ export type LauncherReport = LauncherReady | LauncherExecuting | LauncherFailed;
 /** One line of a launcher. Throws for what is no report: a launcher that says anything else is not believed. */
 export function parseReport(line: string): LauncherReport {
   const report = JSON.parse(line) as unknown;
-  if (typeof report !== 'object' || report === null || !REPORT_MEMBERS.some((member) => Object.hasOwn(report, member))) throw new Error('a launcher sent a line that is no report');
+  if (typeof report !== 'object' || report === null || !REPORT_MEMBERS.some((member) => Object.hasOwn(report, member)))
+    throw new Error('a launcher sent a line that is no report');
   return report as LauncherReport;
 }
 

@@ -39,17 +39,43 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
     it('allows TCP, UDP, unix and routing sockets, with any of the socket flags', () => {
       const flags = 0o2000000 | 0o4000;
       for (const [domain, type, protocol] of [
-        [2, 1, 0], [2, 1, 6], [10, 1, 0], [10, 1, 6], [2, 2, 0], [2, 2, 17], [10, 2, 17], [1, 1, 0], [1, 2, 0], [1, 5, 0], [16, 3, 0],
+        [2, 1, 0],
+        [2, 1, 6],
+        [10, 1, 0],
+        [10, 1, 6],
+        [2, 2, 0],
+        [2, 2, 17],
+        [10, 2, 17],
+        [1, 1, 0],
+        [1, 2, 0],
+        [1, 5, 0],
+        [16, 3, 0],
       ] as const) {
         assert.equal(verdict(inspected.socket, domain, type, protocol), ALLOW, `${domain} ${type} ${protocol}`);
-        assert.equal(verdict(inspected.socket, domain, type | flags, protocol), ALLOW, `${domain} ${type} ${protocol} with flags`);
+        assert.equal(
+          verdict(inspected.socket, domain, type | flags, protocol),
+          ALLOW,
+          `${domain} ${type} ${protocol} with flags`,
+        );
       }
     });
 
     it('refuses MPTCP, raw, ICMP, SCTP, UDP-Lite, packet, vsock, SMC and other netlink sockets', () => {
       for (const [domain, type, protocol] of [
-        [2, 1, 262], [10, 1, 262], [2, 1, 132], [2, 5, 132], [2, 2, 1], [2, 2, 136], [2, 3, 255], [10, 3, 58], [17, 3, 768],
-        [40, 1, 0], [43, 1, 0], [16, 3, 16], [38, 5, 0], [0, 1, 0],
+        [2, 1, 262],
+        [10, 1, 262],
+        [2, 1, 132],
+        [2, 5, 132],
+        [2, 2, 1],
+        [2, 2, 136],
+        [2, 3, 255],
+        [10, 3, 58],
+        [17, 3, 768],
+        [40, 1, 0],
+        [43, 1, 0],
+        [16, 3, 16],
+        [38, 5, 0],
+        [0, 1, 0],
       ] as const) {
         assert.equal(verdict(inspected.socket, domain, type, protocol), EPERM, `${domain} ${type} ${protocol}`);
       }
@@ -78,34 +104,55 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
 
     it('T67: refuses unix sockets where the job gets none, and still allows the others', () => {
       const without = seccompProgram(numbers, { unixSockets: false });
-      const answer = (...args: number[]): number => judge(without, { nr: inspected.socket, arch: numbers.auditArch, args });
+      const answer = (...args: number[]): number =>
+        judge(without, { nr: inspected.socket, arch: numbers.auditArch, args });
       for (const type of [1, 2, 5, 1 | 0o2000000]) assert.equal(answer(1, type, 0), EPERM, String(type));
       assert.deepEqual([answer(2, 1, 0), answer(10, 2, 17), answer(16, 3, 0)], [ALLOW, ALLOW, ALLOW]);
     });
 
     it('T67: makes no pair of datagram sockets where the job gets no unix sockets: each end reaches named ones', () => {
       const without = seccompProgram(numbers, { unixSockets: false });
-      const pair = (...args: number[]): number => judge(without, { nr: inspected.socketpair, arch: numbers.auditArch, args });
+      const pair = (...args: number[]): number =>
+        judge(without, { nr: inspected.socketpair, arch: numbers.auditArch, args });
       const flags = 0o2000000 | 0o4000;
-      for (const type of [1, 5]) for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), ALLOW, String(type));
-      for (const type of [2, 3, 4, 0]) for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), EPERM, String(type));
+      for (const type of [1, 5])
+        for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), ALLOW, String(type));
+      for (const type of [2, 3, 4, 0])
+        for (const more of [0, flags]) assert.equal(pair(1, type | more, 0), EPERM, String(type));
       assert.equal(verdict(inspected.socketpair, 1, 2, 0), ALLOW);
-      for (const domain of [30, 2, 0]) assert.deepEqual([pair(domain, 1, 0), verdict(inspected.socketpair, domain, 1, 0)], [EPERM, EPERM]);
+      for (const domain of [30, 2, 0])
+        assert.deepEqual([pair(domain, 1, 0), verdict(inspected.socketpair, domain, 1, 0)], [EPERM, EPERM]);
     });
 
     it('T66: refuses the set-user-ID and set-group-ID bits in each call that sets a mode', () => {
       const { chmod, fchmod, fchmodat, fchmodat2, open, openat, creat, mkdir, mkdirat, mknod, mknodat } = numbers.modes;
       const modeAt: [number | undefined, number[]][] = [
-        [chmod, [9]], [fchmod, [9]], [fchmodat, [3, 9]], [fchmodat2, [3, 9]], [creat, [9]], [mkdir, [9]], [mkdirat, [3, 9]], [mknod, [9]],
-        [mknodat, [3, 9]], [open, [9, 0o100]], [openat, [3, 9, 0o100]], [open, [9, 0o20200000]], [openat, [3, 9, 0o20200000]],
+        [chmod, [9]],
+        [fchmod, [9]],
+        [fchmodat, [3, 9]],
+        [fchmodat2, [3, 9]],
+        [creat, [9]],
+        [mkdir, [9]],
+        [mkdirat, [3, 9]],
+        [mknod, [9]],
+        [mknodat, [3, 9]],
+        [open, [9, 0o100]],
+        [openat, [3, 9, 0o100]],
+        [open, [9, 0o20200000]],
+        [openat, [3, 9, 0o20200000]],
       ];
       for (const [nr, before] of modeAt) {
         if (nr === undefined) continue;
-        for (const bits of [0o4000, 0o2000, 0o6000]) assert.equal(verdict(nr, ...before, bits | 0o100755), EPERM, `${nr} ${bits}`);
+        for (const bits of [0o4000, 0o2000, 0o6000])
+          assert.equal(verdict(nr, ...before, bits | 0o100755), EPERM, `${nr} ${bits}`);
         assert.equal(verdict(nr, ...before, 0o101777), ALLOW, String(nr));
       }
       // Without O_CREAT the argument is whatever the register held.
-      for (const [nr, ...args] of [[open, 9, 0o200000], [openat, 3, 9, 0o200000]]) if (nr !== undefined) assert.equal(verdict(nr, ...(args as number[]), 0o6755), ALLOW);
+      for (const [nr, ...args] of [
+        [open, 9, 0o200000],
+        [openat, 3, 9, 0o200000],
+      ])
+        if (nr !== undefined) assert.equal(verdict(nr, ...(args as number[]), 0o6755), ALLOW);
       assert.equal(verdict(inspected.openat2, 3, 9, 9), ENOSYS);
     });
 
@@ -134,7 +181,11 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
       assert.equal(new Set(refused).size, refused.length);
       assert.equal(verdict(numbers.made.execve), ALLOW);
       assert.equal(verdict(numbers.made.exit_group), ALLOW);
-      const examined = [...Object.values(inspected), ...Object.values(numbers.modes), ...Object.values(numbers.targeted)];
+      const examined = [
+        ...Object.values(inspected),
+        ...Object.values(numbers.modes),
+        ...Object.values(numbers.targeted),
+      ];
       assert.equal(new Set(examined).size, examined.length);
       for (const number of examined) assert.ok(!refused.includes(number));
     });

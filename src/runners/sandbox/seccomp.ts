@@ -129,7 +129,12 @@ function socketRule({ unixSockets }: FilterOptions): Instruction[] {
  * such a pair sends to, and connects to, any named socket.
  */
 function pairRule({ unixSockets }: FilterOptions): Instruction[] {
-  const types = [load(argumentAt(1)), [AND, 0, 0, SOCK_TYPE_MASK] as const, ...[SOCK_STREAM, SOCK_SEQPACKET].flatMap((type) => whenEqual(type, [give(ALLOW)])), give(EPERM)];
+  const types = [
+    load(argumentAt(1)),
+    [AND, 0, 0, SOCK_TYPE_MASK] as const,
+    ...[SOCK_STREAM, SOCK_SEQPACKET].flatMap((type) => whenEqual(type, [give(ALLOW)])),
+    give(EPERM),
+  ];
   return [load(argumentAt(0)), ...whenEqual(AF_UNIX, unixSockets ? [give(ALLOW)] : types), give(EPERM)];
 }
 
@@ -141,7 +146,9 @@ function refuseBits(n: number, bits: number): Instruction[] {
 /** EPERM for a mode with a set-ID bit, unless the flags say that the call makes no file. */
 function modeRule({ mode, flags }: { readonly mode: number; readonly flags?: number }): Instruction[] {
   const check = refuseBits(mode, SET_ID_BITS);
-  return flags === undefined ? check : [load(argumentAt(flags)), [JUMP_ANY_BIT, 1, 0, CREATING_FLAGS], give(ALLOW), ...check];
+  return flags === undefined
+    ? check
+    : [load(argumentAt(flags)), [JUMP_ANY_BIT, 1, 0, CREATING_FLAGS], give(ALLOW), ...check];
 }
 
 /** EPERM unless the first arguments are exactly these. */
@@ -158,9 +165,7 @@ function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
     [JUMP_EQUAL, 1, 0, numbers.auditArch],
     give(KILL_PROCESS),
     load(NUMBER_AT),
-    ...(numbers.foreignFrom === null
-      ? []
-      : [[JUMP_ABOVE_OR_EQUAL, 0, 1, numbers.foreignFrom] as const, give(EPERM)]),
+    ...(numbers.foreignFrom === null ? [] : [[JUMP_ABOVE_OR_EQUAL, 0, 1, numbers.foreignFrom] as const, give(EPERM)]),
     ...whenEqual(inspected.socket, socketRule(options)),
     ...whenEqual(inspected.socketpair, pairRule(options)),
     ...whenEqual(inspected.sendto, refuseBits(3, MSG_FASTOPEN)),

@@ -27,7 +27,8 @@ function raw(argument: CallArgument | undefined): bigint {
  */
 export function openSystemCalls(): SystemCalls {
   const numbers = process.platform === 'linux' ? CALL_NUMBERS[process.arch] : undefined;
-  if (numbers === undefined) throw new Error(`there is no system call table for ${process.platform} on ${process.arch}`);
+  if (numbers === undefined)
+    throw new Error(`there is no system call table for ${process.platform} on ${process.arch}`);
   const { functions } = ffi.dlopen(null, {
     syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
     signal: { arguments: ['i32', 'i64'], return: 'i64' },

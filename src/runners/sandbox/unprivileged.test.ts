@@ -16,12 +16,15 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  it('runs as the user that the daemon is, whose files stay closed to the job', { skip: isRoot ? false : 'needs root to become somebody' }, () => {
-    const own = join(dir, 'own');
-    mkdirSync(own);
-    chmodSync(dir, 0o755);
-    execFileSync('chown', ['nobody', own]);
-    const script = `
+  it(
+    'runs as the user that the daemon is, whose files stay closed to the job',
+    { skip: isRoot ? false : 'needs root to become somebody' },
+    () => {
+      const own = join(dir, 'own');
+      mkdirSync(own);
+      chmodSync(dir, 0o755);
+      execFileSync('chown', ['nobody', own]);
+      const script = `
       import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
       import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../lib/clock.ts'))};
       import { writeFileSync, mkdirSync } from 'node:fs';
@@ -32,17 +35,24 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
       await job.started;
       await job.exited;
       await pool.stop();`;
-    const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
-    if (!worldReadable()) return;
-    const answer = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { uid, encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } });
-    assert.equal(answer, 'nobody\nwrote\n');
-  });
+      const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
+      if (!worldReadable()) return;
+      const answer = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
+        uid,
+        encoding: 'utf8',
+        env: { PATH: '/usr/bin:/bin' },
+      });
+      assert.equal(answer, 'nobody\nwrote\n');
+    },
+  );
 });
 
 /** A checkout below a closed home can't be run by another user at all. */
 function worldReadable(): boolean {
   try {
-    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'test', '-r', join(import.meta.dirname, 'pool.ts')], { stdio: 'ignore' });
+    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'test', '-r', join(import.meta.dirname, 'pool.ts')], {
+      stdio: 'ignore',
+    });
     return true;
   } catch {
     return false;

@@ -10,7 +10,8 @@ import { findTool } from './tool.ts';
 
 const tool = await findTool(process.env['PATH'] ?? '');
 /** In CI a missing terraform is a failure, not a reason to leave these out. */
-const LACKS_TERRAFORM = tool === null && process.env['CI'] === undefined ? 'Neither terraform nor tofu is on PATH.' : false;
+const LACKS_TERRAFORM =
+  tool === null && process.env['CI'] === undefined ? 'Neither terraform nor tofu is on PATH.' : false;
 const NAME = tool?.name ?? 'terraform';
 
 interface Shown {
@@ -38,10 +39,18 @@ class Root {
   /** Plans, and answers what is shown and the bytes of the file. */
   plan(...args: string[]): { file: Buffer; shown: Shown } {
     this.run('plan', '-input=false', '-out=plan', ...args);
-    return { file: readFileSync(join(this.#dir, 'plan')), shown: JSON.parse(this.run('show', '-json', 'plan').toString()) as Shown };
+    return {
+      file: readFileSync(join(this.#dir, 'plan')),
+      shown: JSON.parse(this.run('show', '-json', 'plan').toString()) as Shown,
+    };
   }
   #options(): { cwd: string; env: Record<string, string>; maxBuffer: number; stdio: ['ignore', 'pipe', 'pipe'] } {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: this.#dir, TF_CLI_CONFIG_FILE: '/dev/null', CHECKPOINT_DISABLE: '1' };
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: this.#dir,
+      TF_CLI_CONFIG_FILE: '/dev/null',
+      CHECKPOINT_DISABLE: '1',
+    };
     return { cwd: this.#dir, env, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] };
   }
 }
@@ -52,7 +61,11 @@ async function agree({ file, shown }: { file: Buffer; shown: Shown }): Promise<s
   refuseOtherPlan(shown, inFile);
   const resources = shown.resource_changes ?? [];
   assert.equal(inFile.length, resources.length + Object.keys(shown.output_changes ?? {}).length);
-  return [...new Set(resources.map(({ change, deposed }) => change.actions.join() + (deposed === undefined ? '' : ' deposed')))].toSorted();
+  return [
+    ...new Set(
+      resources.map(({ change, deposed }) => change.actions.join() + (deposed === undefined ? '' : ' deposed')),
+    ),
+  ].toSorted();
 }
 
 const FIRST = `
@@ -120,8 +133,16 @@ output "same" { value = "<&>é" }
 output "changed" { value = "2" }
 output "new" { value = "1" }
 `;
-const MODULE = 'resource "terraform_data" "in" {}\ndata "terraform_remote_state" "d" {\n  backend = "local"\n  config = { path = "elsewhere.tfstate" }\n  defaults = {}\n}\n';
-const ELSEWHERE = JSON.stringify({ version: 4, terraform_version: '1.0.0', serial: 1, lineage: 'l', outputs: {}, resources: [] });
+const MODULE =
+  'resource "terraform_data" "in" {}\ndata "terraform_remote_state" "d" {\n  backend = "local"\n  config = { path = "elsewhere.tfstate" }\n  defaults = {}\n}\n';
+const ELSEWHERE = JSON.stringify({
+  version: 4,
+  terraform_version: '1.0.0',
+  serial: 1,
+  lineage: 'l',
+  outputs: {},
+  resources: [],
+});
 const ONE = 'resource "terraform_data" "a" {}\n';
 
 describe('What the real terraform shows of a plan is what its file says', { skip: LACKS_TERRAFORM }, () => {
@@ -132,9 +153,27 @@ describe('What the real terraform shows of a plan is what its file says', { skip
     root.run('apply', '-input=false', '-auto-approve', 'plan');
     assert.deepEqual(await agree(root.plan()), ['no-op']);
     root.write(SECOND);
-    assert.deepEqual(await agree(root.plan()), ['create', 'create,delete', 'delete', 'delete,create', 'forget', 'no-op', 'read', 'update']);
+    assert.deepEqual(await agree(root.plan()), [
+      'create',
+      'create,delete',
+      'delete',
+      'delete,create',
+      'forget',
+      'no-op',
+      'read',
+      'update',
+    ]);
     assert.deepEqual(await agree(root.plan('-destroy')), ['delete']);
-    assert.deepEqual(await agree(root.plan('-replace=terraform_data.same')), ['create', 'create,delete', 'delete', 'delete,create', 'forget', 'no-op', 'read', 'update']);
+    assert.deepEqual(await agree(root.plan('-replace=terraform_data.same')), [
+      'create',
+      'create,delete',
+      'delete',
+      'delete,create',
+      'forget',
+      'no-op',
+      'read',
+      'update',
+    ]);
   });
 
   test('with a deposed object, with outputs only, and with nothing at all', async (t) => {

@@ -58,7 +58,10 @@ export interface PlanFile {
 /** Rejects with an Error that quotes nothing of the plan where the file is no plan, or one of a form that is not known. */
 export async function readPlanFile({ bytes, tool }: PlanFile): Promise<ChangeKey[]> {
   try {
-    return changesOf(await readZipEntry(bytes, PLAN_ENTRY, PLAN_ENTRY_MAX_BYTES), { ...ACTIONS, ...ACTIONS_OF_TOOL[tool] });
+    return changesOf(await readZipEntry(bytes, PLAN_ENTRY, PLAN_ENTRY_MAX_BYTES), {
+      ...ACTIONS,
+      ...ACTIONS_OF_TOOL[tool],
+    });
   } catch (error) {
     throw unreadable(error);
   }
@@ -74,7 +77,9 @@ export function sizeOfPlan({ bytes }: PlanFile): number {
 }
 
 function unreadable(error: unknown): Error {
-  return new Error(`The plan file could not be read: ${error instanceof Error ? error.message : 'unknown error'}.`, { cause: error });
+  return new Error(`The plan file could not be read: ${error instanceof Error ? error.message : 'unknown error'}.`, {
+    cause: error,
+  });
 }
 
 function changesOf(message: Buffer, actions: Readonly<Record<number, string>>): ChangeKey[] {
@@ -100,12 +105,24 @@ function textOf(from: Picked, number: number): string {
 
 /** Terraform plans to delete data that nothing reads any more, and shows this to nobody. */
 function resourceOf(message: Buffer, actions: Readonly<Record<number, string>>): ChangeKey[] {
-  const picked = pick(message, { [RESOURCE.deposed]: 'bytes', [RESOURCE.change]: 'bytes', [RESOURCE.address]: 'bytes', [RESOURCE.previousAddress]: 'bytes' });
+  const picked = pick(message, {
+    [RESOURCE.deposed]: 'bytes',
+    [RESOURCE.change]: 'bytes',
+    [RESOURCE.address]: 'bytes',
+    [RESOURCE.previousAddress]: 'bytes',
+  });
   const address = textOf(picked, RESOURCE.address);
   if (address === '') throw new Error('a resource in it has no address');
   const action = actionOf(picked, RESOURCE.change);
   if (action === DELETE && DATA_ADDRESS.test(address)) return [];
-  return [resourceKey(address, textOf(picked, RESOURCE.previousAddress), textOf(picked, RESOURCE.deposed), wordsOf(action, actions))];
+  return [
+    resourceKey(
+      address,
+      textOf(picked, RESOURCE.previousAddress),
+      textOf(picked, RESOURCE.deposed),
+      wordsOf(action, actions),
+    ),
+  ];
 }
 
 function outputOf(message: Buffer, actions: Readonly<Record<number, string>>): ChangeKey {

@@ -22,9 +22,19 @@ export function refuseOtherPlan(shown: unknown, inFile: readonly ChangeKey[]): v
 
 function keysOf(shown: unknown): ChangeKey[] {
   const resources = listOf(memberOf(shown, 'resource_changes'), 'resource_changes').map((item) =>
-    resourceKey(textOf(item, 'address'), textOf(item, 'previous_address'), textOf(item, 'deposed'), actionsOf(memberOf(item, 'change'))),
+    resourceKey(
+      textOf(item, 'address'),
+      textOf(item, 'previous_address'),
+      textOf(item, 'deposed'),
+      actionsOf(memberOf(item, 'change')),
+    ),
   );
-  return [...resources, ...entriesOf(memberOf(shown, 'output_changes'), 'output_changes').map(([name, change]) => outputKey(name, actionsOf(change)))];
+  return [
+    ...resources,
+    ...entriesOf(memberOf(shown, 'output_changes'), 'output_changes').map(([name, change]) =>
+      outputKey(name, actionsOf(change)),
+    ),
+  ];
 }
 
 function textOf(item: unknown, key: string): string {

@@ -38,9 +38,12 @@ export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem:
  */
 export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<ReadPlan> {
   if (json.length > PLAN_JSON_MAX_BYTES) {
-    throw new Error(`The plan could not be read: its JSON has ${json.length} bytes, and at most ${PLAN_JSON_MAX_BYTES} are read.`);
+    throw new Error(
+      `The plan could not be read: its JSON has ${json.length} bytes, and at most ${PLAN_JSON_MAX_BYTES} are read.`,
+    );
   }
-  const isShort = json.length <= INLINE_MAX_BYTES && (options.file === null || sizeOfPlan(options.file) <= INLINE_FILE_MAX_BYTES);
+  const isShort =
+    json.length <= INLINE_MAX_BYTES && (options.file === null || sizeOfPlan(options.file) <= INLINE_FILE_MAX_BYTES);
   return isShort ? readText(json.toString(), options) : readInThread(json, options, THREAD_MEMORY_MB);
 }
 
@@ -75,9 +78,13 @@ export async function readInThread(json: Buffer, options: PlanReaderOptions, mem
 function answerOf(thread: Worker): Promise<PlanReaderAnswer> {
   return new Promise((resolve, reject) => {
     thread.once('message', resolve);
-    thread.once('messageerror', () => reject(new Error('The plan could not be read: the answer of the thread was lost.')));
+    thread.once('messageerror', () =>
+      reject(new Error('The plan could not be read: the answer of the thread was lost.')),
+    );
     // The error of the thread itself may quote the plan; its code doesn't.
-    thread.once('error', (error: NodeJS.ErrnoException) => reject(new Error(`The plan could not be read: the thread failed (${error.code ?? error.name}).`)));
+    thread.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(`The plan could not be read: the thread failed (${error.code ?? error.name}).`)),
+    );
     thread.once('exit', () => reject(new Error('The plan could not be read: the thread ended without an answer.')));
   });
 }
@@ -85,6 +92,7 @@ function answerOf(thread: Worker): Promise<PlanReaderAnswer> {
 /** Only a buffer that is the whole of its memory can be handed over; of any other a copy is. */
 function whole(json: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = json;
-  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) return new Uint8Array(buffer);
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength)
+    return new Uint8Array(buffer);
   return new Uint8Array(json);
 }

@@ -35,8 +35,10 @@ describe('A state that terraform prints', () => {
   test('is taken out of the output, wherever the output is split', () => {
     const text = `${BEFORE}${STATE}${AFTER}`;
     const wanted = { shown: `${BEFORE}${AFTER}`, serial: 23 };
-    for (let at = 0; at <= text.length; at += 1) assert.deepEqual(sift([text.slice(0, at), text.slice(at)]), wanted, `split at ${at}`);
-    for (const size of [1, 2, 3, 7, 40]) assert.deepEqual(sift(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []), wanted, `pieces of ${size}`);
+    for (let at = 0; at <= text.length; at += 1)
+      assert.deepEqual(sift([text.slice(0, at), text.slice(at)]), wanted, `split at ${at}`);
+    for (const size of [1, 2, 3, 7, 40])
+      assert.deepEqual(sift(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []), wanted, `pieces of ${size}`);
   });
 
   test('is taken from the very beginning of the output, and the last of two is the one that holds', () => {
@@ -47,11 +49,15 @@ describe('A state that terraform prints', () => {
     const echoed = `terraform_data.made (local-exec): ${STATE}`;
     assert.deepEqual(sift([echoed]), { shown: echoed, serial: null });
     assert.deepEqual(sift([BEFORE, STATE.slice(0, 120)]), { shown: BEFORE, serial: null });
-    assert.deepEqual(sift([BEFORE, STATE.replace('"resources": [', '"resources": '), AFTER]), { shown: `${BEFORE}${AFTER}`, serial: null });
+    assert.deepEqual(sift([BEFORE, STATE.replace('"resources": [', '"resources": '), AFTER]), {
+      shown: `${BEFORE}${AFTER}`,
+      serial: null,
+    });
   });
 
   test('holds up no line that is whole', () => {
     const printed = new PrintedState();
-    for (const line of ['one\n', 'two {\n', '}\n', '{"a": 1}\n']) assert.equal(printed.push(Buffer.from(line)).toString(), line);
+    for (const line of ['one\n', 'two {\n', '}\n', '{"a": 1}\n'])
+      assert.equal(printed.push(Buffer.from(line)).toString(), line);
   });
 });

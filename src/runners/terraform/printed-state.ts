@@ -73,7 +73,8 @@ export class PrintedState implements OutputSift {
     const at = Buffer.concat([seam, chunk]).indexOf(FOOT);
     const taken = at < 0 ? chunk : chunk.subarray(0, at + FOOT.length - seam.length);
     this.#size += taken.length;
-    if (this.#size <= STATE_MAX_BYTES) parts.push(Buffer.from(taken.length < FOOT.length ? joined(parts.pop() ?? NOTHING, taken) : taken));
+    if (this.#size <= STATE_MAX_BYTES)
+      parts.push(Buffer.from(taken.length < FOOT.length ? joined(parts.pop() ?? NOTHING, taken) : taken));
     if (at < 0) return NOTHING;
     this.#parts = null;
     this.#atLineStart = true;

@@ -47,7 +47,11 @@ export function* fieldsOf(message: Buffer): Generator<Field> {
  * The values of the fields that are asked for, by number. Throws for a field of another type, and for one that comes twice
  * and is not among `repeated`: two readers might not agree on which of them counts.
  */
-export function pick(message: Buffer, wanted: Readonly<Record<number, 'number' | 'bytes'>>, repeated: readonly number[] = []): Map<number, (number | Buffer)[]> {
+export function pick(
+  message: Buffer,
+  wanted: Readonly<Record<number, 'number' | 'bytes'>>,
+  repeated: readonly number[] = [],
+): Map<number, (number | Buffer)[]> {
   const found = new Map<number, (number | Buffer)[]>();
   for (const { number, value } of fieldsOf(message)) {
     const type = wanted[number];

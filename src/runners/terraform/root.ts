@@ -3,7 +3,14 @@ import type { WorkspaceMaterials } from '../../domain/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
 import { findHooksFile } from '../checkout/hooks-file.ts';
-import { hasRunEntry, makeRunFolder, NoRunFolder, readRunFile, resolveRunFolder, writeRunFile } from '../run-files/run-files.ts';
+import {
+  hasRunEntry,
+  makeRunFolder,
+  NoRunFolder,
+  readRunFile,
+  resolveRunFolder,
+  writeRunFile,
+} from '../run-files/run-files.ts';
 import { STATE_FILE, type StatePlace } from './state-file.ts';
 
 /** The copy of the tree, below the run directory. */
@@ -30,7 +37,10 @@ export async function makeRoot(runDir: string, materials: WorkspaceMaterials, si
 /** Looked for in the very files that would run: a source may have got its hooks after the run was asked for. */
 async function refuseHooks(tree: string, { fromSource }: WorkspaceMaterials): Promise<void> {
   const file = fromSource ? await findHooksFile(tree) : null;
-  if (file !== null) throw new Error(`The source declares lifecycle hooks (${file}), which are not run here: a run without them is refused.`);
+  if (file !== null)
+    throw new Error(
+      `The source declares lifecycle hooks (${file}), which are not run here: a run without them is refused.`,
+    );
 }
 
 async function folderOf(runDir: string, root: string): Promise<string> {
@@ -38,7 +48,10 @@ async function folderOf(runDir: string, root: string): Promise<string> {
     return await resolveRunFolder(runDir, `${TREE}/${root}`);
   } catch (error) {
     if (!(error instanceof NoRunFolder)) throw error;
-    throw new Error(error.isOutside ? `The folder ${root} leads out of these files.` : `There is no folder ${root} in these files.`, { cause: error });
+    throw new Error(
+      error.isOutside ? `The folder ${root} leads out of these files.` : `There is no folder ${root} in these files.`,
+      { cause: error },
+    );
   }
 }
 
@@ -49,7 +62,9 @@ export function wasInitialised({ runDir, folder }: StatePlace): Promise<boolean>
 
 /** The type of the backend that the root was initialised with; null without one. `cloud` counts as one. */
 export async function backendOf({ runDir, folder }: StatePlace): Promise<string | null> {
-  const note = await readRunFile(runDir, `${folder}/.terraform/${STATE_FILE}`, BACKEND_NOTE_MAX_BYTES).catch(nullIfMissing);
+  const note = await readRunFile(runDir, `${folder}/.terraform/${STATE_FILE}`, BACKEND_NOTE_MAX_BYTES).catch(
+    nullIfMissing,
+  );
   if (note === null) return null;
   const json = JSON.parse(note.toString('utf8')) as { backend?: { type?: unknown } };
   const type = json.backend?.type;

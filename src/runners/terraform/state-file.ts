@@ -23,14 +23,18 @@ export function parseState(bytes: Buffer): State | null {
   }
   if (typeof json !== 'object' || json === null) return null;
   const { serial, lineage, resources } = json as { serial?: unknown; lineage?: unknown; resources?: unknown };
-  if (typeof serial !== 'number' || !Number.isSafeInteger(serial) || serial < 0 || typeof lineage !== 'string') return null;
+  if (typeof serial !== 'number' || !Number.isSafeInteger(serial) || serial < 0 || typeof lineage !== 'string')
+    return null;
   return { bytes, serial, lineage, resources: countInstances(resources) };
 }
 
 /** A resource with `count` or `for_each` stands once, with its instances in it. */
 function countInstances(resources: unknown): number {
   if (!Array.isArray(resources)) return 0;
-  return resources.reduce<number>((sum, each: { instances?: unknown } | null) => sum + (Array.isArray(each?.instances) ? each.instances.length : 0), 0);
+  return resources.reduce<number>(
+    (sum, each: { instances?: unknown } | null) => sum + (Array.isArray(each?.instances) ? each.instances.length : 0),
+    0,
+  );
 }
 
 /** The folder of a root, below a run directory and without links. */
@@ -66,7 +70,13 @@ export async function watchState(
   return { ended: watch(place, clock, keep, seen, signal) };
 }
 
-async function watch(place: StatePlace, clock: Clock, keep: (state: State) => Promise<void>, first: string, signal: AbortSignal): Promise<void> {
+async function watch(
+  place: StatePlace,
+  clock: Clock,
+  keep: (state: State) => Promise<void>,
+  first: string,
+  signal: AbortSignal,
+): Promise<void> {
   let seen = first;
   let restMs = LOOK_EVERY_MS;
   while (await pause(clock, restMs, signal)) {

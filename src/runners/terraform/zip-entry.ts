@@ -52,12 +52,14 @@ function locate(zip: Buffer, name: string): { at: number; entry: Entry } {
 
 function directoryOf(zip: Buffer): { at: number; count: number; end: number } {
   const end = zip.length - END_BYTES;
-  if (end < 0 || zip.readUInt32LE(end) !== END_SIGNATURE || zip.readUInt16LE(end + 20) !== 0) throw new Error('it is not a zip archive');
+  if (end < 0 || zip.readUInt32LE(end) !== END_SIGNATURE || zip.readUInt16LE(end + 20) !== 0)
+    throw new Error('it is not a zip archive');
   const count = zip.readUInt16LE(end + 10);
   const [size, at] = [zip.readUInt32LE(end + 12), zip.readUInt32LE(end + 16)];
   const isOneDisk = zip.readUInt32LE(end + 4) === 0 && zip.readUInt16LE(end + 8) === count;
   if (!isOneDisk || at + size !== end) throw new Error('it is not a zip archive of one part');
-  const hasLocator = end >= ZIP64_LOCATOR_BYTES && zip.readUInt32LE(end - ZIP64_LOCATOR_BYTES) === ZIP64_LOCATOR_SIGNATURE;
+  const hasLocator =
+    end >= ZIP64_LOCATOR_BYTES && zip.readUInt32LE(end - ZIP64_LOCATOR_BYTES) === ZIP64_LOCATOR_SIGNATURE;
   if (hasLocator) throw new Error('its directory may be continued elsewhere (ZIP64)');
   return { at, count, end };
 }
@@ -94,13 +96,15 @@ function entryAt(zip: Buffer, at: number): Entry {
 
 /** The bytes of an entry as they lie in the archive, before its directory. */
 function packedOf(zip: Buffer, { method, packed, size, localAt }: Entry, name: string, directoryAt: number): Buffer {
-  if (localAt + LOCAL_BYTES > directoryAt || zip.readUInt32LE(localAt) !== LOCAL_SIGNATURE) throw new Error(BUFFER_SHORT);
+  if (localAt + LOCAL_BYTES > directoryAt || zip.readUInt32LE(localAt) !== LOCAL_SIGNATURE)
+    throw new Error(BUFFER_SHORT);
   const nameAt = localAt + LOCAL_BYTES;
   const nameEnd = nameAt + zip.readUInt16LE(localAt + 26);
   const from = nameEnd + zip.readUInt16LE(localAt + 28);
   if (from + packed > directoryAt) throw new Error(BUFFER_SHORT);
   const isKnown = method === DEFLATED || (method === STORED && packed === size);
-  if (!isKnown || zip.toString('latin1', nameAt, nameEnd) !== name) throw new Error(`its entry ${name} is of a kind that is not read`);
+  if (!isKnown || zip.toString('latin1', nameAt, nameEnd) !== name)
+    throw new Error(`its entry ${name} is of a kind that is not read`);
   return zip.subarray(from, from + packed);
 }
 

@@ -22,11 +22,24 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     given: waiting(),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'approve', reason: 'read it twice' } },
-    expect: { status: 200, kind: 'approval.decision', data: { decision: 'approve', state: 'approved', job_state: 'queued', decided_via: 'api', reason: 'read it twice' } },
+    expect: {
+      status: 200,
+      kind: 'approval.decision',
+      data: {
+        decision: 'approve',
+        state: 'approved',
+        job_state: 'queued',
+        decided_via: 'api',
+        reason: 'read it twice',
+      },
+    },
     async afterwards(program, { apr = '', job = '' }) {
       assert.equal((await getJob(program.store.db, job)).state, 'queued');
       assert.ok(program.wakes() > 0);
-      assert.deepEqual((await auditOf(program.store, apr)).map(({ operation }) => operation), ['approval.decision']);
+      assert.deepEqual(
+        (await auditOf(program.store, apr)).map(({ operation }) => operation),
+        ['approval.decision'],
+      );
     },
   },
   {
@@ -35,7 +48,11 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     given: waiting(),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'reject' } },
-    expect: { status: 200, kind: 'approval.decision', data: { decision: 'reject', state: 'rejected', job_state: 'cancelled', reason: null } },
+    expect: {
+      status: 200,
+      kind: 'approval.decision',
+      data: { decision: 'reject', state: 'rejected', job_state: 'cancelled', reason: null },
+    },
     async afterwards(program, { job }) {
       const { text } = await send(program, 'readonly', { method: 'GET', path: `/api/v1/jobs/${job}/stream` });
       assert.match(text, /event: end\ndata: \{"state":"cancelled","exit_code":null\}\n\n$/);
@@ -73,7 +90,11 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     given: stale,
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision } },
-    expect: { status: 409, code: 'stale_plan', text: new RegExp(`"stale":\\{"plan_serial":${SERIAL},"current_serial":${SERIAL + 2},"moved_by_job":"job_`) },
+    expect: {
+      status: 409,
+      code: 'stale_plan',
+      text: new RegExp(`"stale":\\{"plan_serial":${SERIAL},"current_serial":${SERIAL + 2},"moved_by_job":"job_`),
+    },
     afterwards: untouched,
   })),
   {
@@ -81,7 +102,12 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     rule: 'T21: another lineage is another state, whatever its serial says',
     async given(program) {
       const given = await gated(program);
-      await program.store.write(({ db }) => db.updateTable('workspaces').set({ lineage: `${LINEAGE}-2` }).execute());
+      await program.store.write(({ db }) =>
+        db
+          .updateTable('workspaces')
+          .set({ lineage: `${LINEAGE}-2` })
+          .execute(),
+      );
       return given;
     },
     as: 'approve',
@@ -98,7 +124,10 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     expect: { status: 403, code: 'forbidden', message: /somebody else has to decide/ },
     async afterwards(program, given) {
       await untouched(program, given);
-      assert.deepEqual((await auditOf(program.store, given['apr'] ?? '')).map(({ operation }) => operation), ['approval.refused']);
+      assert.deepEqual(
+        (await auditOf(program.store, given['apr'] ?? '')).map(({ operation }) => operation),
+        ['approval.refused'],
+      );
     },
   },
   {
@@ -109,17 +138,38 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     send: { method: 'POST', path: PATH, body: { decision: 'approve' }, headers: { 'idempotency-key': 'one' } },
     expect: { status: 200, kind: 'approval.decision' },
     async afterwards(program, { apr }, body) {
-      const again = { method: 'POST', path: `/api/v1/approvals/${apr}/decision`, body: { decision: 'approve' }, headers: { 'idempotency-key': 'one' } } as const;
+      const again = {
+        method: 'POST',
+        path: `/api/v1/approvals/${apr}/decision`,
+        body: { decision: 'approve' },
+        headers: { 'idempotency-key': 'one' },
+      } as const;
       const { status, json } = await send(program, 'approve', again);
       assert.deepEqual([status, json], [200, body]);
     },
   },
   ...[
     { rule: 'needs a decision', body: {}, message: /^decision: / },
-    { rule: 'takes approve and reject, and no other word', body: { decision: 'yes' }, message: /^decision: expected one of approve, reject/ },
-    { rule: 'refuses a reason that is too long', body: { decision: 'approve', reason: 'x'.repeat(1_001) }, message: /^reason: expected at most 1000 characters/ },
-    { rule: 'refuses a reason that no database keeps', body: { decision: 'approve', reason: 'a\0b' }, message: /^reason: a NUL character/ },
-    { rule: 'takes no token: the capability is made here', body: { decision: 'approve', token: 'x' }, message: /token/ },
+    {
+      rule: 'takes approve and reject, and no other word',
+      body: { decision: 'yes' },
+      message: /^decision: expected one of approve, reject/,
+    },
+    {
+      rule: 'refuses a reason that is too long',
+      body: { decision: 'approve', reason: 'x'.repeat(1_001) },
+      message: /^reason: expected at most 1000 characters/,
+    },
+    {
+      rule: 'refuses a reason that no database keeps',
+      body: { decision: 'approve', reason: 'a\0b' },
+      message: /^reason: a NUL character/,
+    },
+    {
+      rule: 'takes no token: the capability is made here',
+      body: { decision: 'approve', token: 'x' },
+      message: /token/,
+    },
   ].map<Scenario>(({ rule, body, message }) => ({
     operation: 'approval.decision',
     rule,

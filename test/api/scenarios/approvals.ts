@@ -11,7 +11,11 @@ export function waiting(some: MadeApproval = {}): NonNullable<Scenario['given']>
 
 export async function decided(program: Program): Promise<Readonly<Record<string, string>>> {
   const given = await gated(program);
-  await send(program, 'approve', { method: 'POST', path: `/api/v1/approvals/${given.apr}/decision`, body: { decision: 'reject', reason: 'not now' } });
+  await send(program, 'approve', {
+    method: 'POST',
+    path: `/api/v1/approvals/${given.apr}/decision`,
+    body: { decision: 'reject', reason: 'not now' },
+  });
   return given;
 }
 
@@ -39,11 +43,18 @@ const LISTS: readonly Scenario[] = [
     },
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/approvals' },
-    expect: { status: 200, kind: 'approval.list', data: [{ state: 'pending', requested_by: ASKER, decided_at: null }, { workspace: 'net' }] },
+    expect: {
+      status: 200,
+      kind: 'approval.list',
+      data: [{ state: 'pending', requested_by: ASKER, decided_at: null }, { workspace: 'net' }],
+    },
     expectNot: ['owners', 'root', 'plan_digest', 'stale', 'provenance'],
     async afterwards(_program, { old, young }, body) {
       const { data } = body as { data: { id: string }[] };
-      assert.deepEqual(data.map(({ id }) => id), [young, old]);
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        [young, old],
+      );
     },
   },
   {
@@ -60,7 +71,11 @@ const LISTS: readonly Scenario[] = [
     given: decided,
     as: 'approve',
     send: { method: 'GET', path: '/api/v1/approvals?all=true' },
-    expect: { status: 200, kind: 'approval.list', data: [{ state: 'rejected', decided_via: 'api', reason: 'not now' }] },
+    expect: {
+      status: 200,
+      kind: 'approval.list',
+      data: [{ state: 'rejected', decided_via: 'api', reason: 'not now' }],
+    },
   },
   {
     operation: 'approval.list',
@@ -73,7 +88,8 @@ const LISTS: readonly Scenario[] = [
     operation: 'approval.list',
     rule: 'T53: is sent in pages where it is long, each approval once',
     async given(program) {
-      for (let n = 0; n < 520; n += 20) await Promise.all(Array.from({ length: 20 }, () => gated(program, { planned: false })));
+      for (let n = 0; n < 520; n += 20)
+        await Promise.all(Array.from({ length: 20 }, () => gated(program, { planned: false })));
       return {};
     },
     as: 'readonly',
@@ -94,7 +110,11 @@ const GETS: readonly Scenario[] = [
     given: waiting(),
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/approvals/$apr' },
-    expect: { status: 200, kind: 'approval.get', data: { state: 'pending', kind: 'apply', runbook: 'apply:net', provenance: { origin: 'manual' } } },
+    expect: {
+      status: 200,
+      kind: 'approval.get',
+      data: { state: 'pending', kind: 'apply', runbook: 'apply:net', provenance: { origin: 'manual' } },
+    },
     expectNot: ['"stale"', '"alert"', '"rule"', '"matched_at"'],
   },
   {
@@ -103,7 +123,11 @@ const GETS: readonly Scenario[] = [
     given: stale,
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/approvals/$apr' },
-    expect: { status: 200, kind: 'approval.get', data: { stale: { plan_serial: SERIAL, current_serial: SERIAL + 2, moved_via: 'api' } } },
+    expect: {
+      status: 200,
+      kind: 'approval.get',
+      data: { stale: { plan_serial: SERIAL, current_serial: SERIAL + 2, moved_via: 'api' } },
+    },
     async afterwards(_program, { job }, body) {
       const { stale: block } = (body as { data: { stale: Record<string, unknown> } }).data;
       assert.deepEqual(Object.keys(block), ['plan_serial', 'current_serial', 'moved_by_job', 'moved_via', 'moved_at']);
@@ -120,12 +144,22 @@ const GETS: readonly Scenario[] = [
     },
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/approvals/$apr' },
-    expect: { status: 200, kind: 'approval.get', text: new RegExp(`"stale":\\{"plan_serial":${SERIAL},"current_serial":${SERIAL + 1}\\}`) },
+    expect: {
+      status: 200,
+      kind: 'approval.get',
+      text: new RegExp(`"stale":\\{"plan_serial":${SERIAL},"current_serial":${SERIAL + 1}\\}`),
+    },
   },
   {
     operation: 'approval.get',
     rule: 'tells which alert and rule asked',
-    given: waiting({ planned: false, origin: 'alert', alert: 'evt_01m7yd4zyke00anp2z332d2j5p', rule: 'disk-full', matched_at: Date.UTC(2026, 10, 21) }),
+    given: waiting({
+      planned: false,
+      origin: 'alert',
+      alert: 'evt_01m7yd4zyke00anp2z332d2j5p',
+      rule: 'disk-full',
+      matched_at: Date.UTC(2026, 10, 21),
+    }),
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/approvals/$apr' },
     expect: {
@@ -196,10 +230,16 @@ const PLANS: readonly Scenario[] = [
     rule: 'T19: shows nothing of a view that was altered, and says what to do',
     async given(program) {
       const given = await gated(program);
-      const row = await program.store.db.selectFrom('artifacts').select('sealed_view').where('id', '=', given.art).executeTakeFirstOrThrow();
+      const row = await program.store.db
+        .selectFrom('artifacts')
+        .select('sealed_view')
+        .where('id', '=', given.art)
+        .executeTakeFirstOrThrow();
       const altered = Buffer.from(row.sealed_view);
       altered.writeUInt8(altered.readUInt8(altered.length - 1) ^ 1, altered.length - 1);
-      await program.store.write(({ db }) => db.updateTable('artifacts').set({ sealed_view: altered }).where('id', '=', given.art).execute());
+      await program.store.write(({ db }) =>
+        db.updateTable('artifacts').set({ sealed_view: altered }).where('id', '=', given.art).execute(),
+      );
       return given;
     },
     as: 'approve',

@@ -35,12 +35,19 @@ const LISTS: readonly Scenario[] = [
     operation: 'event.list',
     rule: 'answers the 25 newest, newest first, where nobody says how many',
     async given({ store }) {
-      const rows = await putEvents(store, Array.from({ length: 30 }, (_, n) => ({ name: `n${n}` })));
+      const rows = await putEvents(
+        store,
+        Array.from({ length: 30 }, (_, n) => ({ name: `n${n}` })),
+      );
       return { newest: rows.at(-1)?.id ?? '' };
     },
     as: 'readonly',
     send: { method: 'GET', path: EVENTS },
-    expect: { status: 200, kind: 'event.list', text: /"data":\[\{"id":"evt_[0-9a-z]{26}","source":"generic","name":"n29"/ },
+    expect: {
+      status: 200,
+      kind: 'event.list',
+      text: /"data":\[\{"id":"evt_[0-9a-z]{26}","source":"generic","name":"n29"/,
+    },
     async afterwards(_program, _given, body) {
       assert.equal((body as { data: unknown[] }).data.length, 25);
       await Promise.resolve();
@@ -67,7 +74,11 @@ const LISTS: readonly Scenario[] = [
     rule: 'refuses an outcome that there is none of, naming those that there are',
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}?outcome=received` },
-    expect: { status: 400, code: 'invalid_argument', message: new RegExp(`^outcome: expected one of ${EVENT_OUTCOMES.join(', ')}`) },
+    expect: {
+      status: 400,
+      code: 'invalid_argument',
+      message: new RegExp(`^outcome: expected one of ${EVENT_OUTCOMES.join(', ')}`),
+    },
   },
   {
     operation: 'event.list',
@@ -149,7 +160,11 @@ const SUMMARIES: readonly Scenario[] = [
     given: put(...EVENT_OUTCOMES.map((outcome) => ({ outcome })), { outcome: 'fired' }),
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}/summary` },
-    expect: { status: 200, kind: 'event.summary', data: { received: 7, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 2, error: 1 } },
+    expect: {
+      status: 200,
+      kind: 'event.summary',
+      data: { received: 7, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 2, error: 1 },
+    },
   },
   {
     operation: 'event.summary',

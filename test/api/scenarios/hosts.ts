@@ -9,8 +9,20 @@ export const REQUESTS = '/api/v1/hosts/self/requests';
 /** A rule that runs a command for the request `clean`. */
 export async function rule(program: Program, some: Partial<NewRule> = {}): Promise<Readonly<Record<string, string>>> {
   const action = { kind: 'command', command: ['true'], inventory: 'localhost', limit: null, timeout: null } as const;
-  const settings = { cooldownMs: null, approval: 'none', approvalTtlMs: null, owners: ['root'], addedBy: 'root' } as const;
-  const row: NewRule = { name: 'clean', when: 'event.source == "host" && event.name == "clean"', action, ...settings, ...some };
+  const settings = {
+    cooldownMs: null,
+    approval: 'none',
+    approvalTtlMs: null,
+    owners: ['root'],
+    addedBy: 'root',
+  } as const;
+  const row: NewRule = {
+    name: 'clean',
+    when: 'event.source == "host" && event.name == "clean"',
+    action,
+    ...settings,
+    ...some,
+  };
   await program.store.write((tx) => insertRule(tx, row));
   return {};
 }
@@ -42,15 +54,35 @@ const MADE: readonly Scenario[] = [
     operation: 'host.request',
     rule: 'that no rule matches is in the ledger as ignored, and answers both ids as null and no state',
     as: 'host',
-    send: ask({ request: 'clean', reason: 'the disk is full', status: 'firing', metadata: { disk: '/var', percent: 97, urgent: true } }),
+    send: ask({
+      request: 'clean',
+      reason: 'the disk is full',
+      status: 'firing',
+      metadata: { disk: '/var', percent: 97, urgent: true },
+    }),
     expect: { status: 200, kind: 'host.request', data: { outcome: 'ignored', job_id: null, approval_id: null } },
     expectNot: ['job_state', 'exit_code'],
     async afterwards(program, _given, body) {
       const { event_id: id } = dataOf({ json: body });
-      const row = await program.store.db.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-      const { name: host } = await program.store.db.selectFrom('tokens').select('name').where('scope', '=', 'host').executeTakeFirstOrThrow();
+      const row = await program.store.db
+        .selectFrom('events')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      const { name: host } = await program.store.db
+        .selectFrom('tokens')
+        .select('name')
+        .where('scope', '=', 'host')
+        .executeTakeFirstOrThrow();
       assert.deepEqual([row.source, row.name, row.status], ['host', 'clean', 'firing']);
-      const labels = { host, request: 'clean', status: 'firing', 'metadata.disk': '/var', 'metadata.percent': '97', 'metadata.urgent': 'true' };
+      const labels = {
+        host,
+        request: 'clean',
+        status: 'firing',
+        'metadata.disk': '/var',
+        'metadata.percent': '97',
+        'metadata.urgent': 'true',
+      };
       assert.deepEqual(JSON.parse(row.labels), labels);
       assert.deepEqual(JSON.parse(row.annotations), { reason: 'the disk is full' });
     },
@@ -65,7 +97,11 @@ const MADE: readonly Scenario[] = [
     expectNot: ['job_state', 'exit_code'],
     async afterwards(program, _given, body) {
       const { job_id: id } = dataOf({ json: body });
-      const job = await program.store.db.selectFrom('jobs').selectAll().where('id', '=', id ?? '').executeTakeFirstOrThrow();
+      const job = await program.store.db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('id', '=', id ?? '')
+        .executeTakeFirstOrThrow();
       assert.deepEqual([job.state, job.trigger, job.runbook], ['queued', 'host', 'rule:clean']);
       // Who owns the token of the host may not approve what it asked for.
       assert.ok((JSON.parse(job.owners) as string[]).includes('host'));
@@ -137,7 +173,9 @@ const KEYS: readonly Scenario[] = [
     rule: 'with wait and the key of a request that did not wait tells how the original job ended',
     async given(program) {
       await rule(program);
-      const first = dataOf(await send(program, 'host', ask({ request: 'clean' }, { headers: { 'idempotency-key': 'k' } })));
+      const first = dataOf(
+        await send(program, 'host', ask({ request: 'clean' }, { headers: { 'idempotency-key': 'k' } })),
+      );
       await program.claim();
       await program.finish(first.job_id ?? '', { state: 'failed', exitCode: 3 });
       return { job: first.job_id ?? '' };
@@ -159,7 +197,12 @@ const KEYS: readonly Scenario[] = [
       return { event: dataOf({ json }).event_id };
     },
     as: 'operator',
-    send: { method: 'POST', path: '/api/v1/commands/run', headers: { 'idempotency-key': 'k' }, body: { inventory: 'localhost', command: ['true'] } },
+    send: {
+      method: 'POST',
+      path: '/api/v1/commands/run',
+      headers: { 'idempotency-key': 'k' },
+      body: { inventory: 'localhost', command: ['true'] },
+    },
     expect: { status: 202, kind: 'job.enqueued' },
     expectNot: ['$event'],
   },
@@ -173,14 +216,31 @@ const REFUSED: readonly (readonly [rule: string, body: unknown, message: RegExp,
   ['no request', {}, /^request: this field is required/],
   ['an empty request', { request: '' }, /^request: expected a name/],
   ['a request with a line end', { request: 'clean\nup' }, /^request: expected a name/],
-  ['a request that is too long', { request: 'x'.repeat(EVENT_LIMITS.nameCharacters + 1) }, /^request: expected at most 200 characters/],
-  ['T52: a value of metadata that is too long', { request: 'clean', metadata: { note: long } }, /^metadata\.note: expected at most 2000 characters/],
-  ['T52: more metadata than an event may have', { request: 'clean', metadata: many }, /^metadata: expected at most 32 entries/],
+  [
+    'a request that is too long',
+    { request: 'x'.repeat(EVENT_LIMITS.nameCharacters + 1) },
+    /^request: expected at most 200 characters/,
+  ],
+  [
+    'T52: a value of metadata that is too long',
+    { request: 'clean', metadata: { note: long } },
+    /^metadata\.note: expected at most 2000 characters/,
+  ],
+  [
+    'T52: more metadata than an event may have',
+    { request: 'clean', metadata: many },
+    /^metadata: expected at most 32 entries/,
+  ],
   ['a name of metadata with a blank', { request: 'clean', metadata: { 'a b': '1' } }, /expected names of 1 to 64/],
   ['metadata within metadata', { request: 'clean', metadata: { deep: {} } }, /^metadata\.deep: expected text/],
   ['a host in the body', { request: 'clean', host: 'db1' }, /"host": no such field/],
   ['a wait in the body', { request: 'clean', wait: true }, /"wait": no such field/],
-  ['a timeout over 5 minutes, naming the maximum', { request: 'clean' }, /^timeout: expected at least 1ms and at most 5m\./, '?wait=true&timeout=5m1s'],
+  [
+    'a timeout over 5 minutes, naming the maximum',
+    { request: 'clean' },
+    /^timeout: expected at least 1ms and at most 5m\./,
+    '?wait=true&timeout=5m1s',
+  ],
   ['a timeout over 5 minutes without wait, too', { request: 'clean' }, /^timeout: .*at most 5m\./, '?timeout=1h'],
   ['a timeout that is no duration', { request: 'clean' }, /^timeout: expected a duration/, '?wait=true&timeout=60'],
   ['a wait that is neither true nor false', { request: 'clean' }, /^wait: expected true or false/, '?wait=yes'],

@@ -88,7 +88,11 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     given: queued,
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs/$job' },
-    expect: { status: 200, kind: 'job.get', data: { state: 'queued', runbook: 'command:localhost', exit_code: null, started_at: null } },
+    expect: {
+      status: 200,
+      kind: 'job.get',
+      data: { state: 'queued', runbook: 'command:localhost', exit_code: null, started_at: null },
+    },
     expectNot: ['progress', 'privileged', 'expires_at', '"true"'],
   },
   {
@@ -205,7 +209,10 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'command.result',
-      data: { state: 'succeeded', hosts: [{ host: 'localhost', rc: 0, changed: true, stdout: 'one\ntwo\n', stderr: '', status: 'ok' }] },
+      data: {
+        state: 'succeeded',
+        hosts: [{ host: 'localhost', rc: 0, changed: true, stdout: 'one\ntwo\n', stderr: '', status: 'ok' }],
+      },
     },
   },
   {

@@ -6,14 +6,29 @@ import { type Scenario, send } from '../../support/scenario.ts';
 
 const path = '/api/v1/notify/endpoints';
 const PUBLIC = 'https://93.184.215.14/up/abc';
-const KEYS = { p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4', auth: 'BTBZMqHH6r4Tts7J_aSIgg' };
+const KEYS = {
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+};
 
 /** Of a token that is nobody's here, `count` times. */
-async function others(program: Program, tokenId: string = newId('tok', Date.now()), count = 1): Promise<Readonly<Record<string, string>>> {
+async function others(
+  program: Program,
+  tokenId: string = newId('tok', Date.now()),
+  count = 1,
+): Promise<Readonly<Record<string, string>>> {
   const id = newId('ep', Date.now());
   await program.store.write(async (tx) => {
     for (let i = 0; i < count; i += 1) {
-      await insertEndpoint(tx, { id: i === 0 ? id : newId('ep', tx.now), token_id: tokenId, owner: 'other', endpoint: `https://93.184.215.14/${i}`, label: null, p256dh: null, auth: null });
+      await insertEndpoint(tx, {
+        id: i === 0 ? id : newId('ep', tx.now),
+        token_id: tokenId,
+        owner: 'other',
+        endpoint: `https://93.184.215.14/${i}`,
+        label: null,
+        p256dh: null,
+        auth: null,
+      });
     }
   });
   return { id };
@@ -45,26 +60,32 @@ export const NOTIFY_SCENARIOS: readonly Scenario[] = [
       assert.ok(!JSON.stringify(ledger).includes('93.184'), 'the URL, which is a capability, stands in the ledger');
     },
   },
-  ...['https://127.0.0.1/a', 'https://10.0.0.1/a', 'https://[fd00::1]/a', 'https://169.254.169.254/latest', 'https://224.0.0.1/', 'https://0.0.0.0/', 'http://93.184.215.14/', 'https://u:p@93.184.215.14/', 'https://93.184.215.14:22/'].map(
-    (endpoint): Scenario => ({
-      operation: 'notify.endpoint.add',
-      rule: `T36: refuses ${endpoint}, and keeps nothing`,
-      as: 'operator',
-      send: { method: 'POST', path, body: { endpoint } },
-      expect: { status: 400, code: 'invalid_argument', message: /^endpoint: / },
-      afterwards: async (program) => assert.equal(await rows(program), 0),
-    }),
-  ),
-  ...[`${PUBLIC}#f`, `${PUBLIC}#`, 'https://93.184.215.14#f'].map(
-    (endpoint): Scenario => ({
-      operation: 'notify.endpoint.add',
-      rule: `refuses the fragment of ${endpoint}, with which one place would be two endpoints`,
-      as: 'operator',
-      send: { method: 'POST', path, body: { endpoint } },
-      expect: { status: 400, code: 'invalid_argument', message: /^endpoint: the URL must not have a fragment/ },
-      afterwards: async (program) => assert.equal(await rows(program), 0),
-    }),
-  ),
+  ...[
+    'https://127.0.0.1/a',
+    'https://10.0.0.1/a',
+    'https://[fd00::1]/a',
+    'https://169.254.169.254/latest',
+    'https://224.0.0.1/',
+    'https://0.0.0.0/',
+    'http://93.184.215.14/',
+    'https://u:p@93.184.215.14/',
+    'https://93.184.215.14:22/',
+  ].map((endpoint): Scenario => ({
+    operation: 'notify.endpoint.add',
+    rule: `T36: refuses ${endpoint}, and keeps nothing`,
+    as: 'operator',
+    send: { method: 'POST', path, body: { endpoint } },
+    expect: { status: 400, code: 'invalid_argument', message: /^endpoint: / },
+    afterwards: async (program) => assert.equal(await rows(program), 0),
+  })),
+  ...[`${PUBLIC}#f`, `${PUBLIC}#`, 'https://93.184.215.14#f'].map((endpoint): Scenario => ({
+    operation: 'notify.endpoint.add',
+    rule: `refuses the fragment of ${endpoint}, with which one place would be two endpoints`,
+    as: 'operator',
+    send: { method: 'POST', path, body: { endpoint } },
+    expect: { status: 400, code: 'invalid_argument', message: /^endpoint: the URL must not have a fragment/ },
+    afterwards: async (program) => assert.equal(await rows(program), 0),
+  })),
   {
     operation: 'notify.endpoint.add',
     rule: 'refuses keys that are none',

@@ -10,14 +10,29 @@ const SILENCES = '/api/v1/silences';
 const CANARY = 'canary-of-a-rule';
 
 async function add(program: Program, name: string, action: Action): Promise<void> {
-  const rule = { name, when: 'event.source == "generic"', cooldownMs: 600_000, approval: 'required', approvalTtlMs: 60_000, action, owners: ['rolf'], addedBy: 'rolf' } as const;
+  const rule = {
+    name,
+    when: 'event.source == "generic"',
+    cooldownMs: 600_000,
+    approval: 'required',
+    approvalTtlMs: 60_000,
+    action,
+    owners: ['rolf'],
+    addedBy: 'rolf',
+  } as const;
   await program.store.write((tx) => insertRule(tx, rule));
 }
 
 async function three(program: Program): Promise<Readonly<Record<string, string>>> {
   await add(program, 'b-apply', { kind: 'apply', workspace: 'net', timeout: null });
   await add(program, 'c-tell', { kind: 'notify', message: CANARY });
-  await add(program, 'a-command', { kind: 'command', command: ['echo', CANARY], inventory: 'localhost', limit: '${event.labels.instance}', timeout: '5m' });
+  await add(program, 'a-command', {
+    kind: 'command',
+    command: ['echo', CANARY],
+    inventory: 'localhost',
+    limit: '${event.labels.instance}',
+    timeout: '5m',
+  });
   await program.store.write(async (tx) => {
     await noteFired(tx, { name: 'b-apply', version: 1 });
     await switchRule(tx, 'c-tell', { enabled: false });
@@ -29,7 +44,9 @@ const RULE_FIELDS = ['name', 'enabled', 'when', 'cooldown', 'approval', 'action'
 
 async function silence(program: Program, reason: string, some: object): Promise<string> {
   const made = { rule: null, when_text: null, reason, created_by: 'rolf' };
-  const row = await program.store.write((tx) => insertSilence(tx, { ...made, created_at: tx.now, expires_at: tx.now + 60_000, ...some }));
+  const row = await program.store.write((tx) =>
+    insertSilence(tx, { ...made, created_at: tx.now, expires_at: tx.now + 60_000, ...some }),
+  );
   return row.id;
 }
 
@@ -58,7 +75,15 @@ const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
       status: 200,
       kind: 'rule.list',
       data: [
-        { name: 'a-command', enabled: true, when: 'event.source == "generic"', cooldown: '10m', approval: 'required', action: { kind: 'command', inventory: 'localhost', limit: '${event.labels.instance}', timeout: '5m' }, last_fired_at: null },
+        {
+          name: 'a-command',
+          enabled: true,
+          when: 'event.source == "generic"',
+          cooldown: '10m',
+          approval: 'required',
+          action: { kind: 'command', inventory: 'localhost', limit: '${event.labels.instance}', timeout: '5m' },
+          last_fired_at: null,
+        },
         { name: 'b-apply', enabled: true, action: { kind: 'apply', workspace: 'net', timeout: null } },
         { name: 'c-tell', enabled: false, action: { kind: 'notify' } },
       ],
@@ -67,7 +92,10 @@ const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
     async afterwards(_program, _given, body) {
       const { data } = body as { data: { last_fired_at: string | null; action: object }[] };
       for (const each of data) assert.deepEqual(Object.keys(each), RULE_FIELDS);
-      assert.deepEqual(data.map(({ action }) => Object.keys(action)), [['kind', 'inventory', 'limit', 'timeout'], ['kind', 'workspace', 'timeout'], ['kind']]);
+      assert.deepEqual(
+        data.map(({ action }) => Object.keys(action)),
+        [['kind', 'inventory', 'limit', 'timeout'], ['kind', 'workspace', 'timeout'], ['kind']],
+      );
       assert.match(data[1]?.last_fired_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     },
   },
@@ -81,7 +109,10 @@ const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
     async afterwards(program) {
       await program.store.write((tx) => switchRule(tx, 'a-command', { enabled: false }));
       const again = await send(program, 'approve', { method: 'GET', path: RULES });
-      assert.deepEqual((again.json as { data: { enabled: boolean }[] }).data.map(({ enabled }) => enabled), [false, true, false]);
+      assert.deepEqual(
+        (again.json as { data: { enabled: boolean }[] }).data.map(({ enabled }) => enabled),
+        [false, true, false],
+      );
     },
   },
   {
@@ -142,13 +173,20 @@ const SILENCE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'silence.list',
-      data: [{ rule: null, when: 'event.labels.instance == "db1"', reason: 'by expression' }, { rule: 'disk', when: null, reason: 'by rule' }],
+      data: [
+        { rule: null, when: 'event.labels.instance == "db1"', reason: 'by expression' },
+        { rule: 'disk', when: null, reason: 'by rule' },
+      ],
     },
     expectNot: ['rolf', 'ended_at', '"over"'],
     async afterwards(_program, { first, last }, body) {
       const { data } = body as { data: { id: string }[] };
-      assert.deepEqual(data.map(({ id }) => id), [last, first]);
-      for (const each of data) assert.deepEqual(Object.keys(each), ['id', 'rule', 'when', 'reason', 'created_at', 'expires_at']);
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        [last, first],
+      );
+      for (const each of data)
+        assert.deepEqual(Object.keys(each), ['id', 'rule', 'when', 'reason', 'created_at', 'expires_at']);
     },
   },
   {
@@ -157,7 +195,11 @@ const SILENCE_SCENARIOS: readonly Scenario[] = [
     given: silences,
     as: 'readonly',
     send: { method: 'GET', path: `${SILENCES}?all=true` },
-    expect: { status: 200, kind: 'silence.list', data: [{ reason: 'by expression' }, { reason: 'over' }, { reason: 'by rule' }] },
+    expect: {
+      status: 200,
+      kind: 'silence.list',
+      data: [{ reason: 'by expression' }, { reason: 'over' }, { reason: 'by rule' }],
+    },
   },
   {
     operation: 'silence.list',

@@ -8,7 +8,13 @@ async function twoSchedules({ store }: Program): Promise<Record<string, string>>
   await addSchedule(store, {
     name: 'tidy',
     cron: '*/30 * * * *',
-    action: { kind: 'command', command: ['/srv/canary', '--password', 'canary'], inventory: 'localhost', limit: null, timeout: null },
+    action: {
+      kind: 'command',
+      command: ['/srv/canary', '--password', 'canary'],
+      inventory: 'localhost',
+      limit: null,
+      timeout: null,
+    },
     enabled: 0,
     owners: '["canary"]',
     added_by: 'canary',
@@ -26,7 +32,8 @@ async function twoSchedules({ store }: Program): Promise<Record<string, string>>
 }
 
 const NIGHTLY = `{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Berlin","enabled":true,"runbook":"apply:net","next_at":"2026-11-22T02:00:00.000Z","last_at":"2026-11-21T02:00:00.000Z","last_job_id":"${JOB}"}`;
-const TIDY = '{"name":"tidy","cron":"*/30 * * * *","timezone":"UTC","enabled":false,"runbook":"command:localhost","next_at":null,"last_at":null,"last_job_id":null}';
+const TIDY =
+  '{"name":"tidy","cron":"*/30 * * * *","timezone":"UTC","enabled":false,"runbook":"command:localhost","next_at":null,"last_at":null,"last_job_id":null}';
 
 export const SCHEDULE_SCENARIOS: readonly Scenario[] = [
   {
@@ -42,7 +49,11 @@ export const SCHEDULE_SCENARIOS: readonly Scenario[] = [
     given: twoSchedules,
     as: 'approve',
     send: { method: 'GET', path: '/api/v1/schedules' },
-    expect: { status: 200, kind: 'schedule.list', text: new RegExp(`"data":\\[${RegExp.escape(NIGHTLY)},${RegExp.escape(TIDY)}\\]\\}\\n$`) },
+    expect: {
+      status: 200,
+      kind: 'schedule.list',
+      text: new RegExp(`"data":\\[${RegExp.escape(NIGHTLY)},${RegExp.escape(TIDY)}\\]\\}\\n$`),
+    },
     expectNot: ['canary', 'action', 'ana'],
   },
   {

@@ -19,7 +19,16 @@ async function three(program: Program): Promise<Readonly<Record<string, string>>
 
 const list = '/api/v1/secrets';
 /** No field of the answer could hold a value, whatever its form. */
-const NO_VALUE = [CANARY, Buffer.from(CANARY).toString('base64'), Buffer.from(CANARY).toString('hex'), 'sealed', 'key_id', '"value"', 'R0hTMQ', 'GHS1'];
+const NO_VALUE = [
+  CANARY,
+  Buffer.from(CANARY).toString('base64'),
+  Buffer.from(CANARY).toString('hex'),
+  'sealed',
+  'key_id',
+  '"value"',
+  'R0hTMQ',
+  'GHS1',
+];
 
 export const SECRET_SCENARIOS: readonly Scenario[] = [
   {
@@ -35,11 +44,21 @@ export const SECRET_SCENARIOS: readonly Scenario[] = [
     given: three,
     as: 'readonly',
     send: { method: 'GET', path: list },
-    expect: { status: 200, kind: 'secret.list', data: [{ project: 'app', name: 'key', version: 1 }, { project: 'net', name: 'token', version: 2 }] },
+    expect: {
+      status: 200,
+      kind: 'secret.list',
+      data: [
+        { project: 'app', name: 'key', version: 1 },
+        { project: 'net', name: 'token', version: 2 },
+      ],
+    },
     expectNot: NO_VALUE,
     async afterwards(_program, _given, body) {
       const { data } = body as { data: object[] };
-      assert.deepEqual(data.map((each) => Object.keys(each)), Array.from({ length: 2 }, () => ['project', 'name', 'version', 'created_at', 'updated_at']));
+      assert.deepEqual(
+        data.map((each) => Object.keys(each)),
+        Array.from({ length: 2 }, () => ['project', 'name', 'version', 'created_at', 'updated_at']),
+      );
     },
   },
   {

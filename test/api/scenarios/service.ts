@@ -24,7 +24,12 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     rule: 'shows of a session the token that it stands for, and when it ends',
     as: 'session',
     send: { method: 'GET', path: '/api/v1/whoami' },
-    expect: { status: 200, kind: 'whoami', data: { scope: 'operator', via: 'web' }, text: /"expires_at":"\d{4}-\d\d-\d\dT/ },
+    expect: {
+      status: 200,
+      kind: 'whoami',
+      data: { scope: 'operator', via: 'web' },
+      text: /"expires_at":"\d{4}-\d\d-\d\dT/,
+    },
   },
   {
     operation: 'doctor',
@@ -62,7 +67,11 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     rule: 'is safe to reboot only when cordoned and nothing runs',
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/maintenance/readiness' },
-    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: false, in_flight: 0, safe_to_reboot: false } },
+    expect: {
+      status: 200,
+      kind: 'maintenance.readiness',
+      data: { cordoned: false, in_flight: 0, safe_to_reboot: false },
+    },
   },
   {
     operation: 'maintenance.readiness',
@@ -77,7 +86,11 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     rule: 'is safe to reboot at once when nothing runs, and says the same when repeated',
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/maintenance/cordon' },
-    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: true, in_flight: 0, safe_to_reboot: true } },
+    expect: {
+      status: 200,
+      kind: 'maintenance.readiness',
+      data: { cordoned: true, in_flight: 0, safe_to_reboot: true },
+    },
     async afterwards(program, _given, body) {
       const again = await send(program, 'operator', { method: 'POST', path: '/api/v1/maintenance/cordon' });
       assert.deepEqual(again.json, body);
@@ -93,7 +106,11 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     },
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/maintenance/cordon' },
-    expect: { status: 200, kind: 'maintenance.readiness', data: { cordoned: true, in_flight: 1, safe_to_reboot: false } },
+    expect: {
+      status: 200,
+      kind: 'maintenance.readiness',
+      data: { cordoned: true, in_flight: 1, safe_to_reboot: false },
+    },
   },
   {
     operation: 'maintenance.uncordon',

@@ -7,8 +7,24 @@ const COMMIT = 'a1'.repeat(20);
 async function twoSources(program: Program): Promise<Record<string, string>> {
   const at = Date.UTC(2026, 0, 2);
   await program.store.write(async (tx) => {
-    await insertSource(tx, { name: 'ops', kind: 'git', location: 'git@git.example.org:canary/infra.git', ref: 'main', commit_id: COMMIT, synced_at: at, created_at: at });
-    await insertSource(tx, { name: 'net', kind: 'dir', location: '/srv/canary', ref: null, commit_id: null, synced_at: null, created_at: at });
+    await insertSource(tx, {
+      name: 'ops',
+      kind: 'git',
+      location: 'git@git.example.org:canary/infra.git',
+      ref: 'main',
+      commit_id: COMMIT,
+      synced_at: at,
+      created_at: at,
+    });
+    await insertSource(tx, {
+      name: 'net',
+      kind: 'dir',
+      location: '/srv/canary',
+      ref: null,
+      commit_id: null,
+      synced_at: null,
+      created_at: at,
+    });
   });
   return {};
 }
@@ -30,7 +46,9 @@ export const SOURCE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'source.list',
-      text: new RegExp(`"data":\\[\\{"name":"net","kind":"dir","ref":null,"commit":null,"synced_at":null\\},\\{"name":"ops","kind":"git","ref":"main","commit":"${COMMIT}","synced_at":"2026-01-02T00:00:00.000Z"\\}\\]`),
+      text: new RegExp(
+        `"data":\\[\\{"name":"net","kind":"dir","ref":null,"commit":null,"synced_at":null\\},\\{"name":"ops","kind":"git","ref":"main","commit":"${COMMIT}","synced_at":"2026-01-02T00:00:00.000Z"\\}\\]`,
+      ),
     },
     expectNot: ['canary', 'git.example.org', '"location"'],
   },

@@ -41,7 +41,12 @@ export const WIRE_SCENARIOS: readonly Scenario[] = [
     operation: 'maintenance.cordon',
     rule: 'takes JSON in UTF-8 that says so',
     as: 'operator',
-    send: { method: 'POST', path: '/api/v1/maintenance/cordon', headers: { 'content-type': 'application/json; charset=UTF-8' }, body: '{}' },
+    send: {
+      method: 'POST',
+      path: '/api/v1/maintenance/cordon',
+      headers: { 'content-type': 'application/json; charset=UTF-8' },
+      body: '{}',
+    },
     expect: { status: 200, kind: 'maintenance.readiness' },
   },
   {

@@ -21,7 +21,11 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
     },
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/workspaces' },
-    expect: { status: 200, kind: 'workspace.list', text: /"name":"net","source":null,"path":"\/srv\/net","serial":3,"drift":"unknown","drift_checked_at":null,"last_plan_job_id":null,"last_apply_job_id":null,"locked_by":"job_[0-9a-z]{26}"\},\{"name":"web".*"serial":null.*"locked_by":null/ },
+    expect: {
+      status: 200,
+      kind: 'workspace.list',
+      text: /"name":"net","source":null,"path":"\/srv\/net","serial":3,"drift":"unknown","drift_checked_at":null,"last_plan_job_id":null,"last_apply_job_id":null,"locked_by":"job_[0-9a-z]{26}"\},\{"name":"web".*"serial":null.*"locked_by":null/,
+    },
     expectNot: ['plan.destroys', LINEAGE],
   },
   {
@@ -41,8 +45,22 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
     async afterwards(program, _given, body) {
       assert.equal(program.wakes(), 1);
       const [job] = await jobsOf(program);
-      assert.partialDeepStrictEqual(job, { id: jobIdOf(body), kind: 'plan', state: 'queued', runbook: 'plan:net', source: null, trigger: 'api', workspace: 'net', concurrency_key: 'workspace:net', plan_artifact_id: null });
-      assert.deepEqual(await audited(program), { operation: 'workspace.plan', target: jobIdOf(body), detail: { workspace: 'net' } });
+      assert.partialDeepStrictEqual(job, {
+        id: jobIdOf(body),
+        kind: 'plan',
+        state: 'queued',
+        runbook: 'plan:net',
+        source: null,
+        trigger: 'api',
+        workspace: 'net',
+        concurrency_key: 'workspace:net',
+        plan_artifact_id: null,
+      });
+      assert.deepEqual(await audited(program), {
+        operation: 'workspace.plan',
+        target: jobIdOf(body),
+        detail: { workspace: 'net' },
+      });
     },
   },
   {
@@ -98,7 +116,15 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
     operation: 'workspace.plan',
     rule: 'T25: is 501 for a source that declares lifecycle hooks, and makes no job',
     async given(program) {
-      const source = { name: 'infra', kind: 'dir', location: '/srv/infra', ref: null, commit_id: null, synced_at: null, created_at: 1 } as const;
+      const source = {
+        name: 'infra',
+        kind: 'dir',
+        location: '/srv/infra',
+        ref: null,
+        commit_id: null,
+        synced_at: null,
+        created_at: 1,
+      } as const;
       await program.store.write((tx) => insertSource(tx, source));
       await makeWorkspace(program, 'net', { source: 'infra', path: 'roots/net' });
       const looked: string[] = [];
@@ -122,8 +148,17 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
     send: { method: 'POST', path: destroy, body: { timeout: '10m' } },
     expect: { status: 202, kind: 'job.enqueued', data: { state: 'queued' } },
     async afterwards(program, _given, body) {
-      assert.partialDeepStrictEqual((await jobsOf(program))[0], { id: jobIdOf(body), kind: 'destroy', runbook: 'destroy:net', concurrency_key: 'workspace:net' });
-      assert.deepEqual(await audited(program), { operation: 'workspace.destroy', target: jobIdOf(body), detail: { workspace: 'net', ungated: true } });
+      assert.partialDeepStrictEqual((await jobsOf(program))[0], {
+        id: jobIdOf(body),
+        kind: 'destroy',
+        runbook: 'destroy:net',
+        concurrency_key: 'workspace:net',
+      });
+      assert.deepEqual(await audited(program), {
+        operation: 'workspace.destroy',
+        target: jobIdOf(body),
+        detail: { workspace: 'net', ungated: true },
+      });
     },
   },
   {

@@ -5,4 +5,14 @@ import { COMMITS, PACKS } from './packs.ts';
 import { FILES, SERVERS, URLS } from './servers.ts';
 import { NAMES, TREES } from './trees.ts';
 
-export const HOSTILE: readonly Hostile[] = [...LINKS, ...MODES, ...TREES, ...NAMES, ...PACKS, ...COMMITS, ...SERVERS, ...URLS, ...FILES];
+export const HOSTILE: readonly Hostile[] = [
+  ...LINKS,
+  ...MODES,
+  ...TREES,
+  ...NAMES,
+  ...PACKS,
+  ...COMMITS,
+  ...SERVERS,
+  ...URLS,
+  ...FILES,
+];

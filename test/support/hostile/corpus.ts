@@ -21,7 +21,12 @@ export interface Hostile {
 }
 
 /** One that is sent as a pack: `make` answers its commit. */
-export function sent(name: string, expected: Hostile['expected'], make: (objects: Objects) => string, more: (objects: Objects, tip: string) => Partial<Script> = () => ({})): Hostile {
+export function sent(
+  name: string,
+  expected: Hostile['expected'],
+  make: (objects: Objects) => string,
+  more: (objects: Objects, tip: string) => Partial<Script> = () => ({}),
+): Hostile {
   return {
     name,
     expected,
@@ -34,7 +39,11 @@ export function sent(name: string, expected: Hostile['expected'], make: (objects
 }
 
 /** One that lies in files of this machine; `alter` changes them. */
-export function stored(name: string, expected: Hostile['expected'], alter: (folder: string, objects: Objects, ground: Ground) => void): Hostile {
+export function stored(
+  name: string,
+  expected: Hostile['expected'],
+  alter: (folder: string, objects: Objects, ground: Ground) => void,
+): Hostile {
   return {
     name,
     expected,

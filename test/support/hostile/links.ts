@@ -6,7 +6,11 @@ const OUT = /leads out of it/;
 const NOWHERE = /leads nowhere in it/;
 
 /** A file `f`, a folder `d` with a file, and links: their names and targets. */
-function links(name: string, expected: Hostile['expected'], ...made: readonly (readonly [name: string, target: string | Buffer])[]): Hostile {
+function links(
+  name: string,
+  expected: Hostile['expected'],
+  ...made: readonly (readonly [name: string, target: string | Buffer])[]
+): Hostile {
   return sent(name, expected, (objects) => objects.commit(withLinks(objects, made)));
 }
 
@@ -16,8 +20,10 @@ function withLinks(objects: Objects, made: readonly (readonly [name: string, tar
   return objects.sortedTree(['100644', 'f', file], ['40000', 'd', objects.tree(['100644', 'f', file])], ...entries);
 }
 
-const chain = (count: number): [string, string][] => Array.from({ length: count }, (_, n) => [`l${n + 1}`, n === 0 ? 'f' : `l${n}`]);
-const winding = (count: number): [string, string][] => Array.from({ length: count }, (_, n) => [`l${n}`, `${'d/../'.repeat(800)}${n % 39 === 0 ? 'd/f' : `l${n - 1}`}`]);
+const chain = (count: number): [string, string][] =>
+  Array.from({ length: count }, (_, n) => [`l${n + 1}`, n === 0 ? 'f' : `l${n}`]);
+const winding = (count: number): [string, string][] =>
+  Array.from({ length: count }, (_, n) => [`l${n}`, `${'d/../'.repeat(800)}${n % 39 === 0 ? 'd/f' : `l${n - 1}`}`]);
 const PLAIN = ['d', 'd/f', 'f'];
 
 export const LINKS: readonly Hostile[] = [
@@ -51,7 +57,9 @@ export const LINKS: readonly Hostile[] = [
 
 /** One entry of this mode. */
 function mode(text: string, expected: Hostile['expected']): Hostile {
-  return sent(`mode: ${text === '' ? 'none' : text}`, expected, (objects) => objects.commit(objects.tree([text, 'f', objects.blob()])));
+  return sent(`mode: ${text === '' ? 'none' : text}`, expected, (objects) =>
+    objects.commit(objects.tree([text, 'f', objects.blob()])),
+  );
 }
 
 const NO_MODE = /git fetch failed|neither a file, a folder nor a link|cannot be read/;
@@ -72,11 +80,18 @@ export const MODES: readonly Hostile[] = [
   mode('40000', /git fetch failed|lacks the entries/),
   sent('mode: a submodule', [], (objects) => objects.commit(objects.tree(['160000', 'm', 'ab'.repeat(20)]))),
   sent('mode: 20,001 submodules', /more than 20000 files and folders/, (objects) => {
-    const names = Array.from({ length: 20_001 }, (_, n): Entry => ['160000', `m${String(n).padStart(5, '0')}`, 'ab'.repeat(20)]);
+    const names = Array.from({ length: 20_001 }, (_, n): Entry => [
+      '160000',
+      `m${String(n).padStart(5, '0')}`,
+      'ab'.repeat(20),
+    ]);
     return objects.commit(objects.tree(...names));
   }),
   stored('mode: a submodule whose update is a command', /git fetch failed/, (folder, objects, { marker }) => {
     const modules = objects.blob(`[submodule "m"]\n\tpath = m\n\turl = x\n\tupdate = !touch ${marker}\n`);
-    objects.store(folder, objects.commit(objects.tree(['100644', '.gitmodules', modules], ['160000', 'm', 'ab'.repeat(20)])));
+    objects.store(
+      folder,
+      objects.commit(objects.tree(['100644', '.gitmodules', modules], ['160000', 'm', 'ab'.repeat(20)])),
+    );
   }),
 ];

@@ -28,7 +28,7 @@ export function packHead(type: number, size: number): Buffer {
 
 function varint(value: number): Buffer {
   const bytes = [];
-  for (let left = value; ; ) {
+  for (let left = value; ;) {
     const low = left % 128;
     left = Math.floor(left / 128);
     bytes.push(low | (left > 0 ? 0x80 : 0));
@@ -74,18 +74,34 @@ export class Objects {
   }
 
   tree(...entries: readonly Entry[]): string {
-    return this.add('tree', Buffer.concat(entries.map(([mode, name, object]) => Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name), Buffer.of(0), Buffer.from(object, 'hex')]))));
+    return this.add(
+      'tree',
+      Buffer.concat(
+        entries.map(([mode, name, object]) =>
+          Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name), Buffer.of(0), Buffer.from(object, 'hex')]),
+        ),
+      ),
+    );
   }
 
   /** A tree whose entries are in the order that git wants. */
   sortedTree(...entries: readonly Entry[]): string {
-    const key = ([mode, name]: Entry): Buffer => Buffer.concat([Buffer.from(name), Buffer.from(mode === '40000' ? '/' : '')]);
+    const key = ([mode, name]: Entry): Buffer =>
+      Buffer.concat([Buffer.from(name), Buffer.from(mode === '40000' ? '/' : '')]);
     return this.tree(...entries.toSorted((a, b) => Buffer.compare(key(a), key(b))));
   }
 
-  commit(tree: string, more: { readonly headers?: string | Buffer; readonly message?: string | Buffer; readonly author?: string } = {}): string {
+  commit(
+    tree: string,
+    more: { readonly headers?: string | Buffer; readonly message?: string | Buffer; readonly author?: string } = {},
+  ): string {
     const { headers = '', message = 'x\n', author = WHO } = more;
-    const head = [Buffer.from(`tree ${tree}\nauthor ${author}\ncommitter ${WHO}\n`), Buffer.from(headers), Buffer.from('\n'), Buffer.from(message)];
+    const head = [
+      Buffer.from(`tree ${tree}\nauthor ${author}\ncommitter ${WHO}\n`),
+      Buffer.from(headers),
+      Buffer.from('\n'),
+      Buffer.from(message),
+    ];
     return this.add('commit', Buffer.concat(head));
   }
 
@@ -109,7 +125,8 @@ export class Objects {
 
   /** Writes a bare repository whose branch `main` is that commit. */
   store(folder: string, commit: string): void {
-    for (const [name, whole] of this.#loose) writeBelow(folder, `objects/${name.slice(0, 2)}/${name.slice(2)}`, deflateSync(whole));
+    for (const [name, whole] of this.#loose)
+      writeBelow(folder, `objects/${name.slice(0, 2)}/${name.slice(2)}`, deflateSync(whole));
     mkdirSync(join(folder, 'objects', 'info'), { recursive: true });
     writeBelow(folder, 'HEAD', 'ref: refs/heads/main\n');
     writeBelow(folder, 'config', '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');

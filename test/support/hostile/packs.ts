@@ -9,12 +9,18 @@ const MIB = 1024 * 1024;
 
 const plain = (objects: Objects): string => objects.commit(objects.tree(['100644', 'f', objects.blob()]));
 /** A pack that is altered on its way. */
-const altered = (name: string, alter: (objects: Objects) => Buffer): Hostile => sent(`pack: ${name}`, FAILED, plain, (objects) => ({ pack: alter(objects) }));
+const altered = (name: string, alter: (objects: Objects) => Buffer): Hostile =>
+  sent(`pack: ${name}`, FAILED, plain, (objects) => ({ pack: alter(objects) }));
 const cutBy = (pack: Buffer, bytes: number): Buffer => pack.subarray(0, pack.length - bytes);
-const blobName = (content: Buffer): string => createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+const blobName = (content: Buffer): string =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
 /** A blob of 64 KiB and differences that follow from it, each given as what its instructions make of the one before. */
-function withDeltas(objects: Objects, results: readonly { readonly instructions: Buffer; readonly size: number; readonly baseSize?: number }[], file: (base: string) => string): string {
+function withDeltas(
+  objects: Objects,
+  results: readonly { readonly instructions: Buffer; readonly size: number; readonly baseSize?: number }[],
+  file: (base: string) => string,
+): string {
   const base = Buffer.alloc(65_536, 'x');
   let name = objects.blob(base);
   for (const { instructions, size, baseSize = 65_536 } of results) {
@@ -31,7 +37,11 @@ function deepChain(objects: Objects, depth: number): string {
   for (let n = 0; n < depth; n += 1) {
     const more = Buffer.from(`${n}\n`);
     // Copies all of the base, and adds a few bytes.
-    const instructions = Buffer.concat([Buffer.of(0x80 | 0x10 | 0x20, content.length & 0xff, content.length >> 8), Buffer.of(more.length), more]);
+    const instructions = Buffer.concat([
+      Buffer.of(0x80 | 0x10 | 0x20, content.length & 0xff, content.length >> 8),
+      Buffer.of(more.length),
+      more,
+    ]);
     const difference = delta(content.length, content.length + more.length, instructions);
     objects.raw(TYPE_NUMBERS.nameDelta, difference.length, Buffer.from(name, 'hex'), deflateSync(difference));
     content = Buffer.concat([content, more]);
@@ -46,7 +56,12 @@ function deflatedZeros(mebibytes: number): Buffer {
   const adler = Buffer.alloc(4);
   adler.writeUInt16BE((mebibytes * MIB) % 65_521);
   adler.writeUInt16BE(1, 2);
-  return Buffer.concat([Buffer.of(0x78, 0x01), ...Array.from({ length: mebibytes }, () => block), Buffer.of(3, 0), adler]);
+  return Buffer.concat([
+    Buffer.of(0x78, 0x01),
+    ...Array.from({ length: mebibytes }, () => block),
+    Buffer.of(3, 0),
+    adler,
+  ]);
 }
 
 export const PACKS: readonly Hostile[] = [
@@ -96,9 +111,17 @@ export const PACKS: readonly Hostile[] = [
     objects.raw(TYPE_NUMBERS.offsetDelta, difference.length, Buffer.of(0), deflateSync(difference));
     return objects.pack();
   }),
-  sent('pack: a difference that copies from behind its base', FAILED, (objects) => withDeltas(objects, [{ instructions: Buffer.of(0x8f, 0xff, 0xff, 0xff, 0x7f), size: 65_536 }], () => 'ab'.repeat(20))),
-  sent('pack: a difference of 20 KB that makes 1.3 GB', FAILED, (objects) => withDeltas(objects, [{ instructions: copies(20_000), size: 20_000 * 65_536 }], () => 'ab'.repeat(20))),
-  sent('pack: a difference that claims 2^50 bytes', FAILED, (objects) => withDeltas(objects, [{ instructions: copies(1), size: 2 ** 50 }], () => 'ab'.repeat(20))),
+  sent('pack: a difference that copies from behind its base', FAILED, (objects) =>
+    withDeltas(objects, [{ instructions: Buffer.of(0x8f, 0xff, 0xff, 0xff, 0x7f), size: 65_536 }], () =>
+      'ab'.repeat(20),
+    ),
+  ),
+  sent('pack: a difference of 20 KB that makes 1.3 GB', FAILED, (objects) =>
+    withDeltas(objects, [{ instructions: copies(20_000), size: 20_000 * 65_536 }], () => 'ab'.repeat(20)),
+  ),
+  sent('pack: a difference that claims 2^50 bytes', FAILED, (objects) =>
+    withDeltas(objects, [{ instructions: copies(1), size: 2 ** 50 }], () => 'ab'.repeat(20)),
+  ),
   sent('pack: 500 differences in a chain', ['f'], (objects) => deepChain(objects, 500)),
   sent('pack: a file of 300 MiB in 300 KiB', /more than 268435456 bytes/, (objects) => {
     objects.raw(TYPE_NUMBERS.blob, 300 * MIB, Buffer.alloc(0), deflatedZeros(300));
@@ -107,22 +130,33 @@ export const PACKS: readonly Hostile[] = [
 ];
 
 /** The name of a commit whose message has so many bytes. */
-const commitOf = (objects: Objects, more: Parameters<Objects['commit']>[1]): string => objects.commit(objects.tree(['100644', 'f', objects.blob()]), more);
+const commitOf = (objects: Objects, more: Parameters<Objects['commit']>[1]): string =>
+  objects.commit(objects.tree(['100644', 'f', objects.blob()]), more);
 const TOO_LARGE = /git fetch failed|commit object of the repository has more than 1048576 bytes/;
 
 export const COMMITS: readonly Hostile[] = [
-  sent('commit: a message of 2 MiB', TOO_LARGE, (objects) => commitOf(objects, { message: Buffer.alloc(2 * MIB, 'x') })),
-  sent('commit: a message of 20 MiB', TOO_LARGE, (objects) => commitOf(objects, { message: Buffer.alloc(20 * MIB, 'x') })),
-  sent('commit: headers of 2 MiB', TOO_LARGE, (objects) => commitOf(objects, { headers: `x ${'x'.repeat(2 * MIB)}\n` })),
+  sent('commit: a message of 2 MiB', TOO_LARGE, (objects) =>
+    commitOf(objects, { message: Buffer.alloc(2 * MIB, 'x') }),
+  ),
+  sent('commit: a message of 20 MiB', TOO_LARGE, (objects) =>
+    commitOf(objects, { message: Buffer.alloc(20 * MIB, 'x') }),
+  ),
+  sent('commit: headers of 2 MiB', TOO_LARGE, (objects) =>
+    commitOf(objects, { headers: `x ${'x'.repeat(2 * MIB)}\n` }),
+  ),
   sent('commit: 30,000 parents', TOO_LARGE, (objects) => {
     const tree = objects.tree(['100644', 'f', objects.blob()]);
     const parents = Array.from({ length: 30_000 }, () => `parent ${'ab'.repeat(20)}\n`).join('');
     return objects.add('commit', `tree ${tree}\n${parents}author a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nx\n`);
   }),
-  sent('commit: without a tree', FAILED, (objects) => objects.add('commit', 'author a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nx\n')),
+  sent('commit: without a tree', FAILED, (objects) =>
+    objects.add('commit', 'author a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nx\n'),
+  ),
   sent('commit: a tree that is missing', FAILED, (objects) => objects.commit('ab'.repeat(20))),
   sent('commit: a tree that is a file', FAILED, (objects) => objects.commit(objects.blob())),
-  sent('commit: an encoding that is none', ['f'], (objects) => commitOf(objects, { headers: 'encoding \u001b]0;x\u0007\n', message: Buffer.of(0xff, 0xfe, 0x0a) })),
+  sent('commit: an encoding that is none', ['f'], (objects) =>
+    commitOf(objects, { headers: 'encoding \u001b]0;x\u0007\n', message: Buffer.of(0xff, 0xfe, 0x0a) }),
+  ),
   sent('commit: a NUL in its message', /git fetch failed|^f$/, (objects) => commitOf(objects, { message: 'x\0y\n' })),
   sent('commit: an author that is none', FAILED, (objects) => commitOf(objects, { author: 'x' })),
   sent('commit: another one is sent with it', /more than one commit|git fetch failed/, (objects) => {
@@ -137,5 +171,7 @@ export const COMMITS: readonly Hostile[] = [
   }),
   sent('tag: of a file', /not a commit|git fetch failed/, (objects) => objects.tag(objects.blob(), 'blob')),
   sent('ref: names a file', /not a commit|git fetch failed/, (objects) => objects.blob()),
-  sent('ref: names a folder', /not a commit|git fetch failed/, (objects) => objects.tree(['100644', 'f', objects.blob()])),
+  sent('ref: names a folder', /not a commit|git fetch failed/, (objects) =>
+    objects.tree(['100644', 'f', objects.blob()]),
+  ),
 ];

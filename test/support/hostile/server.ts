@@ -21,7 +21,9 @@ export const line = (text: string | Buffer): Buffer => {
 export const FLUSH = Buffer.from('0000');
 
 export function refList(...refs: readonly (readonly [name: string, object: string])[]): Buffer {
-  const lines = refs.map(([name, object], n) => line(`${object} ${name}${n === 0 ? '\0shallow allow-reachable-sha1-in-want symref=HEAD:refs/heads/main' : ''}\n`));
+  const lines = refs.map(([name, object], n) =>
+    line(`${object} ${name}${n === 0 ? '\0shallow allow-reachable-sha1-in-want symref=HEAD:refs/heads/main' : ''}\n`),
+  );
   return Buffer.concat([line('# service=git-upload-pack\n'), FLUSH, ...lines, FLUSH]);
 }
 
@@ -71,7 +73,9 @@ export class HostileServer {
     } else {
       const said = await body(request);
       response.setHeader('content-type', 'application/x-git-upload-pack-result');
-      const shallow = said.includes('deepen') ? [...(script.shallow === null ? [] : [line(`shallow ${script.shallow}`)]), FLUSH] : [];
+      const shallow = said.includes('deepen')
+        ? [...(script.shallow === null ? [] : [line(`shallow ${script.shallow}`)]), FLUSH]
+        : [];
       response.end(Buffer.concat(said.includes('0009done') ? [...shallow, line('NAK\n'), script.pack] : shallow));
     }
   }

@@ -7,7 +7,12 @@ import { absolute, relative } from './time.ts';
 
 type Approval = Projected<'approval.list'>[number];
 
-const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = { pending: 'magenta', approved: 'green', rejected: 'red', expired: 'dim' };
+const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
+  pending: 'magenta',
+  approved: 'green',
+  rejected: 'red',
+  expired: 'dim',
+};
 
 export function approvals(data: Projected<'approval.list'>, page: Page): string {
   return table(
@@ -49,7 +54,8 @@ export function approval(data: Projected<'approval.get'>, page: Page): string {
 /** What a person at the prompt can do about it. */
 function next({ id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>, page: Page): string {
   if (state !== 'pending') return '';
-  if (stale !== undefined) return `${inline(`It can not be approved any more. Make a new plan: ${command(page, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
+  if (stale !== undefined)
+    return `${inline(`It can not be approved any more. Make a new plan: ${command(page, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
   const see = plan === null ? '' : `${inline(`See its plan: ${command(page, `approval plan ${id}`)}`)}\n`;
   return `${see}${inline(`Decide: ${command(page, `approval approve ${id}`)}, or ${command(page, `approval reject ${id}`)}`)}\n`;
 }
@@ -67,18 +73,28 @@ function end(each: Approval, page: Page): string {
   return `${relative(each.decided_at ?? each.expires_at, page.nowMs)}${by(each)}`;
 }
 
-function cameFrom({ origin, alert, rule, matched_at: at }: Projected<'approval.get'>['provenance'], page: Page): string {
+function cameFrom(
+  { origin, alert, rule, matched_at: at }: Projected<'approval.get'>['provenance'],
+  page: Page,
+): string {
   if (origin !== 'alert') return origin;
   const event = alert === undefined ? 'an alert' : `alert ${alert}`;
-  return [event, ...(rule === undefined ? [] : [`matched by rule ${rule}`]), ...(at === undefined ? [] : [relative(at, page.nowMs)])].join(', ');
+  return [
+    event,
+    ...(rule === undefined ? [] : [`matched by rule ${rule}`]),
+    ...(at === undefined ? [] : [relative(at, page.nowMs)]),
+  ].join(', ');
 }
 
 export function pending(data: Projected<'approval.pending'>, page: Page): string {
   const head = paint(page, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
   return [
-    head + inline(` (policy ${data.policy}), until ${absolute(data.expires_at, page.nowMs)}. Exit 0: the request is in.`),
+    head +
+      inline(` (policy ${data.policy}), until ${absolute(data.expires_at, page.nowMs)}. Exit 0: the request is in.`),
     '  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.',
-    ...(data.plan_artifact_id === null ? [] : [inline(`  See it:  ${command(page, `approval plan ${data.approval_id}`)}`)]),
+    ...(data.plan_artifact_id === null
+      ? []
+      : [inline(`  See it:  ${command(page, `approval plan ${data.approval_id}`)}`)]),
     inline(`  Watch:   ${command(page, 'approval watch')}`),
     inline(`  Then:    ${command(page, `job tail ${data.job_id}`)}`),
     '',

@@ -16,7 +16,14 @@ export function auditList(rows: Projected<'audit.list'>, page: Page): string {
       { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
       { title: 'OPERATION', cell: (row: Row) => row.operation },
       { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },
-      { title: 'DETAIL', cell: (row: Row) => Object.entries(row.detail).map(([name, value]) => `${name}=${String(value)}`).join(' '), mayCut: true },
+      {
+        title: 'DETAIL',
+        cell: (row: Row) =>
+          Object.entries(row.detail)
+            .map(([name, value]) => `${name}=${String(value)}`)
+            .join(' '),
+        mayCut: true,
+      },
     ],
     'None.',
   );

@@ -69,13 +69,25 @@ function optional(name: string, value: string | null | undefined): (readonly [st
 }
 
 export function eventSummary(data: Projected<'event.summary'>, page: Page): string {
-  return sheet(page, Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]));
+  return sheet(
+    page,
+    Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]),
+  );
 }
 
 /** The word in front carries what colour only underlines. */
-const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = { passed: 'green', stopped: 'yellow', 'not reached': 'dim', error: 'red' };
+const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = {
+  passed: 'green',
+  stopped: 'yellow',
+  'not reached': 'dim',
+  error: 'red',
+};
 
-const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], Paint>> = { true: 'green', false: 'yellow', error: 'red' };
+const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], Paint>> = {
+  true: 'green',
+  false: 'yellow',
+  error: 'red',
+};
 
 /** An annotation may have a paragraph of text: of more, the JSON form has the whole. */
 const ANNOTATION_CHARACTERS = 300;
@@ -96,7 +108,9 @@ const EXPLAINED_MAX = 20;
 /** How an event came to its outcome, or would come to it by one rule. */
 export function steps(all: readonly Step[], page: Page): string {
   if (all.length === 0) return 'No rule was tried on it.\n';
-  const explained = new Set(all.filter(({ terms, result }) => terms !== undefined && result === 'stopped').slice(0, EXPLAINED_MAX));
+  const explained = new Set(
+    all.filter(({ terms, result }) => terms !== undefined && result === 'stopped').slice(0, EXPLAINED_MAX),
+  );
   const isExplained = (step: Step): boolean => step.result !== 'stopped' || explained.has(step);
   const lines = all.flatMap((step) => [line(step, page), ...(isExplained(step) ? termLines(step, page) : [])]);
   return lines.map((each) => `${each}\n`).join('');

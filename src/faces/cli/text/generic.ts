@@ -8,7 +8,11 @@ type Thing = Readonly<Record<string, unknown>>;
 /** Any view that has no rendering of its own: a list as a table, one thing as names and values. */
 export function generic(data: unknown, page: Page): string {
   if (Array.isArray(data)) return list(data, page);
-  if (isThing(data)) return sheet(page, Object.entries(data).map(([name, value]) => [title(name), show(name, value, page, absolute)]));
+  if (isThing(data))
+    return sheet(
+      page,
+      Object.entries(data).map(([name, value]) => [title(name), show(name, value, page, absolute)]),
+    );
   return `${inline(asText(data))}\n`;
 }
 
@@ -46,6 +50,7 @@ function asText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.length === 0 ? '-' : value.join(', ');
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return value.length === 0 ? '-' : value.join(', ');
   return JSON.stringify(value);
 }

@@ -48,7 +48,10 @@ export function job(data: Projected<'job.get'>, page: Page): string {
     ['Asked by', `${data.requested_by} (${data.trigger})`],
     ...optional('Again for', data.redrive_of),
     ...optional('Plan', data.plan_artifact_id),
-    ...optional('Progress', [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': ')),
+    ...optional(
+      'Progress',
+      [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': '),
+    ),
     ['Created', absolute(data.created_at, page.nowMs)],
     ['Started', absolute(data.started_at, page.nowMs)],
     ['Finished', absolute(data.finished_at, page.nowMs)],
@@ -69,7 +72,11 @@ export function events(data: Projected<'job.events'>, page: Page): string {
     [
       { title: 'SEQ', cell: (event) => String(event.seq) },
       { title: 'AT', cell: (event) => event.at },
-      { title: 'WHAT', cell: (event) => (event.type === 'log' ? event.stream : event.type), paint: (event) => (event.type === 'log' ? undefined : 'bold') },
+      {
+        title: 'WHAT',
+        cell: (event) => (event.type === 'log' ? event.stream : event.type),
+        paint: (event) => (event.type === 'log' ? undefined : 'bold'),
+      },
       { title: 'TEXT', cell: eventText },
     ],
     'No events.',

@@ -7,7 +7,10 @@ const ADDED = '2026-11-21T12:00:00.000Z';
 const page: Page = { color: false, width: null, nowMs: Date.parse(ADDED) };
 
 const stateOf = (state: 'heard' | 'silent' | 'waiting', heardAt: string | null): string => {
-  const text = watch({ name: 'dog', webhook: 'hook', every: '10s', state, last_heard_at: heardAt, created_at: ADDED }, page);
+  const text = watch(
+    { name: 'dog', webhook: 'hook', every: '10s', state, last_heard_at: heardAt, created_at: ADDED },
+    page,
+  );
   return /^State +(.*)$/m.exec(text)?.[1] ?? '';
 };
 

@@ -48,7 +48,10 @@ export function watches(data: Projected<'deadman.list'>, page: Page): string {
       { title: 'WEBHOOK', cell: (each) => each.webhook },
       { title: 'EVERY', cell: (each) => each.every },
       { title: 'STATE', cell: (each) => each.state },
-      { title: 'LAST HEARD', cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, page.nowMs)) },
+      {
+        title: 'LAST HEARD',
+        cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, page.nowMs)),
+      },
     ],
     'No watches. Make one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
   );
@@ -67,6 +70,7 @@ export function watch(data: Projected<'deadman.get'>, page: Page): string {
 /** With what it is counted from, while that is not what was heard last. */
 function stateOf({ state, last_heard_at: heardAt, created_at: addedAt }: Projected<'deadman.get'>): string {
   if (state === 'waiting') return 'waiting: nothing heard yet; the silence counts from the adding';
-  if (state === 'heard' && Date.parse(heardAt ?? '') < Date.parse(addedAt)) return 'heard, but before this watch was added; the silence counts from the adding';
+  if (state === 'heard' && Date.parse(heardAt ?? '') < Date.parse(addedAt))
+    return 'heard, but before this watch was added; the silence counts from the adding';
   return state;
 }

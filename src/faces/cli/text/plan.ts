@@ -24,13 +24,25 @@ export function plan(data: Plan, page: Page): string {
   const summary = data.summary.replace(/\.$/, '');
   const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, page));
   const last = paint(page, 'bold', inline(`Plan: ${summary}.`));
-  return [paint(page, 'bold', inline(`Plan ${data.artifact_id}: ${summary}.`)), '', ...entries, ...(entries.length === 0 ? [] : ['']), last, ''].join('\n');
+  return [
+    paint(page, 'bold', inline(`Plan ${data.artifact_id}: ${summary}.`)),
+    '',
+    ...entries,
+    ...(entries.length === 0 ? [] : ['']),
+    last,
+    '',
+  ].join('\n');
 }
 
 function entryText({ address, action, attributes }: Entry, page: Page): string {
   const { sign, paint: format } = SIGNS[action] ?? STRANGE;
   const head = paint(page, format, inline(`${sign} ${address} (${action})`));
-  return [head, ...attributes.map(({ name, before, after }) => `    ${inline(name)}: ${changeText(action, inline(before), inline(after))}`)].join('\n');
+  return [
+    head,
+    ...attributes.map(
+      ({ name, before, after }) => `    ${inline(name)}: ${changeText(action, inline(before), inline(after))}`,
+    ),
+  ].join('\n');
 }
 
 /** What is created has no value before, and what is destroyed none after. The values are safe to show already. */

@@ -31,7 +31,11 @@ export function rules(data: Projected<'rule.list'>, page: Page): string {
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
-      { title: 'STATE', cell: (each) => state(each, page), paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow') },
+      {
+        title: 'STATE',
+        cell: (each) => state(each, page),
+        paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
+      },
       { title: 'DOES', cell: does, mayCut: true },
       { title: 'APPROVAL', cell: (each) => each.approval },
       { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
@@ -50,7 +54,9 @@ export function rule(data: Projected<'rule.get'>, page: Page): string {
     // One that was removed has none, and whatever stood here would look as if it had.
     ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
     ...(until === undefined ? [] : ([['Silenced', `until ${absolute(until, page.nowMs)}, by ${silencedBy}`]] as const)),
-    ...(ended === undefined || ended.length === 0 ? [] : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
+    ...(ended === undefined || ended.length === 0
+      ? []
+      : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
     ['When', data.when.trim()],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],

@@ -15,7 +15,9 @@ export function inline(text: string): string {
 /** A block of text that keeps its lines and tabs. */
 export function block(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replaceAll(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : escape(character)));
+  return text.replaceAll(UNSEEN, (character) =>
+    character === '\n' || character === '\t' ? character : escape(character),
+  );
 }
 
 /** A block and its line end. */

@@ -3,7 +3,12 @@ import type { Page, Paint } from './page.ts';
 import { sheet, table } from './table.ts';
 import { absolute, relative } from './time.ts';
 
-const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint>> = { ok: 'green', warn: 'yellow', fail: 'red', unknown: 'dim' };
+const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint>> = {
+  ok: 'green',
+  warn: 'yellow',
+  fail: 'red',
+  unknown: 'dim',
+};
 
 export function whoami(data: Projected<'whoami'>, page: Page): string {
   const { server } = data;
@@ -40,7 +45,11 @@ export function tokens(data: Projected<'token.list'>, page: Page): string {
       { title: 'SCOPE', cell: (token) => token.scope },
       { title: 'OWNER', cell: (token) => token.owner },
       { title: 'CREATED', cell: (token) => relative(token.created_at, page.nowMs) },
-      { title: 'ENDS', cell: (token) => end(token, page), paint: (token) => (token.revoked_at === null ? undefined : 'dim') },
+      {
+        title: 'ENDS',
+        cell: (token) => end(token, page),
+        paint: (token) => (token.revoked_at === null ? undefined : 'dim'),
+      },
       { title: 'ID', cell: (token) => token.id },
     ],
     'No tokens. Make one with: svc token create --name NAME --scope operator',

@@ -26,7 +26,9 @@ export function source(data: Projected<'source.get'>, page: Page): string {
   return sheet(page, [
     ['Source', data.name],
     ['Kind', data.kind === 'git' ? 'git repository' : 'directory of this machine'],
-    ...(data.kind === 'git' ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const] : []),
+    ...(data.kind === 'git'
+      ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const]
+      : []),
     ['Synced', absolute(data.synced_at, page.nowMs)],
   ]);
 }
@@ -34,6 +36,8 @@ export function source(data: Projected<'source.get'>, page: Page): string {
 export function hooks(data: Projected<'hooks.show'>): string {
   const { source: name, file, hooks: steps } = data;
   if (file === null) return `Source ${inline(name)} declares no lifecycle hooks.\n`;
-  const head = inline(`Source ${name} declares lifecycle hooks in ${file}. They are not run, and nothing is run from it.`);
+  const head = inline(
+    `Source ${name} declares lifecycle hooks in ${file}. They are not run, and nothing is run from it.`,
+  );
   return [head, ...steps.map((step) => `  ${inline(step)}`), ''].join('\n');
 }

@@ -5,6 +5,7 @@ import { relative } from './time.ts';
 export function movedBy(stale: NonNullable<Projected<'approval.get'>['stale']>, nowMs: number): string {
   const { plan_serial: planned, current_serial: current, moved_by_job: job, moved_via: via, moved_at: at } = stale;
   const when = at === undefined ? '' : ` (${relative(at, nowMs)})`;
-  const who = job === undefined ? 'from outside of this service' : `by job ${job}${via === undefined ? '' : ` via ${via}`}`;
+  const who =
+    job === undefined ? 'from outside of this service' : `by job ${job}${via === undefined ? '' : ` via ${via}`}`;
   return `The plan was made from serial ${planned}; the state was moved to serial ${current} ${who}${when}.`;
 }

@@ -18,10 +18,20 @@ const CUT_MIN = 10;
 /** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
 export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
   if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
-  const columns = fit(kept(all.map((column) => measured(rows, column)), page.width), page.width);
+  const columns = fit(
+    kept(
+      all.map((column) => measured(rows, column)),
+      page.width,
+    ),
+    page.width,
+  );
   const header = joined(columns.map(({ title, width }) => padded(title, width, (text) => paint(page, 'bold', text))));
   const lines = rows.map((row, at) =>
-    joined(columns.map(({ cells, width, ...column }) => padded(cut(cells[at] ?? '', width), width, (text) => paint(page, column.paint?.(row), text)))),
+    joined(
+      columns.map(({ cells, width, ...column }) =>
+        padded(cut(cells[at] ?? '', width), width, (text) => paint(page, column.paint?.(row), text)),
+      ),
+    ),
   );
   return `${[header, ...lines].join('\n')}\n`;
 }
@@ -31,7 +41,9 @@ export function sheet(page: Page, entries: readonly (readonly [name: string, val
   // A name may be the sender's own, such as that of a label.
   const shown = entries.map(([name, value]) => [inline(name), value] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
-  return shown.map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`).join('');
+  return shown
+    .map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`)
+    .join('');
 }
 
 /** A column with its cells, and the columns of the terminal that the widest of them takes. */
@@ -65,7 +77,10 @@ function fit<T>(columns: readonly Measured<T>[], width: number | null): readonly
   if (width === null) return columns;
   const widths = columns.map((column) => column.width);
   for (let excess = excessOf(widths, width); excess > 0; excess -= 1) {
-    const widest = columns.reduce((best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best), -1);
+    const widest = columns.reduce(
+      (best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best),
+      -1,
+    );
     const has = widths[widest] ?? 0;
     if (has <= CUT_MIN) break;
     widths[widest] = has - 1;
@@ -91,7 +106,8 @@ function joined(cells: readonly string[]): string {
 const ASCII = /^[\x20-\x7e]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
 /** Letters that a terminal gives two columns: East Asian wide and full-width ones, and most emoji. */
-const TWO_WIDE = /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+const TWO_WIDE =
+  /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 
 /** Columns that a terminal gives the text. */
 export function widthOf(text: string): number {

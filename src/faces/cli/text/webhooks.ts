@@ -12,7 +12,10 @@ export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
       { title: 'SOURCE', cell: (each) => each.source },
       { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
       { title: 'ADDED', cell: (each) => relative(each.created_at, page.nowMs) },
-      { title: 'LAST HEARD', cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, page.nowMs)) },
+      {
+        title: 'LAST HEARD',
+        cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, page.nowMs)),
+      },
     ],
     'No webhooks. Add one with: svc webhook add NAME --source alertmanager',
   );

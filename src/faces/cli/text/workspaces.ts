@@ -46,7 +46,11 @@ export function states(data: Projected<'workspace.state'>, page: Page): string {
     page,
     data,
     [
-      { title: 'VERSION', cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)), paint: (each) => (each.version < 0 ? 'yellow' : undefined) },
+      {
+        title: 'VERSION',
+        cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)),
+        paint: (each) => (each.version < 0 ? 'yellow' : undefined),
+      },
       { title: 'SERIAL', cell: (each) => String(each.serial) },
       { title: 'RESOURCES', cell: (each) => String(each.resources) },
       { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
