@@ -11,6 +11,9 @@ import type { Store } from '../../src/store/store.ts';
 import { type Ending, type Program, type ProgramOptions, startProgram } from './program.ts';
 import { judgeAlways } from './scenario.ts';
 
+/** The labels that the ingress gives every event: the site has no netgroup for the loopback. */
+export const INGRESS = { peer_ip: '127.0.0.1', peer_netgroup: 'away', netgroup: 'away' };
+
 export interface HookSiteOptions
   extends Pick<ProgramOptions, 'postgres'>, Pick<IngressFaceOptions, 'peers' | 'limits'> {
   readonly hookLimits?: HookLimits;

@@ -3,7 +3,16 @@ import { newId } from '../../../src/lib/id.ts';
 import { consume } from '../../../src/store/artifacts.ts';
 import { moveWorkspace } from '../../../src/store/workspaces.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
-import { audited, jobIdOf, jobsOf, LINEAGE, makePlan, makeWorkspace, net, noJob } from '../../support/workspace-maker.ts';
+import {
+  audited,
+  jobIdOf,
+  jobsOf,
+  LINEAGE,
+  makePlan,
+  makeWorkspace,
+  net,
+  noJob,
+} from '../../support/workspace-maker.ts';
 
 const plan = '/api/v1/workspaces/net/plan';
 const apply = '/api/v1/workspaces/net/apply';
@@ -12,7 +21,10 @@ const PLAN = 'art_00000000000000000000000001';
 const withPlan = { plan: PLAN };
 
 /** A workspace and a saved plan of it. */
-function saved(verdict: Parameters<typeof makePlan>[2], some: Parameters<typeof makePlan>[3] = {}): NonNullable<Scenario['given']> {
+function saved(
+  verdict: Parameters<typeof makePlan>[2],
+  some: Parameters<typeof makePlan>[3] = {},
+): NonNullable<Scenario['given']> {
   return async (program) => {
     await makeWorkspace(program, 'net', { serial: 3 });
     await makePlan(program, 'net', verdict, { id: PLAN, ...some });
@@ -31,7 +43,11 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     expect: { status: 202, kind: 'job.enqueued', data: { state: 'queued' } },
     expectNot: ['ungated'],
     async afterwards(program, _given, body) {
-      assert.deepEqual(await audited(program), { operation: 'workspace.apply', target: jobIdOf(body), detail: { workspace: 'net', ungated: true } });
+      assert.deepEqual(await audited(program), {
+        operation: 'workspace.apply',
+        target: jobIdOf(body),
+        detail: { workspace: 'net', ungated: true },
+      });
     },
   },
   {
@@ -51,8 +67,17 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     send: { method: 'POST', path: apply, body: withPlan },
     expect: { status: 202, kind: 'job.enqueued', data: { state: 'queued' } },
     async afterwards(program, _given, body) {
-      assert.partialDeepStrictEqual((await jobsOf(program))[0], { id: jobIdOf(body), kind: 'apply', runbook: 'apply:net', plan_artifact_id: PLAN });
-      assert.deepEqual(await audited(program), { operation: 'workspace.apply', target: jobIdOf(body), detail: { workspace: 'net', plan: PLAN } });
+      assert.partialDeepStrictEqual((await jobsOf(program))[0], {
+        id: jobIdOf(body),
+        kind: 'apply',
+        runbook: 'apply:net',
+        plan_artifact_id: PLAN,
+      });
+      assert.deepEqual(await audited(program), {
+        operation: 'workspace.apply',
+        target: jobIdOf(body),
+        detail: { workspace: 'net', plan: PLAN },
+      });
     },
   },
   {
@@ -73,15 +98,32 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     given: saved('require_approval', { digest: 'exactly-this' }),
     as: 'operator',
     send: { method: 'POST', path: apply, body: withPlan },
-    expect: { status: 202, kind: 'approval.pending', data: { state: 'awaiting_approval', ttl_seconds: 3600, policy: 'require_approval' } },
+    expect: {
+      status: 202,
+      kind: 'approval.pending',
+      data: { state: 'awaiting_approval', ttl_seconds: 3600, policy: 'require_approval' },
+    },
     async afterwards(program, _given, body) {
       const { data } = body as { data: Record<string, string> };
-      assert.deepEqual(Object.keys(data), ['approval_id', 'job_id', 'state', 'expires_at', 'ttl_seconds', 'policy', 'plan_artifact_id']);
+      const fields = 'approval_id job_id state expires_at ttl_seconds policy plan_artifact_id';
+      assert.equal(Object.keys(data).join(' '), fields);
       assert.equal(data['plan_artifact_id'], PLAN);
       const row = await program.store.db.selectFrom('approvals').selectAll().executeTakeFirstOrThrow();
-      assert.partialDeepStrictEqual(row, { id: data['approval_id'], job_id: jobIdOf(body), state: 'pending', plan_digest: 'exactly-this', plan_serial: 3, owners: '["operator"]', origin: 'manual' });
+      assert.partialDeepStrictEqual(row, {
+        id: data['approval_id'],
+        job_id: jobIdOf(body),
+        state: 'pending',
+        plan_digest: 'exactly-this',
+        plan_serial: 3,
+        owners: '["operator"]',
+        origin: 'manual',
+      });
       const [job] = await jobsOf(program);
-      assert.partialDeepStrictEqual(job, { state: 'awaiting_approval', expires_at: data['expires_at'], plan_artifact_id: PLAN });
+      assert.partialDeepStrictEqual(job, {
+        state: 'awaiting_approval',
+        expires_at: data['expires_at'],
+        plan_artifact_id: PLAN,
+      });
     },
   },
   {
@@ -108,22 +150,28 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     async given(program) {
       await saved('clean')(program);
       const mover = newId('job', Date.now());
-      await program.store.write((tx) => moveWorkspace(tx, 'net', { serial: 5, lineage: LINEAGE, byJob: mover, via: 'api' }));
+      await program.store.write((tx) =>
+        moveWorkspace(tx, 'net', { serial: 5, lineage: LINEAGE, byJob: mover, via: 'api' }),
+      );
       return { mover };
     },
     as: 'operator',
     send: { method: 'POST', path: apply, body: withPlan },
-    expect: { status: 409, code: 'stale_plan', text: /"stale":\{"plan_serial":3,"current_serial":5,"moved_by_job":"job_[0-9a-z]{26}","moved_via":"api","moved_at":"[^"]+Z"\}/ },
-    async afterwards(program) {
-      await noJob(program);
+    expect: {
+      status: 409,
+      code: 'stale_plan',
+      text: /"stale":\{"plan_serial":3,"current_serial":5,"moved_by_job":"job_[0-9a-z]{26}","moved_via":"api","moved_at":"[^"]+Z"\}/,
     },
+    afterwards: noJob,
   },
   {
     operation: 'workspace.apply',
     rule: 'of a saved plan whose workspace has another state at the same serial is stale; an unknown mover is left out',
     async given(program) {
       await saved('clean')(program);
-      await program.store.write((tx) => moveWorkspace(tx, 'net', { serial: 3, lineage: 'another', byJob: null, via: null }));
+      await program.store.write((tx) =>
+        moveWorkspace(tx, 'net', { serial: 3, lineage: 'another', byJob: null, via: null }),
+      );
       return {};
     },
     as: 'operator',
@@ -185,7 +233,10 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     expect: { status: 202, kind: 'job.enqueued', data: { state: 'queued' } },
     async afterwards(program) {
       const rows = await program.store.db.selectFrom('jobs').select('blocked').orderBy('id').execute();
-      assert.deepEqual(rows.map(({ blocked }) => blocked), [0, 1]);
+      assert.deepEqual(
+        rows.map(({ blocked }) => blocked),
+        [0, 1],
+      );
     },
   },
   {
