@@ -1,8 +1,8 @@
 /**
  * The whole main job in one command, with a real daemon on a temporary directory. First a command is queued through the
- * HTTP API and followed to its end. Then an alert comes in, a rule holds its job until somebody agrees, a phone is told,
- * opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts it gets
- * back a machine without the daemon and its directory.
+ * HTTP API and followed to its end. Then an alert comes in, a rule holds its job until somebody agrees, a phone is
+ * told, opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts
+ * it gets back a machine without the daemon and its directory.
  */
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -91,7 +91,9 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** In a group of its own: what a terminal sends to the whole group is for the demo, which ends the others in good order. */
+/**
+ * In a group of its own: what a terminal sends to the whole group is for the demo, which ends the others in good order.
+ */
 function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (held.over) throw new Error('the demo is over');
   const child = spawn(SVC, args, { ...options, detached: true });

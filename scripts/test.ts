@@ -16,8 +16,8 @@ const CHROMIUM = '/usr/bin/chromium';
 const BIN = join(ROOT, 'node_modules', '.bin');
 
 /**
- * Two files at a time: the machine that has to do with it in under 25 minutes has two cores. The minute of fuzz is a file of
- * its own (test/fuzz/fuzz.test.ts), so that other files run beside it.
+ * Two files at a time: the machine that has to do with it in under 25 minutes has two cores. The minute of fuzz is a
+ * file of its own (test/fuzz/fuzz.test.ts), so that other files run beside it.
  */
 const CONCURRENCY = 2;
 
@@ -50,7 +50,10 @@ function parse(args: readonly string[]): Arguments {
   };
 }
 
-/** Every test. Those of pages need Debian's Chromium: where it is missing they are left out and that is said, but not in CI. */
+/**
+ * Every test. Those of pages need Debian's Chromium: where it is missing they are left out and that is said, but not in
+ * CI.
+ */
 function allTests(): string[] {
   const exclude = ['test/chaos/**'];
   if (!existsSync(CHROMIUM) && process.env['CI'] === undefined) {

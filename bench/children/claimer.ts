@@ -1,4 +1,6 @@
-/** Claims jobs, as a daemon with free slots does, until none is left. `open`, then at the word `go` all claimers begin. */
+/**
+ * Claims jobs, as a daemon with free slots does, until none is left. `open`, then at the word `go` all claimers begin.
+ */
 import { claim } from '../../src/daemon/moves.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';

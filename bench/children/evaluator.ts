@@ -1,4 +1,6 @@
-/** The rule book of a store, asked for events that match none of its rules: as an event's way goes, without the rest. */
+/**
+ * The rule book of a store, asked for events that match none of its rules: as an event's way goes, without the rest.
+ */
 import { join } from 'node:path';
 import type { EventFacts } from '../../src/domain/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -1,4 +1,7 @@
-/** Puts many events into the store of a data directory that nobody has open, oldest first, as a ledger of weeks has them. */
+/**
+ * Puts many events into the store of a data directory that nobody has open, oldest first, as a ledger of weeks has
+ * them.
+ */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';

@@ -43,7 +43,8 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
       (answer.status === 202 ? tally.takenMs : tally.refusedMs).push(ms);
     }
     if (answer.head.includes('\r\nconnection: close')) await reopen();
-    // What was refused is sent again, as senders do; making another each time would keep this process from reading answers.
+    // What was refused is sent again, as senders do; making another each time would keep this process from reading
+    // answers.
     if (answer.status === 503) await sleep(order.retryMs);
     else bytes = message(i);
   }

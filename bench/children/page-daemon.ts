@@ -1,4 +1,6 @@
-/** A whole daemon with registered endpoints, whose network is the part's own, and whose jobs are armed before they end. */
+/**
+ * A whole daemon with registered endpoints, whose network is the part's own, and whose jobs are armed before they end.
+ */
 import { setDefaultCACertificates } from 'node:tls';
 import { startServe, type Running } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';

@@ -10,10 +10,16 @@ export interface BenchRule {
   readonly when: string;
 }
 
-/** How rules ask for the name of an alert: by an equality, which is answered without the CEL library, or by an expression that only that can answer. */
+/**
+ * How rules ask for the name of an alert: by an equality, which is answered without the CEL library, or by an
+ * expression that only that can answer.
+ */
 export type RuleForm = 'equal' | 'whole';
 
-/** The rules number `from` to `to` for Alertmanager's events. Only number 0 ever matches, and only the alert FIRING_ALERT. */
+/**
+ * The rules number `from` to `to` for Alertmanager's events. Only number 0 ever matches, and only the alert
+ * FIRING_ALERT.
+ */
 export function benchRules(from: number, to: number, form: RuleForm): BenchRule[] {
   return Array.from({ length: to - from }, (_, i) => {
     const at = from + i;

@@ -1,6 +1,7 @@
 /**
- * A bare node:http server, as little as there can be. Its one order says what it answers with: `insert` stores each body
- * with all that arrived in the same turn in one synchronous=FULL commit and answers after it; `bytes` sends a given body.
+ * A bare node:http server, as little as there can be. Its one order says what it answers with: `insert` stores each
+ * body with all that arrived in the same turn in one synchronous=FULL commit and answers after it; `bytes` sends a
+ * given body.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -16,7 +16,10 @@ export function tempDir(name: string): string {
   return path;
 }
 
-/** A folder for a data directory and its run directories: jobs of a daemon that is root pass through it, as another account. */
+/**
+ * A folder for a data directory and its run directories: jobs of a daemon that is root pass through it, as another
+ * account.
+ */
 export function passableTempDir(name: string): string {
   const path = tempDir(name);
   chmodSync(path, 0o711);

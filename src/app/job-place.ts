@@ -15,7 +15,10 @@ export interface JobPlace extends JobIdentity {
   readonly formerRunsDirs: readonly string[];
 }
 
-/** Makes the account and the directory of the runs where they are missing. Throws invalid_argument for what is set wrong. */
+/**
+ * Makes the account and the directory of the runs where they are missing. Throws invalid_argument for what is set
+ * wrong.
+ */
 export async function prepareJobPlace({ settings, paths }: Base, log: Log): Promise<JobPlace> {
   const identity = await prepareJobAccount(settings.jobUser);
   const runsDir = await prepareRunsDir(settings.runsDir, paths, identity.account);
@@ -35,7 +38,10 @@ export function watchModes({ store, clock, paths }: Base, self: () => string | n
   return new ModeWatch({ store, clock, self, restore: () => restoreModes(paths) });
 }
 
-/** The same, with a key file that is read again after a look at its mode: a job may have closed it, or opened it to others. */
+/**
+ * The same, with a key file that is read again after a look at its mode: a job may have closed it, or opened it to
+ * others.
+ */
 export function withModeWatch(base: Base, modes: ModeWatch): Base {
   const { seal } = base;
   return {

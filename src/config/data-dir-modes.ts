@@ -49,9 +49,10 @@ function entriesOf(paths: DataDirPaths): Entry[] {
 }
 
 /**
- * Gives the data directory, its folders, the database and the seal key the modes that they have to have, where a program
- * of the same account changed them. Each is opened without following a link and changed through that descriptor. What is
- * missing or belongs to another account is left alone. Answers what was changed. Synchronous: seven files, some 0.1 ms.
+ * Gives the data directory, its folders, the database and the seal key the modes that they have to have, where a
+ * program of the same account changed them. Each is opened without following a link and changed through that
+ * descriptor. What is missing or belongs to another account is left alone. Answers what was changed. Synchronous: seven
+ * files, some 0.1 ms.
  */
 export function restoreModes(paths: DataDirPaths): ModeChange[] {
   const changes: ModeChange[] = [];

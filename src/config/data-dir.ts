@@ -11,7 +11,9 @@ export const PRIVATE_FILE_MODE = 0o600;
 /** The bits of a mode that let others than the owner in. */
 const OTHERS = 0o077;
 
-/** What the data directory holds, one row each. `serve` and `web` make the folders, the parts that write make the files. */
+/**
+ * What the data directory holds, one row each. `serve` and `web` make the folders, the parts that write make the files.
+ */
 export const DATA_DIR_ENTRIES = {
   database: { name: 'gatehouse.db', kind: 'file' },
   sealKey: { name: 'seal.key', kind: 'file' },
@@ -47,7 +49,9 @@ export function modeText(mode: number): string {
   return `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
 }
 
-/** True for files of this user. Root's files count as foreign too unless this is root: what we can't chmod isn't ours. */
+/**
+ * True for files of this user. Root's files count as foreign too unless this is root: what we can't chmod isn't ours.
+ */
 export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
   const self = process.geteuid?.();
   return self === undefined || stats.uid === self;

@@ -1,6 +1,8 @@
 /** Credentials in values that came by a flag. Each user of a machine can read the command line of each process. */
 
-/** The part between `//` and the first `/`, `?` or `#`, up to its last `@`. A name before the URL (`NAME=`) is skipped. */
+/**
+ * The part between `//` and the first `/`, `?` or `#`, up to its last `@`. A name before the URL (`NAME=`) is skipped.
+ */
 const USER_INFO = /^(?:[^:/?#@=]*=)?[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i;
 /** Names of query parameters that hold a credential by custom. */
 const SECRET_PARAMETER = /auth|token|key|secret|pass|pwd|sig|cred|bearer/i;
@@ -13,7 +15,10 @@ export function hasDatabasePassword(url: string): boolean {
   return user.includes(':') || parameterNames(url).some((name) => PASSWORD_PARAMETERS.includes(name.toLowerCase()));
 }
 
-/** True for targets (separated by blanks) of which one has a user, a password, or a query parameter named like a credential. */
+/**
+ * True for targets (separated by blanks) of which one has a user, a password, or a query parameter named like a
+ * credential.
+ */
 export function hasTargetCredential(targets: string): boolean {
   return targets
     .split(/\s+/)

@@ -19,8 +19,8 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * A name for the run directories of one data directory: the last part of its path, for people, and a digest of the whole
- * path. It does not follow a data directory that is moved: what its runs left behind then stays where it was.
+ * A name for the run directories of one data directory: the last part of its path, for people, and a digest of the
+ * whole path. It does not follow a data directory that is moved: what its runs left behind then stays where it was.
  */
 export function instanceName(dataDir: string): string {
   const shown = basename(dataDir)
@@ -49,7 +49,8 @@ export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Prom
 
 /**
  * Makes the directory that holds the run directories and answers its path without links. With an account it belongs to
- * root, and others may pass through it; otherwise it is closed to others. Throws invalid_argument that says what is wrong.
+ * root, and others may pass through it; otherwise it is closed to others. Throws invalid_argument that says what is
+ * wrong.
  */
 export async function prepareRunsDir(
   given: string | null,
@@ -133,7 +134,10 @@ async function refuseUnfit(path: string, account: Account): Promise<void> {
   await refuseClosed(path, account);
 }
 
-/** Whoever can rename a folder above it can put another one in its place, in which root then makes and gives away folders. */
+/**
+ * Whoever can rename a folder above it can put another one in its place, in which root then makes and gives away
+ * folders.
+ */
 async function refuseReplaceable(path: string): Promise<void> {
   for (let folder = path; ; folder = dirname(folder)) {
     const stats = await stat(folder);

@@ -13,14 +13,20 @@ const VERSION = 'gatehouse-seal-1';
 /** Hex digits of the check sum: enough that a torn or altered line is not taken for another key. */
 const CHECK_DIGITS = 16;
 const LINE = new RegExp(`^${VERSION} ([A-Za-z0-9+/]{43}=) ([0-9a-f]{${CHECK_DIGITS}})$`);
-/** A key that a rotation added. Its check sum covers the one of the line before, so that no line can be missing in between. */
+/**
+ * A key that a rotation added. Its check sum covers the one of the line before, so that no line can be missing in
+ * between.
+ */
 const ADDED_VERSION = 'gatehouse-seal-2';
 const ADDED_LINE = new RegExp(
   `^${ADDED_VERSION} ([A-Za-z0-9+/]{43}=) (0|[1-9][0-9]{0,15}) ([0-9a-f]{${CHECK_DIGITS}})$`,
 );
 /** As many as a rotation each month fills in five years; a file without a limit could not be told from another one. */
 export const SEAL_KEYS_MAX = 64;
-/** The first line has 79 bytes and the others at most 97, 64 lines some 6,200; what is longer is another file, and is not read further. */
+/**
+ * The first line has 79 bytes and the others at most 97, 64 lines some 6,200; what is longer is another file, and is
+ * not read further.
+ */
 const READ_MAX_BYTES = 16_384;
 
 /** What is wrong with a seal key file, in words that need no path. */
@@ -42,12 +48,13 @@ export type SealKeyState =
   | { readonly ok: false; readonly fault: SealKeyFault; readonly reason: string };
 
 /**
- * The first seal key in the file at `path`: 32 random bytes, kept as a line `gatehouse-seal-1 <base64> <check sum>` with
- * mode 0600; rotations add lines below it. Without a file one is made; of processes that start at once all get the same key.
+ * The first seal key in the file at `path`: 32 random bytes, kept as a line `gatehouse-seal-1 <base64> <check sum>`
+ * with mode 0600; rotations add lines below it. Without a file one is made; of processes that start at once all get the
+ * same key.
  *
- * `storeNeedsKey` is asked when there is no file: true when the store holds what only the lost key opens, such as active
- * tokens. Then a new key would lock everybody out without a word, so that is refused. Open the store before the key,
- * and answer from it.
+ * `storeNeedsKey` is asked when there is no file: true when the store holds what only the lost key opens, such as
+ * active tokens. Then a new key would lock everybody out without a word, so that is refused. Open the store before the
+ * key, and answer from it.
  *
  * Throws invalid_argument that names the file and what to do. A torn, empty or foreign file, or one that others may
  * read, is never replaced.

@@ -50,7 +50,9 @@ export interface Daemon {
 /** The fallback where no wake-up arrives, in milliseconds. */
 const CLAIM_EVERY_MS = 1_000;
 const CANCEL_EVERY_MS = 1_000;
-/** Deadlines and pages are looked at so long after a wake-up, in milliseconds: the claim that it may lead to goes first. */
+/**
+ * Deadlines and pages are looked at so long after a wake-up, in milliseconds: the claim that it may lead to goes first.
+ */
 const OTHERS_AFTER_MS = 10;
 
 /** Starts the passes. What a dead daemon left keeps its keys until it is rescued, so claims need not wait for that. */

@@ -15,8 +15,8 @@ export const DEADMAN_EVERY_MS = 1_000;
 
 /**
  * Asks for a page once when a watch has been silent for too long, and once when it is heard again. All times are by
- * the store's clock, as another daemon may be the one that hears. When a webhook was last heard is in the store, so that
- * a restart changes nothing: a service that restarts more often than `every` still tells of a silence.
+ * the store's clock, as another daemon may be the one that hears. When a webhook was last heard is in the store, so
+ * that a restart changes nothing: a service that restarts more often than `every` still tells of a silence.
  */
 export async function watchOnce(deps: DeadmanDeps): Promise<void> {
   const { store, clock } = deps;

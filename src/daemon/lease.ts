@@ -2,7 +2,10 @@ import type { Clock } from '../lib/clock.ts';
 import { renewLease } from '../store/daemons.ts';
 import type { Store } from '../store/store.ts';
 
-/** Of the lease, when a daemon that could not renew it ends its jobs: TERM at 60 %, KILL at 85 %, before anybody may act. */
+/**
+ * Of the lease, when a daemon that could not renew it ends its jobs: TERM at 60 %, KILL at 85 %, before anybody may
+ * act.
+ */
 const TERM_SHARE = 0.6;
 const KILL_SHARE = 0.85;
 /** A lease is renewed this many times while it lasts. */

@@ -13,7 +13,10 @@ export interface LoopOptions {
   readonly clock: Clock;
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number;
-  /** One pass; it may answer in how many milliseconds the next is due, where that is sooner. Throwing does not end the loop. */
+  /**
+   * One pass; it may answer in how many milliseconds the next is due, where that is sooner. Throwing does not end the
+   * loop.
+   */
   readonly sweepOnce: (signal: AbortSignal) => Promise<number | void>;
   readonly onError: (name: string, error: unknown) => void;
 }

@@ -20,9 +20,9 @@ const JOBS_MAX = 100;
 const MARGIN_MS = 5_000;
 
 /**
- * Keeps the modes of the data directory and the seal key as they have to be, where jobs run as the account of the daemon:
- * Landlock does not cover `chmod`, so a job can close them to the daemon, or open them to others. A change is put right at
- * once, and is in the ledger with the jobs that ran since the look before.
+ * Keeps the modes of the data directory and the seal key as they have to be, where jobs run as the account of the
+ * daemon: Landlock does not cover `chmod`, so a job can close them to the daemon, or open them to others. A change is
+ * put right at once, and is in the ledger with the jobs that ran since the look before.
  */
 export class ModeWatch {
   readonly #deps: ModeWatchDeps;
@@ -35,7 +35,10 @@ export class ModeWatch {
     this.#soundAt = deps.clock.now();
   }
 
-  /** Looks, and puts right. Joins a look that is under way. Rejects when a change could not be recorded; it is kept for the next look. */
+  /**
+   * Looks, and puts right. Joins a look that is under way. Rejects when a change could not be recorded; it is kept for
+   * the next look.
+   */
   check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => (this.#checking = null));
     return this.#checking;

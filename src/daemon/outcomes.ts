@@ -11,9 +11,15 @@ export interface OutcomeDeps {
   readonly signals: Pick<Signals, 'emit'>;
 }
 
-/** How often ends are looked for that nobody here heard of, in milliseconds: of jobs that never ran, or of other daemons. */
+/**
+ * How often ends are looked for that nobody here heard of, in milliseconds: of jobs that never ran, or of other
+ * daemons.
+ */
 export const OUTCOMES_EVERY_MS = 1_000;
-/** The ends of another daemon's jobs are its own to tell, until so long after: two that tell one end are in each other's way. */
+/**
+ * The ends of another daemon's jobs are its own to tell, until so long after: two that tell one end are in each other's
+ * way.
+ */
 const OTHERS_AFTER_MS = 2_000;
 /** Told at a time: their writes share a commit. */
 const BATCH = 64;

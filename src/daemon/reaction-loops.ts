@@ -4,7 +4,9 @@ import type { Loop } from './loop.ts';
 import { OUTCOMES_EVERY_MS, tellOutcomes, type OutcomeDeps } from './outcomes.ts';
 import type { Signals } from './signals.ts';
 
-/** How often it is looked for mutes and silences that have ended, in milliseconds: nobody waits for that to the second. */
+/**
+ * How often it is looked for mutes and silences that have ended, in milliseconds: nobody waits for that to the second.
+ */
 const ENDINGS_EVERY_MS = 2_000;
 
 type StartLoop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<number | void>) => Loop;

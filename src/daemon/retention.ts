@@ -11,12 +11,18 @@ export interface RetentionDeps {
 export const RETENTION_EVERY_MS = 3_600_000;
 /** So long people may ask why they were told something, in milliseconds: 30 days. */
 export const PAGES_KEPT_MS = 30 * 86_400_000;
-/** Longer than the longest cooldown of a rule, which is 366 days, in milliseconds: until then a fire may hold the next one. */
+/**
+ * Longer than the longest cooldown of a rule, which is 366 days, in milliseconds: until then a fire may hold the next
+ * one.
+ */
 export const FIRES_KEPT_MS = 367 * 86_400_000;
 /** Rows of one write and of one read, so that neither holds up others: 500 are some milliseconds on either database. */
 const BATCH = 500;
 
-/** Forgets what is old and over, in small writes. A daemon that dies in between leaves the rest to the next pass; two at a time do no harm. */
+/**
+ * Forgets what is old and over, in small writes. A daemon that dies in between leaves the rest to the next pass; two at
+ * a time do no harm.
+ */
 export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<void> {
   await forgetPages(deps, signal);
   await forgetFires(deps, signal);

@@ -37,7 +37,10 @@ export interface RunInputs {
 /** Of a job that needs none. */
 export const NO_INPUTS: RunInputs = { secrets: new Map(), secretsUsed: '{}', hidden: [], workspace: null, ring: null };
 
-/** The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start. `signal` ends what takes long. */
+/**
+ * The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start.
+ * `signal` ends what takes long.
+ */
 export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortSignal): Promise<RunInputs> {
   if (job.workspace === null) return NO_INPUTS;
   const { db } = deps.store;
@@ -111,7 +114,10 @@ async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Pro
   return JSON.stringify(Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** What a plan was made with. A value that is not kept any more could not be kept out of the output: the plan is refused. */
+/**
+ * What a plan was made with. A value that is not kept any more could not be kept out of the output: the plan is
+ * refused.
+ */
 async function plannedSecrets(
   db: Db,
   { id, secrets }: Pick<ArtifactRow, 'id' | 'secrets'>,

@@ -70,8 +70,8 @@ export class Scheduler {
 
   /**
    * A next slot that was named while the clock was ahead would leave out those before it. So would one that was named
-   * by older rules of its time zone: those come with a new version of the program, and so all are looked at by the first
-   * pass. What is due is left as it is.
+   * by older rules of its time zone: those come with a new version of the program, and so all are looked at by the
+   * first pass. What is due is left as it is.
    */
   async #straighten(now: number): Promise<void> {
     const { store } = this.#deps;
@@ -98,7 +98,10 @@ export class Scheduler {
     return (this.#read ??= timetableReader());
   }
 
-  /** The slot and its job in one transaction: neither is there without the other. Of slots that were missed, this is the one that runs. */
+  /**
+   * The slot and its job in one transaction: neither is there without the other. Of slots that were missed, this is the
+   * one that runs.
+   */
   async #take(seen: ScheduleRow, next: number | null): Promise<void> {
     const deps = this.#deps;
     await deps.store.write(async (tx) => {

@@ -78,7 +78,9 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
   if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
 }
 
-/** A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there. */
+/**
+ * A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there.
+ */
 export interface FoundState extends SealedState {
   readonly aside: boolean;
 }
@@ -90,8 +92,8 @@ export interface FindDeps {
 }
 
 /**
- * The state in the directory of a run that nobody finished; null where there is none here, as after the death of another
- * machine. The processes of the run have ended before this is called.
+ * The state in the directory of a run that nobody finished; null where there is none here, as after the death of
+ * another machine. The processes of the run have ended before this is called.
  */
 export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<FoundState | null> {
   if (job.workspace === null || !(WORKSPACE_KINDS as readonly string[]).includes(job.kind)) return null;

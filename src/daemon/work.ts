@@ -40,7 +40,10 @@ const PERSIST_RETRY_MS = 500;
 /** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
 const SHUTDOWN_ATTEMPTS = 10;
 
-/** A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job interrupted. */
+/**
+ * A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job
+ * interrupted.
+ */
 const ODD_ATTEMPTS = 5;
 
 /** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
@@ -195,7 +198,10 @@ export class Work {
     }
   }
 
-  /** The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the same. */
+  /**
+   * The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the
+   * same.
+   */
   async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, state: State, aside: boolean): Promise<void> {
     if (ring === null) return;
     const { owned } = await this.#persist(async (tx) => {

@@ -10,7 +10,9 @@ const DRIFT_WARN_MS = 2_000;
 /** Times of daemons that share a database stand side by side in one list; beyond this their order misleads. */
 const DATABASE_WARN_MS = 1_000;
 
-/** The wall clock is set, was not moved since the process began, and agrees with the database's where leases use that. */
+/**
+ * The wall clock is set, was not moved since the process began, and agrees with the database's where leases use that.
+ */
 export async function examineClock(facts: Facts): Promise<Finding> {
   const { clock, began } = facts;
   const now = clock.now();

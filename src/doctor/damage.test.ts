@@ -118,7 +118,8 @@ describe('damage of the store', () => {
   });
 
   // SQLite keeps no check sums of pages. A flip in the text of a job, or in room that no row uses, leaves a well-formed
-  // database: of 1,000 random flips this finds 32 % (28 % fall on zeros). The share is stated, so that it can only grow.
+  // database: of 1,000 random flips this finds 32 % (28 % fall on zeros). The share is stated, so that it can only
+  // grow.
   test('F34: of one flipped bit at each of fifty random places a fifth is found', async (t) => {
     let seed = 42;
     const random = (): number => {

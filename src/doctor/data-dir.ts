@@ -11,8 +11,9 @@ const NAMED_MAX = 10;
 /**
  * The data directory and what lies directly in it: there, ours, closed to other users.
  *
- * The files are only asked about, never opened: closing any descriptor of a file drops all POSIX locks that this process
- * has on it, and with them SQLite's; another process could then remove the write-ahead log under a running daemon.
+ * The files are only asked about, never opened: closing any descriptor of a file drops all POSIX locks that this
+ * process has on it, and with them SQLite's; another process could then remove the write-ahead log under a running
+ * daemon.
  */
 export async function examineDataDir({ paths }: Facts): Promise<Finding> {
   let names: string[];

@@ -50,7 +50,9 @@ describe('the doctor', () => {
   });
   after(() => home.remove());
 
-  /** Examines with `otherwise` and demands that exactly the entries in `expected` differ from a healthy installation. */
+  /**
+   * Examines with `otherwise` and demands that exactly the entries in `expected` differ from a healthy installation.
+   */
   async function demand(
     otherwise: Partial<DoctorParts>,
     expected: Record<string, string>,

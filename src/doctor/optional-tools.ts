@@ -6,9 +6,9 @@ import { ManifestError, readManifest, type ToolchainManifest } from './toolchain
 const NO_MANIFEST: ToolchainManifest = { imageRef: null, pins: new Map() };
 
 /**
- * The versions of the tools that jobs may need, compared with the manifest that SVC_TOOLCHAIN_MANIFEST names: off-pin is
- * `warn`, without a manifest all is `unknown`. What is missing, or prints no version that we understand, is named and
- * changes nothing.
+ * The versions of the tools that jobs may need, compared with the manifest that SVC_TOOLCHAIN_MANIFEST names: off-pin
+ * is `warn`, without a manifest all is `unknown`. What is missing, or prints no version that we understand, is named
+ * and changes nothing.
  */
 export async function examineOptionalTools({ clock, settings, path }: Facts): Promise<Finding> {
   const [answers, manifest] = await Promise.all([

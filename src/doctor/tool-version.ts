@@ -27,7 +27,8 @@ export const TOOLS: readonly Tool[] = [
   // On standard error: `OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.14 4 Jun 2024`.
   { name: 'ssh', args: ['-V'], version: /^OpenSSH_(\d[\w.+-]{0,40})/m },
   { name: 'git', args: ['--version'], version: /^git version (\d[\w.+-]{0,40})/m },
-  // `ping from iputils 20221126`, before 2020 `ping utility, iputils-s20190709`, of inetutils `ping (GNU inetutils) 2.4`.
+  // `ping from iputils 20221126`, before 2020 `ping utility, iputils-s20190709`, of inetutils `ping (GNU inetutils)
+  // 2.4`.
   { name: 'ping', args: ['-V'], version: /(?:\biputils[ -]s?|\(GNU inetutils\) )(\d[\w.+-]{0,40})/m },
 ];
 
@@ -50,7 +51,10 @@ export async function askTool(tool: Tool, path: string, clock: Clock): Promise<T
   return version === undefined ? { kind: 'unparseable' } : { kind: 'version', version };
 }
 
-/** The first executable file of that name. Relative entries of PATH are passed over: they mean wherever the daemon was started. */
+/**
+ * The first executable file of that name. Relative entries of PATH are passed over: they mean wherever the daemon was
+ * started.
+ */
 export async function findProgram(name: string, path: string): Promise<string | null> {
   for (const folder of path.split(delimiter)) {
     if (!isAbsolute(folder)) continue;

@@ -112,7 +112,10 @@ export function canonicalAddress(text: string): string | null {
     : dotted(Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex'));
 }
 
-/** The class of the place that packets to an IP literal reach; null for text that is none. A carrier is public only where all that it carries is. */
+/**
+ * The class of the place that packets to an IP literal reach; null for text that is none. A carrier is public only
+ * where all that it carries is.
+ */
 export function classifyAddress(text: string): AddressClass | null {
   const address = canonicalAddress(text);
   if (address === null || isIPv4(address)) return address === null ? null : classOf(address);
@@ -122,13 +125,19 @@ export function classifyAddress(text: string): AddressClass | null {
   return classes.find((each) => each !== 'public') ?? 'public';
 }
 
-/** The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null is `a malformed address`. */
+/**
+ * The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null is `a malformed
+ * address`.
+ */
 export function addressWords(kind: AddressClass | null): string {
   const word = kind ?? 'malformed';
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word} address`;
 }
 
-/** The part of an address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. The text is in canonical form. */
+/**
+ * The part of an address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. The text is in
+ * canonical form.
+ */
 export function customerPrefix(address: string): string {
   return isIPv4(address) ? address : `${bytesOf(address).toString('hex', 0, 8)}::/64`;
 }
@@ -138,7 +147,9 @@ export interface AddressSet {
   includes(address: string): boolean;
 }
 
-/** Null where one of the texts is no prefix (`10.0.0.0/8`, `fd00::/8`) and no address, which counts as a prefix of one. */
+/**
+ * Null where one of the texts is no prefix (`10.0.0.0/8`, `fd00::/8`) and no address, which counts as a prefix of one.
+ */
 export function addressSet(prefixes: readonly string[]): AddressSet | null {
   const parsed = prefixes.map(parsePrefix);
   if (!parsed.every((each) => each !== null)) return null;
@@ -153,7 +164,10 @@ export interface Prefix {
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/** Null for text that is none. IPv4-mapped IPv6 is none: canonical addresses never have that form, so it would cover nothing. */
+/**
+ * Null for text that is none. IPv4-mapped IPv6 is none: canonical addresses never have that form, so it would cover
+ * nothing.
+ */
 export function parsePrefix(text: string): Prefix | null {
   const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const max = isIPv4(address) ? IPV4_BITS : IPV6_BITS;

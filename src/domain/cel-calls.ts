@@ -43,7 +43,9 @@ const DURATION_PARTS = new Set(['getHours', 'getMinutes', 'getSeconds', 'getMill
 /** Its results are types, which have no names here to compare them with. */
 const UNUSABLE = new Set(['type']);
 
-/** What a call yields. Checks the function and its operands; charges what it costs beyond one step. Throws CelRefused. */
+/**
+ * What a call yields. Checks the function and its operands; charges what it costs beyond one step. Throws CelRefused.
+ */
 export function callShape(site: CallSite): CelShape {
   const { call, shapeOf } = site;
   if (!OPERATORS.has(call.function)) checkFunction(site);

@@ -8,7 +8,9 @@ import { BOOL, type CelShape, join, NOTHING, NUMBER, weight, word } from './cel-
 const NODES_MAX = 2_000;
 /** Far below the depth at which this walk or an evaluation would overflow the stack. */
 const DEPTH_MAX = 100;
-/** A loop inside of a loop runs over so many written elements at most, so that the cost stays linear in the outer one. */
+/**
+ * A loop inside of a loop runs over so many written elements at most, so that the cost stays linear in the outer one.
+ */
 export const INNER_LOOP_MAX = 100;
 /** Steps that an evaluation over everything that was reckoned with may take: measured at 0.1 to 0.3 µs each. */
 export const STEPS_MAX = 5_000_000;
@@ -47,9 +49,9 @@ export interface CheckOptions {
 }
 
 /**
- * Checks names, calls, patterns, size and cost of a parsed expression, and says what it yields. The library itself would
- * answer an unknown name with an error at run time, and would look through lists of lists for seconds. Also lets its
- * loops collect by appending. Throws CelRefused.
+ * Checks names, calls, patterns, size and cost of a parsed expression, and says what it yields. The library itself
+ * would answer an unknown name with an error at run time, and would look through lists of lists for seconds. Also lets
+ * its loops collect by appending. Throws CelRefused.
  */
 export function checkExpression(expr: Expr, options: CheckOptions): CelShape {
   const { environment, refuse, macro, roots, stepsMax = STEPS_MAX } = options;

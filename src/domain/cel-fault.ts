@@ -23,7 +23,10 @@ export function isZoneFault(message: string): boolean {
   return ZONE.test(message);
 }
 
-/** The types that an operator or a function was given and has no form for, as ` (int, double)`; nothing else is passed on. */
+/**
+ * The types that an operator or a function was given and has no form for, as ` (int, double)`; nothing else is passed
+ * on.
+ */
 function typesOf(message: string): string {
   const given = /^found no matching overload for '?[@\w!?:<>=+*/%&|[\]-]+'? applied to '([^']*)'$/.exec(message)?.[1];
   const types = given?.replaceAll('google.protobuf.', '').match(/\w+/g) ?? [];

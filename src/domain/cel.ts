@@ -68,7 +68,8 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
 }
 
 /**
- * Reads an expression and checks its names, its operands and what it costs (at most `stepsMax` steps). Throws CelRefused.
+ * Reads an expression and checks its names, its operands and what it costs (at most `stepsMax` steps). Throws
+ * CelRefused.
  */
 export async function checkCel(
   text: string,
@@ -179,7 +180,8 @@ function outcomeOf(
   text: string,
   place: (id: bigint | undefined) => string,
 ): CelOutcome {
-  // An error of the library is an Error whose stack nobody sees: without, 80,000 evaluations/s miss a label; with, 25,000.
+  // An error of the library is an Error whose stack nobody sees: without, 80,000 evaluations/s miss a label; with,
+  // 25,000.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

@@ -53,7 +53,9 @@ export class Failure extends Error {
   }
 }
 
-/** Wraps anything thrown into a Failure; what is no Failure becomes `internal` without its text, which may hold values. */
+/**
+ * Wraps anything thrown into a Failure; what is no Failure becomes `internal` without its text, which may hold values.
+ */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return new Failure('internal', 'An unexpected error occurred; the log of the daemon has the details.');

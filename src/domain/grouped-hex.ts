@@ -12,9 +12,10 @@ import {
 import type { Redactor } from './pattern-replacer.ts';
 
 /**
- * Finds secret values in hex digits, however a tool groups them: `aa:bb:cc`, `AA-BB`, `aabb ccdd`, `0xaa, 0xbb`, `\xaa`,
- * and the lines of xxd, od and hexdump. Digits are read past the separators between them; any 6 bytes in a row of a value
- * count, so that it is found in each line of a dump that holds so much of it. Plain text costs 0.6 ns a byte, digits alone 2.5 ns.
+ * Finds secret values in hex digits, however a tool groups them: `aa:bb:cc`, `AA-BB`, `aabb ccdd`, `0xaa, 0xbb`,
+ * `\xaa`, and the lines of xxd, od and hexdump. Digits are read past the separators between them; any 6 bytes in a row
+ * of a value count, so that it is found in each line of a dump that holds so much of it. Plain text costs 0.6 ns a
+ * byte, digits alone 2.5 ns.
  */
 
 /** From one window to the next of the same value: 2 digits, or 4 where a tool prints words. */
@@ -31,7 +32,9 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
-/** Replaces what the windows cover in one stream. Never holds back more than 11 digits with the separators between them. */
+/**
+ * Replaces what the windows cover in one stream. Never holds back more than 11 digits with the separators between them.
+ */
 export class GroupedHexReplacer implements Redactor {
   readonly #windows: HexWindows;
   readonly #mark: Buffer;
@@ -80,7 +83,10 @@ export class GroupedHexReplacer implements Redactor {
     return rest;
   }
 
-  /** Reads digits and separators up to and with the first byte that is neither. All that changes with each byte is local: this is where the time goes. */
+  /**
+   * Reads digits and separators up to and with the first byte that is neither. All that changes with each byte is
+   * local: this is where the time goes.
+   */
   #read(data: Buffer, from: number, held: number): number {
     const low = this.#windows.low;
     let window = 0;
@@ -134,7 +140,10 @@ export class GroupedHexReplacer implements Redactor {
     return -1 - (isZero ? Math.min(start, this.#startOfPart(data, end - 1, digits - 1)) : start);
   }
 
-  /** Where the longest part of the last digits stands that may be the start of a value; the end of the data where there is none. */
+  /**
+   * Where the longest part of the last digits stands that may be the start of a value; the end of the data where there
+   * is none.
+   */
   #startOfPart(data: Buffer, last: number, digits: number): number {
     for (let count = Math.min(digits, RUN_DIGITS - 1); count > 0; count -= 1) {
       const start = placeOf(data, last, count);
@@ -206,8 +215,9 @@ function placeOf(data: Buffer, last: number, count: number): number {
 }
 
 /**
- * The next place where 12 digits and separators stand in a row, or the last bytes, which may be the start of such a row.
- * `from` is behind a byte that is neither. Looks at the last two of 12 bytes first, and in plain text at few others.
+ * The next place where 12 digits and separators stand in a row, or the last bytes, which may be the start of such a
+ * row. `from` is behind a byte that is neither. Looks at the last two of 12 bytes first, and in plain text at few
+ * others.
  */
 function nextRun(data: Buffer, from: number, shifts: Uint8Array): number {
   const { length } = data;

@@ -1,6 +1,7 @@
 /**
- * Bytes of a value that must follow each other: fewer would be met by chance, and in a dump at most 5 stay at the ends of
- * a line, as in other folded texts. They are found as windows of 4 bytes that overlap, because 32 bits are one number.
+ * Bytes of a value that must follow each other: fewer would be met by chance, and in a dump at most 5 stay at the ends
+ * of a line, as in other folded texts. They are found as windows of 4 bytes that overlap, because 32 bits are one
+ * number.
  */
 const VALUE_BYTES_MIN = 6;
 export const RUN_DIGITS = VALUE_BYTES_MIN * 2;
@@ -21,7 +22,10 @@ for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
 }
 for (const separator of ' \t:-,\\xX') KINDS[separator.charCodeAt(0)] = SEPARATOR;
 
-/** By the last two of 12 bytes: how many bytes further a run of 12 begins at the earliest when these can't be in the digits of a value. */
+/**
+ * By the last two of 12 bytes: how many bytes further a run of 12 begins at the earliest when these can't be in the
+ * digits of a value.
+ */
 const NO_VALUES = new Uint8Array(65_536).fill(RUN_DIGITS - 1);
 for (let pair = 0; pair < NO_VALUES.length; pair += 1) if (KINDS[pair & 0xff] === OTHER) NO_VALUES[pair] = RUN_DIGITS;
 const SEPARATORS = Array.from(KINDS.keys()).filter((byte) => KINDS[byte] === SEPARATOR);
@@ -32,7 +36,10 @@ export class HexWindows {
   readonly #sorted: Uint32Array;
   /** By the low 16 bits of a window: 1 where there is one. */
   readonly low = new Uint8Array(LOW_BITS + 1);
-  /** As NO_VALUES, with 0 for two bytes that stand side by side in the digits of these values. The bytes of a text begin with few digits: hardly two letters of prose may. */
+  /**
+   * As NO_VALUES, with 0 for two bytes that stand side by side in the digits of these values. The bytes of a text begin
+   * with few digits: hardly two letters of prose may.
+   */
   readonly shifts: Uint8Array;
 
   constructor(values: readonly Buffer[]) {
@@ -89,7 +96,10 @@ function shiftsOf(bytes: Buffer): Uint8Array {
   return shifts;
 }
 
-/** In the order of the bytes, and with each two swapped, as od and hexdump print words. A window of one byte repeated says nothing. */
+/**
+ * In the order of the bytes, and with each two swapped, as od and hexdump print words. A window of one byte repeated
+ * says nothing.
+ */
 function windowsOf(value: Buffer): number[] {
   const windows: number[] = [];
   for (

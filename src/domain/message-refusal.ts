@@ -1,4 +1,7 @@
-/** Why messages of a webhook are refused, and the words of the doctor for it. A refused message left no event but one that says so. */
+/**
+ * Why messages of a webhook are refused, and the words of the doctor for it. A refused message left no event but one
+ * that says so.
+ */
 export const MESSAGE_REFUSALS = {
   too_large: 'too large',
   too_many_alerts: 'too many alerts',

@@ -3,7 +3,10 @@ import { describe, it } from 'node:test';
 import { isId } from '../lib/id.ts';
 import { NAME } from './name.ts';
 
-/** What would be an option, a path, another argument, another line or a look-alike, where a name is put on a command line. */
+/**
+ * What would be an option, a path, another argument, another line or a look-alike, where a name is put on a command
+ * line.
+ */
 const PAYLOADS = [
   '-',
   '--',

@@ -16,7 +16,10 @@ export function plainAddress(address: string): string {
   return canonicalAddress(bare) ?? bare;
 }
 
-/** The name of the group that an address belongs to: the first that covers it; `away` where none does, and wherever any excludes it. */
+/**
+ * The name of the group that an address belongs to: the first that covers it; `away` where none does, and wherever any
+ * excludes it.
+ */
 export function classify(address: string, groups: readonly Netgroup[]): string {
   const plain = plainAddress(address);
   if (groups.some((group) => group.excludes(plain))) return AWAY;

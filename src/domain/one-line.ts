@@ -1,8 +1,9 @@
 declare const oneLineMark: unique symbol;
 
 /**
- * Text of one line that nothing in it can break, turn around or hide: what messages to people are made of, because senders
- * choose parts of them. Only `oneLine` makes one, so the compiler finds a message with text that did not pass it.
+ * Text of one line that nothing in it can break, turn around or hide: what messages to people are made of, because
+ * senders choose parts of them. Only `oneLine` makes one, so the compiler finds a message with text that did not pass
+ * it.
  */
 export type OneLine = string & { readonly [oneLineMark]: true };
 

@@ -44,7 +44,10 @@ export interface BurstStep {
 
 const WAIT: BurstStep = { singles: 0, fold: false };
 
-/** Nothing waits for longer than a minute: a page that counts comes GATHER_MS after the first that it counts, or a minute after the one before. */
+/**
+ * Nothing waits for longer than a minute: a page that counts comes GATHER_MS after the first that it counts, or a
+ * minute after the one before.
+ */
 export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStanding): BurstStep {
   if (waiting === 0 || folded > 0) return WAIT;
   const room = Math.max(0, SINGLE_MAX - shown);

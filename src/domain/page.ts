@@ -3,7 +3,10 @@ import { formatDuration } from './duration.ts';
 import { type OneLine, oneLine } from './one-line.ts';
 import { JOB_STATES, type JobKind, type JobState } from './job.ts';
 
-/** What people are told of, and in which words. A page never holds a value that an operator gave: names, states and counts only. */
+/**
+ * What people are told of, and in which words. A page never holds a value that an operator gave: names, states and
+ * counts only.
+ */
 
 export const PAGE_KINDS = ['approval', 'approvals', 'reminder', 'decided', 'job', 'jobs', 'rule', 'rules', 'deadman', 'test'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
@@ -56,7 +59,10 @@ export type PageFacts =
   /** More came at once than a person would read one by one. */
   | { readonly kind: 'approvals'; readonly count: number }
   | EndedFacts
-  /** Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different runbooks, one more than a page names. */
+  /**
+   * Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different
+   * runbooks, one more than a page names.
+   */
   | { readonly kind: 'jobs'; readonly count: number; readonly names: readonly string[]; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly first: readonly EndedFacts[] }
   | MatchedFacts
   | { readonly kind: 'rules'; readonly rule: string; readonly count: number; readonly names: readonly string[]; readonly first: readonly MatchedFacts[] }
@@ -155,7 +161,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** How much time there is, as exact as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h left`. */
+/**
+ * How much time there is, as exact as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h
+ * left`.
+ */
 export function timeLeft(ms: number): string {
   if (ms < SECOND_MS / 2) return 'no time left';
   // Two units at most, and seconds only where they matter. Rounded, because an hour that began a moment ago is an hour.

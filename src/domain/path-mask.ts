@@ -20,7 +20,10 @@ export function pathForms({ run, data }: HiddenFolders): PathForm[] {
   return [...data.flatMap((path) => formsOf(path, DATA_WORD)), ...formsOf(run, RUN_WORD)];
 }
 
-/** As it is, as JSON and as a URL has it. A folder directly below the root, such as `/data`, only where a name follows: `/database` is another. */
+/**
+ * As it is, as JSON and as a URL has it. A folder directly below the root, such as `/data`, only where a name follows:
+ * `/database` is another.
+ */
 function formsOf(path: string, word: string): PathForm[] {
   const names = path.split('/').filter((name) => name !== '');
   if (names.length === 0) return [];

@@ -17,11 +17,11 @@ export interface PlanViewOptions {
  * Turns what `terraform show -json` printed of a plan, parsed, into what is kept of it.
  *
  * Entries stand in terraform's order, replacements behind what is destroyed for good. An entry has the attributes that
- * differ, in the order of their names; what is known only after the apply is shown but is no change of its own: an update
- * stands here because terraform says update. Attributes in parentheses are facts that no attribute tells: `(address)` of
- * a resource that also moves, `(import)`, `(state)` of one that is forgotten, `(action)` of an action that is not known
- * here. A resource that only moves, or is imported as it is, is a no-op and no entry; the summary counts it. `line_count`
- * is the lines of a rendering: one for each entry and each attribute.
+ * differ, in the order of their names; what is known only after the apply is shown but is no change of its own: an
+ * update stands here because terraform says update. Attributes in parentheses are facts that no attribute tells:
+ * `(address)` of a resource that also moves, `(import)`, `(state)` of one that is forgotten, `(action)` of an action
+ * that is not known here. A resource that only moves, or is imported as it is, is a no-op and no entry; the summary
+ * counts it. `line_count` is the lines of a rendering: one for each entry and each attribute.
  *
  * `planned` is for policy only and has the addresses as they are: a rule about an address must not miss it because a
  * part of it is hidden from people. Throws an Error that quotes no value where the shape is not that of a plan.

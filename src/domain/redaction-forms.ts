@@ -7,11 +7,14 @@ import { isUtf8 } from 'node:buffer';
  * encrypts or colours within is not recognised. Hex digits in groups are no forms: see grouped-hex.ts.
  */
 
-/** An encoding shorter than this would be met by chance, in a commit id or a time. The value itself is always a form. */
+/**
+ * An encoding shorter than this would be met by chance, in a commit id or a time. The value itself is always a form.
+ */
 export const SHORT_BYTES = 6;
 /**
  * Above this, where values are keys and not words, the rare forms are left out: a form costs 36 bytes of memory and
- * 0.3 us of the start for each of its bytes. A PEM key of 3 KB with every form took 70 ms and 6 MB, without them 17 ms and 4 MB.
+ * 0.3 us of the start for each of its bytes. A PEM key of 3 KB with every form took 70 ms and 6 MB, without them 17 ms
+ * and 4 MB.
  */
 export const EVERY_FORM_UP_TO_BYTES = 512;
 /** Of a longer value only so much is looked for, so that one value never holds up the daemon for more than 0.2 s. */
@@ -25,11 +28,17 @@ const BASE64_WIDTHS = [64, COREUTILS_WIDTH];
 const HEX_WIDTHS = [60];
 
 const ALWAYS_PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
-/** What the usual encoders leave as it is: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI, none. */
+/**
+ * What the usual encoders leave as it is: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI,
+ * none.
+ */
 const URL_PLAIN = ['~', "~!*'()"].map(plainBytes);
 const URL_PLAIN_RARE = ['*', '~/', "~!*'();/?:@&=+$,#", ''].map(plainBytes);
 
-/** Each form once, the value itself first. Line ends around the value are not part of it: `echo` adds one and `$(…)` takes it away. */
+/**
+ * Each form once, the value itself first. Line ends around the value are not part of it: `echo` adds one and `$(…)`
+ * takes it away.
+ */
 export function secretForms(value: Buffer): Buffer[] {
   const bytes = withoutLineEnds(value).subarray(0, LONGEST_VALUE_BYTES);
   if (bytes.length === 0) return [];
@@ -94,7 +103,10 @@ function base64Twice(bytes: Buffer): string[] {
   return [...twice, ...foldedAt(twice[0] ?? '', COREUTILS_WIDTH)];
 }
 
-/** As Windows stores and prints text, either end of each unit first: the NUL at the outside is no part of the form. Base64 of it, too, as PowerShell takes it. */
+/**
+ * As Windows stores and prints text, either end of each unit first: the NUL at the outside is no part of the form.
+ * Base64 of it, too, as PowerShell takes it.
+ */
 function utf16Forms(bytes: Buffer): string[] {
   if (!isUtf8(bytes)) return [];
   const little = Buffer.from(bytes.toString(), 'utf16le');
@@ -113,7 +125,9 @@ function hexForms(bytes: Buffer): string[] {
   return [lower, lower.toUpperCase(), ...folded];
 }
 
-/** Whole, and line by line: a tool that starts others, such as terraform, puts its own words before each of their lines. */
+/**
+ * Whole, and line by line: a tool that starts others, such as terraform, puts its own words before each of their lines.
+ */
 function foldedAt(form: string, width: number): string[] {
   if (form.length <= width) return [];
   const lines = form.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];

@@ -20,7 +20,10 @@ export class PatternSearch {
   readonly #window: number;
   readonly #shifts: Uint8Array;
 
-  /** `patterns` are not empty, and none is; `kinds` says what each is, 0 where it says nothing. Build time and memory grow with the sum of their lengths: 36 bytes each. */
+  /**
+   * `patterns` are not empty, and none is; `kinds` says what each is, 0 where it says nothing. Build time and memory
+   * grow with the sum of their lengths: 36 bytes each.
+   */
   constructor(patterns: readonly Buffer[], kinds: readonly number[] = []) {
     const trie = buildTrie(patterns, kinds);
     this.#patterns = patterns;
@@ -38,8 +41,8 @@ export class PatternSearch {
 
   /**
    * Goes on from `state` (0 at the start of a stream) over `data`, and tells of every position where patterns end:
-   * `found(end, length, kind)` with the offset after the match, and length and kind of the longest pattern that ends there,
-   * which covers the others. Answers the state after `data`.
+   * `found(end, length, kind)` with the offset after the match, and length and kind of the longest pattern that ends
+   * there, which covers the others. Answers the state after `data`.
    */
   scan(data: Buffer, state: number, found: (end: number, length: number, kind: number) => void): number {
     let at = 0;
@@ -203,7 +206,10 @@ function byDepth(depth: Int32Array): Int32Array {
   return sorted;
 }
 
-/** By a pair of bytes at the end of the window: how far no pattern can start; and whether a pattern starts with the pair. */
+/**
+ * By a pair of bytes at the end of the window: how far no pattern can start; and whether a pattern starts with the
+ * pair.
+ */
 function buildShifts(patterns: readonly Buffer[], window: number): Uint8Array {
   const shifts = new Uint8Array(256 * 256).fill(Math.max(1, window - 1));
   if (window < 2) return shifts;

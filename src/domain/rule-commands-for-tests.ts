@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { ActionRefused, compileAction } from './rule-fill.ts';
 
-/** The words of a command as one would type them: an `X` that is in no word of capitals is what comes from the event, and `'…'` holds one word together. */
+/**
+ * The words of a command as one would type them: an `X` that is in no word of capitals is what comes from the event,
+ * and `'…'` holds one word together.
+ */
 function words(line: string): string[] {
   return Array.from(line.matchAll(/'([^']*)'|\S+/g), ([whole, quoted]) =>
     (quoted ?? whole).replaceAll(/(?<![A-Z])X(?![A-Z_])/g, '${event.name}'),

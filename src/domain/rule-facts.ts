@@ -63,7 +63,10 @@ export function isTextField(field: string): field is TextField {
   return (TEXT_FIELDS as readonly string[]).includes(field);
 }
 
-/** A text of the event as an expression sees it: what the sender did not give is empty, so that a comparison is false and no error. */
+/**
+ * A text of the event as an expression sees it: what the sender did not give is empty, so that a comparison is false
+ * and no error.
+ */
 export function eventText(facts: EventFacts, field: TextField): string {
   return facts[field] ?? '';
 }

@@ -4,8 +4,8 @@ import { ActionRefused, compileAction } from './rule-fill.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * Why this version refuses a rule that is stored, which an earlier one may have taken: the field, and what is wrong with
- * it; null where it takes it. Such a rule is an error at each event. Takes some milliseconds.
+ * Why this version refuses a rule that is stored, which an earlier one may have taken: the field, and what is wrong
+ * with it; null where it takes it. Such a rule is an error at each event. Takes some milliseconds.
  */
 export async function ruleFault({ when, action }: Pick<Rule, 'when' | 'action'>): Promise<string | null> {
   try {

@@ -22,7 +22,10 @@ export function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
   return refused('when', start, `character ${offset - start.offset + 1}: ${fault.what}`);
 }
 
-/** The refusal of a field of an action, with the line of that field; of a command with that of the word, where it is one word's. */
+/**
+ * The refusal of a field of an action, with the line of that field; of a command with that of the word, where it is one
+ * word's.
+ */
 export function actionRefused(action: YamlValue, { field, what, word }: ActionRefused): Failure {
   const value = (action.kind === 'map' ? action.fields.get(field) : undefined) ?? action;
   const faulty = value.kind === 'list' && word !== null ? value.items[word] : undefined;

@@ -117,7 +117,10 @@ export async function compileAction(action: Action): Promise<CompiledAction> {
   }
 }
 
-/** Refuses what the expressions of an action do with constants alone; for one that is being defined, behind compileAction. Throws ActionRefused. */
+/**
+ * Refuses what the expressions of an action do with constants alone; for one that is being defined, behind
+ * compileAction. Throws ActionRefused.
+ */
 export async function lintAction(action: Action): Promise<void> {
   switch (action.kind) {
     case 'command':

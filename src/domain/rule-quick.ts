@@ -2,7 +2,10 @@ import type { Expr } from './cel-env.ts';
 import type { EventFacts } from './event.ts';
 import { isEvent, isPairs, selection, textOf, textRead } from './rule-reads.ts';
 
-/** What an expression yields for an event; undefined where only the CEL library can tell, such as that a label is missing. */
+/**
+ * What an expression yields for an event; undefined where only the CEL library can tell, such as that a label is
+ * missing.
+ */
 export type Quick = (facts: EventFacts) => boolean | undefined;
 
 /** Of a text and a constant. A prefix or a part of one is the same in code units and in code points. */
@@ -15,8 +18,8 @@ const COMPARISONS: Readonly<Record<string, (text: string, constant: string) => b
 };
 
 /**
- * The way to answer an expression without the library, which takes some ten times as long: most rules compare texts of the
- * event with constants. Null where nothing of it can be answered so.
+ * The way to answer an expression without the library, which takes some ten times as long: most rules compare texts of
+ * the event with constants. Null where nothing of it can be answered so.
  */
 export function quickOf(expr: Expr): Quick | null {
   const { exprKind } = expr;

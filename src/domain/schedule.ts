@@ -10,7 +10,9 @@ export type ScheduledAction = Exclude<Action, { kind: 'notify' }>;
 /** What may be done with a workspace, each named by a field of its own. */
 export const SCHEDULED_RUNS = ['plan', 'drift', 'apply', 'destroy'] as const;
 
-/** Where nobody names a time zone: machines of several zones may share one store, so it is never that of the machine. */
+/**
+ * Where nobody names a time zone: machines of several zones may share one store, so it is never that of the machine.
+ */
 export const TIMEZONE_DEFAULT = 'UTC';
 /** Longer lines say nothing that a shorter one can't. */
 const CRON_CHARACTERS_MAX = 200;

@@ -2,9 +2,13 @@
 const SUBPATH_CHARACTERS_MAX = 400;
 /** What file systems take as one name, in bytes. */
 const PART_BYTES_MAX = 255;
-/** Control and format characters, lone surrogates, line and paragraph separators: none of them can be seen in a list. */
+/**
+ * Control and format characters, lone surrogates, line and paragraph separators: none of them can be seen in a list.
+ */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-/** A dot, a slash, a backslash or a NUL in the disguise of a URL: nothing here decodes one, and nothing later should. */
+/**
+ * A dot, a slash, a backslash or a NUL in the disguise of a URL: nothing here decodes one, and nothing later should.
+ */
 const ENCODED = /%(?:25)*(?:00|2e|2f|5c)/i;
 /** What a copy leaves out holds no root. */
 const LEFT_OUT = /^\.(?:git|terraform)$/i;

@@ -7,7 +7,9 @@ export const YAML_BYTES_MAX = 65_536;
 /** Levels of lists and maps; the parser calls itself for each. */
 const DEPTH_MAX = 20;
 const TOO_DEEP = 'it is nested too deeply';
-/** Of lists, maps and `${…}` in one file. 60,000 kept the parser busy for 1.9 s before it gave up, 2,000 for 0.2 s. */
+/**
+ * Of lists, maps and `${…}` in one file. 60,000 kept the parser busy for 1.9 s before it gave up, 2,000 for 0.2 s.
+ */
 const BRACKETS_MAX = 2_000;
 /** Of the parser's own words, which may repeat the file's. */
 const FAULT_CHARACTERS_MAX = 120;

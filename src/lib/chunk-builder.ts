@@ -39,7 +39,9 @@ const COMPRESS = { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } }
 /** One for the process: it holds no block between two calls, and its context is 1 MB. */
 const compressor = new FrameCompressor();
 
-/** Gathers events, raw, until it is full or encoded. A method that answers 0 or false found no room and took nothing. */
+/**
+ * Gathers events, raw, until it is full or encoded. A method that answers 0 or false found no room and took nothing.
+ */
 export class ChunkBuilder {
   readonly firstSeq: number;
   readonly buffer: Buffer;

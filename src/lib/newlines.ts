@@ -5,7 +5,8 @@ const ONES = 0x01010101;
 
 /**
  * How many bytes of `data` from `start` up to `end` are newlines. Four bytes at a time: 256 KiB take 0.07 ms with
- * lines of 100 bytes and 0.11 with lines of two; a search for each newline takes 0.10 and 4.6, a loop over the bytes 0.21.
+ * lines of 100 bytes and 0.11 with lines of two; a search for each newline takes 0.10 and 4.6, a loop over the bytes
+ * 0.21.
  */
 export function countNewlines(data: Buffer, start: number, end: number): number {
   let count = 0;

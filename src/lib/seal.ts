@@ -46,7 +46,10 @@ export type MacPurpose = 'ledger' | 'order';
 
 /** The key file. */
 export interface SealKeeper {
-  /** Reads the file again where it has changed; makes it where there is none yet and the store needs none. Throws Failure. */
+  /**
+   * Reads the file again where it has changed; makes it where there is none yet and the store needs none. Throws
+   * Failure.
+   */
   keyring(): Promise<Keyring>;
   /** As `keyring`, for who only looks: makes nothing, null where there is no file. */
   find(): Promise<Keyring | null>;

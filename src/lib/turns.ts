@@ -49,7 +49,10 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** As `items.map(piece)`. The first pieces are done at once where this turn has time left. Rejects with what `piece` throws. */
+  /**
+   * As `items.map(piece)`. The first pieces are done at once where this turn has time left. Rejects with what `piece`
+   * throws.
+   */
   each<T, R>(items: readonly T[], piece: (item: T) => R): Promise<R[]> {
     return new Promise((resolve, reject) => {
       const done: R[] = [];

@@ -38,9 +38,10 @@ export interface LinkOrder {
 }
 
 /**
- * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws not_found, conflict
- * where nothing is left to decide, and forbidden where the recipient may not decide, or asked for what is decided, or
- * where who makes the links (an owner) asked for it: the link would be a way around the second person.
+ * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws
+ * not_found, conflict where nothing is left to decide, and forbidden where the recipient may not decide, or asked for
+ * what is decided, or where who makes the links (an owner) asked for it: the link would be a way around the second
+ * person.
  */
 export async function mintLinks(
   tx: Tx,

@@ -24,7 +24,10 @@ const LOOK_MS = 2_000;
 const STREAMS = 8;
 /** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
 const STREAM_LIFETIME_MS = 900_000;
-/** A stream keeps its place for this long; the `Retry-After` of who is refused is the same. A reader that stopped holds it no longer. */
+/**
+ * A stream keeps its place for this long; the `Retry-After` of who is refused is the same. A reader that stopped holds
+ * it no longer.
+ */
 const STREAM_KEPT_MS = 30_000;
 
 const id = field.id('apr');
@@ -95,7 +98,8 @@ const plan = readOperation({
     if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
     const json = await planViewJson(context, artifactId);
     if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
-    // As it was projected when the plan was made. It is not parsed, and stays bytes: of 5,000 resources each takes longer than all else.
+    // As it was projected when the plan was made. It is not parsed, and stays bytes: of 5,000 resources each takes
+    // longer than all else.
     return replyEncoded('approval.plan', json);
   },
 });

@@ -8,7 +8,9 @@ import { readOperation, writeOperation, type Operation } from './operation.ts';
 import { reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
-/** When a webhook was heard is noted once a second at most, and looked at once a second: less would page for nothing. */
+/**
+ * When a webhook was heard is noted once a second at most, and looked at once a second: less would page for nothing.
+ */
 const EVERY_MIN_MS = 10_000;
 const EVERY_MAX_MS = 30 * 86_400_000;
 

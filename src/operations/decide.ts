@@ -72,7 +72,10 @@ async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promi
   return to;
 }
 
-/** Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone when it is refused. */
+/**
+ * Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone
+ * when it is refused.
+ */
 export async function recordRefusal(
   store: Pick<Store, 'write'>,
   { name: principal, owner, via }: Decider,

@@ -1,4 +1,6 @@
-/** What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face. */
+/**
+ * What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face.
+ */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { REASON_MAX, type Decision, type Origin } from '../domain/approval.ts';
@@ -105,7 +107,9 @@ export async function visitLink(home: Home, visit: LinkVisit): Promise<DecisionP
   return link === null ? UNKNOWN : pageOf(home, link, visit.token, false);
 }
 
-/** What the form of a page sends back. It follows from the token, so nothing is stored, and gives nothing without it. */
+/**
+ * What the form of a page sends back. It follows from the token, so nothing is stored, and gives nothing without it.
+ */
 export function proofOf(token: string): string {
   return linkHash(`form:${token}`);
 }
@@ -113,7 +117,8 @@ export function proofOf(token: string): string {
 /**
  * Decides as the link says, once, in the name of its recipient: by the form of the page, or by one tap where that is
  * allowed. Answers `outcome` with `fresh` where it did; every
- * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is busy.
+ * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is
+ * busy.
  */
 export async function decideByLink(
   home: Home,

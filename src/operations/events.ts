@@ -12,8 +12,8 @@ import { reply, replyPages } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 /**
- * Rows read at a time: a longer list is sent while it is read. What is under way when memory is tidied up is kept for long:
- * with 500 rows a list of 300,000 took 104 MB, with 100 it takes 64, and 50 with the limit that bin/svc sets.
+ * Rows read at a time: a longer list is sent while it is read. What is under way when memory is tidied up is kept for
+ * long: with 500 rows a list of 300,000 took 104 MB, with 100 it takes 64, and 50 with the limit that bin/svc sets.
  */
 const PAGE = 100;
 

@@ -24,7 +24,9 @@ export function refusalOf(error: unknown): MessageRefusal | null {
   return error instanceof Failure ? (REFUSAL_OF_CODE[error.code] ?? null) : null;
 }
 
-/** Counts refused messages in the store. Nobody waits for it: what comes while a write is under way shares the next one. */
+/**
+ * Counts refused messages in the store. Nobody waits for it: what comes while a write is under way shares the next one.
+ */
 export class RefusalNoter {
   readonly #store: Store;
   #noted = new Map<string, NewRefusal>();

@@ -16,7 +16,9 @@ const SLICE_BYTES = 262_144;
 /** A signature that was checked, on its way into the store with what it came with. */
 export type Signature = WebhookSignatureRow;
 
-/** What a sender claims: Unix seconds, the HMAC in hex, and what stands between the time and the body of what is signed. */
+/**
+ * What a sender claims: Unix seconds, the HMAC in hex, and what stands between the time and the body of what is signed.
+ */
 interface Claim {
   readonly seconds: string;
   readonly hex: string;
@@ -56,7 +58,9 @@ async function signatureOf({ services }: Home, secret: Uint8Array, head: string,
   return mac.digest();
 }
 
-/** As `reaction`; each write of it takes the signature with it, and is refused where it was taken with another message. */
+/**
+ * As `reaction`; each write of it takes the signature with it, and is refused where it was taken with another message.
+ */
 export function takenOnce(reaction: ReactionDeps, signature: Signature | null): ReactionDeps {
   if (signature === null) return reaction;
   const { store } = reaction;

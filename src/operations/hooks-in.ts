@@ -22,7 +22,9 @@ export type { WebhookRow };
 /** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
 export interface Hook {
   readonly row: WebhookRow;
-  /** Of the message, checked; null where messages are not signed, and for one that is refused before its body was read. */
+  /**
+   * Of the message, checked; null where messages are not signed, and for one that is refused before its body was read.
+   */
   readonly signature: Signature | null;
 }
 
@@ -39,7 +41,10 @@ export function webhookFinder({ store }: Home): (token: string) => Promise<Webho
   return (token) => find(webhookHash(token));
 }
 
-/** Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too many are being read. */
+/**
+ * Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too
+ * many are being read.
+ */
 export async function readMessage(
   home: Home,
   reader: MessageReader,
@@ -73,7 +78,10 @@ export async function refuseMessage(
   throw new MessageRefused(message, refusal);
 }
 
-/** Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that resolves. */
+/**
+ * Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that
+ * resolves.
+ */
 export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, peer: string) => Promise<Accepted> {
   const noteHeard = heardNoter(home);
   return async ({ row, signature }, { events, problems }, peer) => {
@@ -100,7 +108,10 @@ export function messageTaker(home: Home): (hook: Hook, normalised: Normalised, p
   };
 }
 
-/** Notes that the webhook of a hash was heard. Nobody waits for it: a message that was taken must not be refused because of this. */
+/**
+ * Notes that the webhook of a hash was heard. Nobody waits for it: a message that was taken must not be refused because
+ * of this.
+ */
 function heardNoter({ store, services: { clock } }: Home): (hash: string) => void {
   /** When it was noted last, by a clock that nobody sets. */
   const noted = new Map<string, number>();

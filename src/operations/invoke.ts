@@ -174,7 +174,8 @@ async function commit(
   const prepared = await operation.prepare?.({ ...home, caller }, input);
   return home.store.write(async (tx) => {
     if (key !== null && key.joblessHolder !== null) {
-      // Which of two rows a request with this key will write is not known yet, so no unique row makes the second one wait.
+      // Which of two rows a request with this key will write is not known yet, so no unique row makes the second one
+      // wait.
       await tx.dialect.lockKey(tx.db, `idempotency:${key.holder}:${key.key}`);
       const winner = await kept(tx.db, key);
       if (winner !== null) return winner;

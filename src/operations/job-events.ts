@@ -12,11 +12,16 @@ import type { Services } from './services.ts';
 export const EVENTS_MAX = 5_000;
 /** Events that a follower is handed before its job is read again. */
 const TAIL_PAGE = 500;
-/** Chunks read at a time, of up to 256 KiB each. For a follower one: what was read waits in memory for a slow reader. */
+/**
+ * Chunks read at a time, of up to 256 KiB each. For a follower one: what was read waits in memory for a slow reader.
+ */
 const CHUNKS_PER_READ = 4;
 const CHUNKS_PER_TAIL_READ = 1;
 
-/** Up to `limit` events after `after`, oldest first, as pages of one chunk each: lines of 64 KiB make 5,000 events 320 MB. */
+/**
+ * Up to `limit` events after `after`, oldest first, as pages of one chunk each: lines of 64 KiB make 5,000 events 320
+ * MB.
+ */
 export async function* readPages(
   db: Db,
   job: JobRow,
@@ -45,7 +50,10 @@ export async function* readPages(
   }
 }
 
-/** Decodes the first chunk and takes it off the list: its bytes are not held while a reader takes its time over the events. */
+/**
+ * Decodes the first chunk and takes it off the list: its bytes are not held while a reader takes its time over the
+ * events.
+ */
 function takeEvents(chunks: ChunkRow[], after: number, limit: number): JobEvent[] {
   const chunk = chunks.shift();
   // Chunks are written by this program alone: their states are job states.

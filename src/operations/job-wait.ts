@@ -4,7 +4,9 @@ import { getJob } from '../store/jobs.ts';
 import type { Db } from '../store/schema.ts';
 import type { Services } from './services.ts';
 
-/** Between two looks at a job, in milliseconds: one that prints a thousand lines a second is not read a thousand times. */
+/**
+ * Between two looks at a job, in milliseconds: one that prints a thousand lines a second is not read a thousand times.
+ */
 const LOOK_MS = 20;
 
 export interface JobEnd {
@@ -12,7 +14,9 @@ export interface JobEnd {
   readonly exitCode: number | null;
 }
 
-/** Waits until the job has ended; null when `signal` aborts first. Leaves no timer and no listener. Throws not_found. */
+/**
+ * Waits until the job has ended; null when `signal` aborts first. Leaves no timer and no listener. Throws not_found.
+ */
 export async function awaitJob(
   db: Db,
   services: Pick<Services, 'jobChanged' | 'clock'>,

@@ -149,7 +149,8 @@ async function cancelAsItIs({ tx, services, caller }: WriteContext, job: JobRow)
   if (isTerminal(job.state)) throw new Failure('conflict', `Job ${job.id} is ${job.state} already.`);
   if (job.state === 'running') return job.cancel_requested_at !== null || requestCancel(tx, job.id);
   if (job.state === 'awaiting_approval') {
-    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each other.
+    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each
+    // other.
     await rejectOfJob(tx, job.id, { by: caller.name, via: caller.via, reason: 'the job was cancelled' });
   }
   if (!(await cancelWaiting(tx, job.id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) return false;

@@ -6,14 +6,18 @@ import { isTargetLive } from '../store/notify-targets.ts';
 import type { DecisionLinkRow } from '../store/schema.ts';
 import { hasActiveToken, holdActiveToken } from '../store/tokens.ts';
 
-/** Why a link does not act: its owner may not decide, or no running daemon has its `--notify` target. Null when it acts. */
+/**
+ * Why a link does not act: its owner may not decide, or no running daemon has its `--notify` target. Null when it acts.
+ */
 export type Lapse = 'owner' | 'target' | null;
 
 /** As whom a link acts; `target` is the key of a `--notify` target, null for an owner. */
 export type LinkHolder = Pick<DecisionLinkRow, 'recipient' | 'target'>;
 type At = Pick<Tx, 'db' | 'dialect'>;
 
-/** As committed at `now`, in milliseconds by the store's clock. For a page that shows it; a write uses `holdStanding`. */
+/**
+ * As committed at `now`, in milliseconds by the store's clock. For a page that shows it; a write uses `holdStanding`.
+ */
 export function lapseOf(at: At, holder: LinkHolder, now: number): Promise<Lapse> {
   return judge(at, holder, (owner) => hasActiveToken(at.db, owner, DECIDERS, now));
 }

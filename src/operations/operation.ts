@@ -106,7 +106,9 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
   prepare?(context: Context, input: z.output<I>): Promise<P>;
   run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Reply>;
-  /** It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs. */
+  /**
+   * It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs.
+   */
   readonly mayMakeNone?: true;
   /**
    * Goes around the write, where an answer waits for something that comes after it. `write` does it, or finds what was

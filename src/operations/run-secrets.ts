@@ -35,7 +35,9 @@ export const runSecretsField = z
   })
   .default({});
 
-/** Throws not_found that names the first secret of `refs` that is not there: at the request, before anything is queued. */
+/**
+ * Throws not_found that names the first secret of `refs` that is not there: at the request, before anything is queued.
+ */
 export function requireSecrets(db: Db, refs: secrets.SecretRefs): Promise<void> {
   return secrets.requireSecrets(db, refs);
 }

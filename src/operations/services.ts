@@ -45,7 +45,10 @@ export interface SourceFetcher {
   /** Where the files of a fetched source are; null when this machine does not have that commit. */
   treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
   remove(name: string): Promise<void>;
-  /** The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no folder. */
+  /**
+   * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no
+   * folder.
+   */
   hooksFile(tree: string): Promise<string | null>;
   /** The names of the hooks that it declares. */
   hookNames(tree: string, file: string): Promise<readonly string[]>;

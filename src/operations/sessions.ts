@@ -14,7 +14,9 @@ export const SESSION_COOKIE = 'svc_session';
 const SESSION_MS = 12 * 3_600_000;
 const VALUE_BYTES = 32;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
-/** Cookies of our name that are tried: another instance on the same host under another path or port sends its own too. */
+/**
+ * Cookies of our name that are tried: another instance on the same host under another path or port sends its own too.
+ */
 const COOKIES_TRIED_MAX = 4;
 
 export interface SignedIn {

@@ -25,7 +25,9 @@ const LOCAL_ONLY = {
 /** What file systems take as one path. */
 const PATH_CHARACTERS_MAX = 4_095;
 
-/** The location is nobody's to read: a path tells about the machine, and a URL may hold what its author forgot in it. */
+/**
+ * The location is nobody's to read: a path tells about the machine, and a URL may hold what its author forgot in it.
+ */
 function sourceView(row: SourceRow): ViewItem<'source.list'> {
   return {
     name: row.name,

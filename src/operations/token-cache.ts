@@ -16,7 +16,10 @@ export interface Verified {
   readonly callers: Map<Via, Caller>;
 }
 
-/** What is known of token texts, by their SHA-256: the text itself is not kept. Both halves are bounded, oldest out first. */
+/**
+ * What is known of token texts, by their SHA-256: the text itself is not kept. Both halves are bounded, oldest out
+ * first.
+ */
 export class TokenCache {
   readonly #clock: Clock;
   readonly #verified = new Map<string, Verified>();

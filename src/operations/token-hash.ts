@@ -8,11 +8,15 @@ const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
 const HASH_BYTES = 32;
-/** Enough that a guess does not reach the argon2id run, and 64 bits of a keyed hash tell nothing about 256 random bits. */
+/**
+ * Enough that a guess does not reach the argon2id run, and 64 bits of a keyed hash tell nothing about 256 random bits.
+ */
 const TAG_BYTES = 8;
 const KEY_BYTES = 32;
 
-/** Hashes the secret part of tokens. Both parts of the result depend on the seal key: a stolen database lets nobody in. */
+/**
+ * Hashes the secret part of tokens. Both parts of the result depend on the seal key: a stolen database lets nobody in.
+ */
 export interface TokenHasher {
   /** A tag of 8 bytes and the argon2id hash of 32 bytes, for the row of a new token. */
   hash(secret: string, salt: Uint8Array): Promise<Uint8Array>;

@@ -24,7 +24,9 @@ const rule = {
   approval: z.enum(RULE_APPROVALS),
   action,
   last_fired_at: time.nullable(),
-  /** While a silence stops it, whatever the event is: until when, and which one; of several, the one that lasts longest. */
+  /**
+   * While a silence stops it, whatever the event is: until when, and which one; of several, the one that lasts longest.
+   */
   silenced_until: time.optional(),
   silence_id: z.string().optional(),
 };

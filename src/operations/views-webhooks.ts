@@ -5,7 +5,10 @@ import { time } from './views-shared.ts';
 const webhook = { name: z.string(), source: z.enum(WEBHOOK_SOURCES), signed: z.boolean() };
 const shown = z.object({ ...webhook, created_at: time, last_heard_at: time.nullable() });
 
-/** Where alerts come in. The URL holds the token: it is shown when the webhook is made, as its signing secret is, and never again. */
+/**
+ * Where alerts come in. The URL holds the token: it is shown when the webhook is made, as its signing secret is, and
+ * never again.
+ */
 export const WEBHOOK_VIEWS = {
   'webhook.list': z.array(shown),
   'webhook.get': shown,

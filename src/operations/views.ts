@@ -108,7 +108,10 @@ const approval = {
   reason: z.string().nullable(),
 };
 
-/** Also the `error.stale` member of stale_plan: who moved the state is left out when it was somebody outside of the service. */
+/**
+ * Also the `error.stale` member of stale_plan: who moved the state is left out when it was somebody outside of the
+ * service.
+ */
 const stale = z.object({
   plan_serial: count,
   current_serial: count,

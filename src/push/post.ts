@@ -93,7 +93,10 @@ function retryAfter(text: string | undefined, now: number): number | null {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : null;
 }
 
-/** The answer is settled by its status: what follows is read for good manners, within bounds, and its faults are no failure. */
+/**
+ * The answer is settled by its status: what follows is read for good manners, within bounds, and its faults are no
+ * failure.
+ */
 async function drain(answer: IncomingMessage): Promise<void> {
   let bytes = 0;
   try {

@@ -19,9 +19,9 @@ const lookUpAll = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
 /**
- * Resolves names as the machine does: its file of hosts, the name servers, and for what these do not know the rest, such
- * as search lists. Where the name servers are silent that rest is not asked: it would wait for the same servers in one
- * of the four threads in which files are read and passwords hashed, for up to half a minute, and nothing ends that.
+ * Resolves names as the machine does: its file of hosts, the name servers, and for what these do not know the rest,
+ * such as search lists. Where the name servers are silent that rest is not asked: it would wait for the same servers in
+ * one of the four threads in which files are read and passwords hashed, for up to half a minute, and nothing ends that.
  */
 export function namedResolver({ ask, readHosts = readHostsFile, lookUp = lookUpAll }: NamedSources): Resolve {
   return async (name, signal) => {

@@ -23,7 +23,10 @@ export interface Transport extends NotifyTarget {
 
 type Make = (url: URL, deps: PostDeps) => Send;
 
-/** How each kind of target is sent to. A new transport is a row here, its schemes in target-url.ts, and a file beside this. */
+/**
+ * How each kind of target is sent to. A new transport is a row here, its schemes in target-url.ts, and a file beside
+ * this.
+ */
 const TRANSPORTS: Readonly<Record<TargetKind, Make>> = {
   ntfy: sendNtfy,
   webhook: sendWebhook,

@@ -15,7 +15,9 @@ export async function consider(
   return considerBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
 }
 
-/** As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one. */
+/**
+ * As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one.
+ */
 export function considerBy(
   { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
   events: readonly NormalEvent[],
@@ -51,7 +53,10 @@ function considerOne(
   };
 }
 
-/** A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the event. */
+/**
+ * A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the
+ * event.
+ */
 function tryRule(rule: BookRule, facts: EventFacts, silences: readonly BookSilence[]): Attempt {
   try {
     const answer = rule.evaluate(facts);

@@ -4,7 +4,9 @@ import type { Tx } from '../store/gate.ts';
 import type { Db } from '../store/schema.ts';
 import { consider, type Considered, type ReactionDeps, RuleChanged, type Sender, settle } from './receive.ts';
 
-/** What silences and mutes have in common when their time is over: an event, where something that they held still fires. */
+/**
+ * What silences and mutes have in common when their time is over: an event, where something that they held still fires.
+ */
 
 /** Ends that one call notes; the rest waits for the next. */
 const ENDINGS_MAX = 100;
@@ -17,7 +19,10 @@ const OWN_SOURCES: ReadonlySet<string> = new Set(['mute', 'silence']);
 
 /** What holds something back for a while. */
 export interface Hold<R> {
-  /** Those whose time is over and whose end was not noted, the oldest end first; `now` in milliseconds by the store's clock. */
+  /**
+   * Those whose time is over and whose end was not noted, the oldest end first; `now` in milliseconds by the store's
+   * clock.
+   */
   due(db: Db, now: number, limit: number): Promise<R[]>;
   /** False where somebody else noted its end. */
   noteEnd(tx: Tx, id: string): Promise<boolean>;
@@ -27,7 +32,10 @@ export interface Hold<R> {
   isAbout(row: R, event: EventStatusRow): boolean;
   /** The event of its end, while the thing of `firing` still fires. */
   endingEvent(row: R, firing: EventStatusRow): NormalEvent;
-  /** Who made it stands behind what the end leads to: nobody may make an event by a hold of a second and then approve its job. */
+  /**
+   * Who made it stands behind what the end leads to: nobody may make an event by a hold of a second and then approve
+   * its job.
+   */
   senderOf(row: R): Sender;
 }
 

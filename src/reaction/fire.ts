@@ -133,7 +133,10 @@ async function fire(
   return { decision: { ...decision, reason: doneReason(rule.name, { id: jobId, approvalId }) }, jobId, approvalId };
 }
 
-/** For cooldown and duplicates. A rule that was changed meanwhile must not act as what it was: somebody was told that it does not. */
+/**
+ * For cooldown and duplicates. A rule that was changed meanwhile must not act as what it was: somebody was told that it
+ * does not.
+ */
 async function noteActed(
   tx: Tx,
   { event }: Considered,

@@ -15,7 +15,10 @@ import { settle } from './settle.ts';
 /** By the state that a job ended in; the rest is told as it was asked for. */
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
 
-/** The event of a job's end. Whatever runs under the name of a runbook is one thing: its failures fire, its next success resolves. */
+/**
+ * The event of a job's end. Whatever runs under the name of a runbook is one thing: its failures fire, its next success
+ * resolves.
+ */
 function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'workspace'>): NormalEvent {
   const { id, kind, state, runbook, workspace } = job;
   return {
@@ -62,8 +65,8 @@ export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<
 
 /**
  * Tells the end of a job: its event, what rules make of it, and the note on the job that it is told, in one
- * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`, also
- * where its rules are changed all the time: the next pass tells it.
+ * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`,
+ * also where its rules are changed all the time: the next pass tells it.
  */
 export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered: readonly Considered[]): Promise<void> {
   let first: readonly Considered[] | null = considered;

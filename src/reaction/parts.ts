@@ -70,11 +70,17 @@ export class RuleChanged extends Failure {
   }
 }
 
-/** An event whose rule is changed meanwhile is tried so often, with this pause: what was changed is known here after a second at most. */
+/**
+ * An event whose rule is changed meanwhile is tried so often, with this pause: what was changed is known here after a
+ * second at most.
+ */
 const ATTEMPTS = 6;
 const PAUSE_MS = 250;
 
-/** Makes the attempt anew where it met a RuleChanged, with the rules as they are then; the last one is thrown. An attempt writes all or nothing. */
+/**
+ * Makes the attempt anew where it met a RuleChanged, with the rules as they are then; the last one is thrown. An
+ * attempt writes all or nothing.
+ */
 export async function untilRulesRest<T>(
   { rules, clock }: Pick<ReactionDeps, 'rules' | 'clock'>,
   attempt: () => Promise<T>,

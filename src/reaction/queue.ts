@@ -162,7 +162,10 @@ export function queueAction(
   return queueWorkspaceRun(tx, deps, asker, { kind, workspace, plan: null, runSecrets: {}, timeoutMs }, gate);
 }
 
-/** Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. Throws not_found. */
+/**
+ * Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. Throws
+ * not_found.
+ */
 export async function enterWorkspace(tx: Tx, name: string): Promise<WorkspaceRow> {
   await tx.dialect.lockKey(tx.db, workspaceKey(name));
   return getWorkspace(tx.db, name);
@@ -208,7 +211,10 @@ async function queue(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Pr
   return { state: 'queued', jobId: job.id, ungated };
 }
 
-/** The job waits, and with it an approval; of a saved plan it names exactly the one that was made: its digest and its serial. */
+/**
+ * The job waits, and with it an approval; of a saved plan it names exactly the one that was made: its digest and its
+ * serial.
+ */
 async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: ArtifactFacts | null): Promise<Queued> {
   const approval = await insertApproval(tx, {
     jobId: job.id,
@@ -235,7 +241,10 @@ async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: A
   return { state: 'awaiting_approval', jobId: job.id, approval };
 }
 
-/** Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another workspace is not there for this one. */
+/**
+ * Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another
+ * workspace is not there for this one.
+ */
 async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
   const artifact = await holdArtifact(tx, id);
   if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;

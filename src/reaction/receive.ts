@@ -68,7 +68,10 @@ function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<
   return via !== 'webhook' || webhook === undefined ? {} : { [WEBHOOK_ANNOTATION]: webhook };
 }
 
-/** Events that could not be read, or not be handled: a row with the outcome `error` for each of the sentences `reasons`, in one write. */
+/**
+ * Events that could not be read, or not be handled: a row with the outcome `error` for each of the sentences `reasons`,
+ * in one write.
+ */
 export function receiveUnreadable(
   deps: Pick<ReactionDeps, 'store' | 'clock'>,
   source: EventSource,

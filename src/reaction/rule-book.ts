@@ -36,7 +36,10 @@ export interface BookSilence {
 export interface OpenBook {
   /** The silences whose time is not over, oldest first. */
   readonly silences: readonly BookSilence[];
-  /** The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other sources only is left out. */
+  /**
+   * The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other
+   * sources only is left out.
+   */
   rulesFor(source: string): readonly BookRule[];
 }
 
@@ -186,7 +189,10 @@ export class RuleBook {
     return kept(this.#conditions, text, () => storedCondition(text));
   }
 
-  /** The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event then. */
+  /**
+   * The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event
+   * then.
+   */
   #action(text: string, action: Action): Promise<CompiledAction | string> {
     return kept(this.#actions, text, () => compileAction(action).catch(reasonOf));
   }

@@ -10,8 +10,8 @@ import type { Considered, Outcome, ReactionDeps } from './parts.ts';
 import { encodeTrace } from './trace.ts';
 
 /**
- * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps, in
- * one transaction. Throws RuleChanged.
+ * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps,
+ * in one transaction. Throws RuleChanged.
  */
 export async function settle(
   deps: ReactionDeps,

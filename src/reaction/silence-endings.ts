@@ -21,7 +21,10 @@ const SILENCE: Hold<SilenceRow> = {
   senderOf: ({ created_by: owner }) => ({ principal: owner, owners: [owner], via: 'cli', trigger: 'rule', depth: 0 }),
 };
 
-/** Notes the end of the silences whose time has passed, and makes an event of each that stopped something that still fires. */
+/**
+ * Notes the end of the silences whose time has passed, and makes an event of each that stopped something that still
+ * fires.
+ */
 export function endSilences(deps: ReactionDeps, signal?: AbortSignal): Promise<void> {
   return noteEnds(deps, SILENCE, signal);
 }

@@ -46,8 +46,8 @@ export function inputsDirOf(runDir: string): string {
 }
 
 /**
- * Puts a file where programs of the run can read it and can't change, replace or remove it; answers its path. Where they
- * run as another account, that account's group may read it.
+ * Puts a file where programs of the run can read it and can't change, replace or remove it; answers its path. Where
+ * they run as another account, that account's group may read it.
  */
 export async function placeInput(runDir: string, name: string, bytes: Uint8Array): Promise<string> {
   const inputs = inputsDirOf(runDir);
@@ -69,9 +69,9 @@ export function jobIdOf(entry: string): string {
 }
 
 /**
- * Removes it with all that is in it. False when something is left: a process that could not be ended still writes there,
- * a file belongs to somebody else, or it took too long. Safe against processes that change the tree meanwhile: nothing
- * outside of it is removed or changed, see TreeRemoval.
+ * Removes it with all that is in it. False when something is left: a process that could not be ended still writes
+ * there, a file belongs to somebody else, or it took too long. Safe against processes that change the tree meanwhile:
+ * nothing outside of it is removed or changed, see TreeRemoval.
  */
 export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
   const until = clock.monotonic() + withinMs;

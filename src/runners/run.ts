@@ -38,7 +38,10 @@ export interface RunReports {
   leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
-  /** The state of the workspace as it is at this moment; with `aside`, one that is for a person to bring where it belongs. */
+  /**
+   * The state of the workspace as it is at this moment; with `aside`, one that is for a person to bring where it
+   * belongs.
+   */
   keepState(state: State, aside: boolean): Promise<void>;
 }
 

@@ -69,7 +69,9 @@ export interface RunTools {
   placeInput(name: string, bytes: Uint8Array): Promise<string>;
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
-  /** Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens. */
+  /**
+   * Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens.
+   */
   keepState(state: State): Promise<void>;
   /** Keeps a state that is not where the root looks for it, for a person to bring there. */
   setStateAside(state: State): Promise<void>;

@@ -203,7 +203,10 @@ const earliest = prepared<object, { expires_at: number }>((db) =>
   db.selectFrom('approvals').select('expires_at').where('state', '=', PENDING).orderBy('expires_at').limit(1),
 );
 
-/** When the next pending approval ends, in milliseconds since the epoch by the store's clock; null where none is pending. */
+/**
+ * When the next pending approval ends, in milliseconds since the epoch by the store's clock; null where none is
+ * pending.
+ */
 export async function nextDeadline(db: Db): Promise<number | null> {
   return (await earliest(db, {})).rows[0]?.expires_at ?? null;
 }

@@ -71,9 +71,9 @@ export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
 }
 
 /**
- * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases these are running,
- * and only those of one boot of one machine: several share the database. Where they have locks, whether one lives is
- * told by its lock, whatever the machine was called when it started.
+ * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases these are
+ * running, and only those of one boot of one machine: several share the database. Where they have locks, whether one
+ * lives is told by its lock, whatever the machine was called when it started.
  */
 export async function listIngresses(
   { db, dialect }: Pick<Tx, 'db' | 'dialect'>,

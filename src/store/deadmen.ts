@@ -22,7 +22,10 @@ function findWatch(db: Db, name: string): Promise<Watch | undefined> {
   return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
 }
 
-/** The names of the watches that listen to a webhook: without it they would be blind. None begins to until the write ends. */
+/**
+ * The names of the watches that listen to a webhook: without it they would be blind. None begins to until the write
+ * ends.
+ */
 export async function watchesOf(tx: Tx, webhook: string): Promise<string[]> {
   await tx.dialect.lockKey(tx.db, webhookKey(webhook));
   const rows = await tx.db
@@ -69,7 +72,9 @@ export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
   return watch;
 }
 
-/** Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read. */
+/**
+ * Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read.
+ */
 export async function tripWatch(
   tx: Tx,
   { name, webhook, last_heard_at: heardAt }: Watch,

@@ -145,7 +145,9 @@ export async function retryDelivery(
     .execute();
 }
 
-/** Keeps what else waits for a target from being tried before `until`: what is dead must not fill the places of others. */
+/**
+ * Keeps what else waits for a target from being tried before `until`: what is dead must not fill the places of others.
+ */
 export async function putOff(tx: Tx, target: string, until: number): Promise<void> {
   await tx.db
     .updateTable('deliveries')

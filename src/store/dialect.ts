@@ -30,8 +30,8 @@ export interface Dialect {
   /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
   lockKey(db: Db, key: string): Promise<void>;
   /**
-   * Holds `key` together with others who share it; false, at once, while somebody holds it by `lockKey` or waits for it.
-   * Where one write runs at a time there is nothing to hold.
+   * Holds `key` together with others who share it; false, at once, while somebody holds it by `lockKey` or waits for
+   * it. Where one write runs at a time there is nothing to hold.
    */
   shareKey(db: Db, key: string): Promise<boolean>;
   /** As `lockKey` for the concurrency key of a job. Before the job's row is changed: first the key, then rows. */
@@ -63,7 +63,9 @@ export interface Engine {
    * writes. Nothing was written when it throws, except that a lost connection leaves the commit unknown.
    */
   transaction<T>(body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T>;
-  /** Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file. */
+  /**
+   * Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file.
+   */
   announce(db: Db): Promise<void>;
   /** Changes whenever anybody commits; null where asking would cost as much as reading. */
   version(): string | null;

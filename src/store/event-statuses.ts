@@ -6,7 +6,9 @@ export type EventStatusRow = Pick<
   'id' | 'source' | 'name' | 'status' | 'fingerprint' | 'labels' | 'rule' | 'trace' | 'received_at'
 >;
 
-/** Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers. */
+/**
+ * Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers.
+ */
 export function eventStatuses(db: Db, before: string | null, limit: number): Promise<EventStatusRow[]> {
   const query = db
     .selectFrom('events')

@@ -24,7 +24,9 @@ const insertRow = prepared<IdempotencyRow, unknown>((db, value) =>
     }),
 );
 
-/** Keeps an answer, in the transaction that did the work. Two requests that race: the second's write fails as unique. */
+/**
+ * Keeps an answer, in the transaction that did the work. Two requests that race: the second's write fails as unique.
+ */
 export async function keepAnswer(tx: Tx, row: IdempotencyRow): Promise<void> {
   tx.later(insertRow(tx.db, row));
 }

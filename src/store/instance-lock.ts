@@ -6,7 +6,10 @@ export interface InstanceLock {
   release(): void;
 }
 
-/** The databases behind the locks that are held. A lock whose owner forgot it would else be freed by the garbage collector. */
+/**
+ * The databases behind the locks that are held. A lock whose owner forgot it would else be freed by the garbage
+ * collector.
+ */
 const OPEN = new Set<DatabaseSync>();
 
 /**

@@ -86,8 +86,9 @@ const insertRow = prepared<InsertValues, unknown>((db, value) =>
 );
 
 /**
- * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one is
- * tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it checked.
+ * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one
+ * is tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it
+ * checked.
  */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   const blocked = job.concurrencyKey !== null && job.state === 'queued' && (await keyIsTaken(tx, job.concurrencyKey));

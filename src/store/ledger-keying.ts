@@ -4,8 +4,9 @@ import { tagWaitingJobs } from './order-tags.ts';
 import type { Store } from './store.ts';
 
 /**
- * Begins to key a store of an earlier build, at the first `serve` of this one. In one transaction each chain that exists
- * gets a seam, a keyed row whose hash covers the old head, and the privileged jobs that may still run get their tags.
+ * Begins to key a store of an earlier build, at the first `serve` of this one. In one transaction each chain that
+ * exists gets a seam, a keyed row whose hash covers the old head, and the privileged jobs that may still run get their
+ * tags.
  *
  * `mayAdopt` is false where this machine knows that the store was keyed before: what has no key then is not taken over,
  * whatever the store says. Answers whether all chains have a key now: while a daemon of an earlier build may be running
@@ -39,7 +40,10 @@ export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolea
 
 const SERVICE = { principal: 'gatehouse', owner: 'gatehouse', via: 'daemon' } as const;
 
-/** Whether a daemon of an earlier build may still be running. It appends to a chain of its own, and nothing says which one. */
+/**
+ * Whether a daemon of an earlier build may still be running. It appends to a chain of its own, and nothing says which
+ * one.
+ */
 async function writesWithoutKey(tx: Tx): Promise<boolean> {
   if (tx.dialect.liveness === 'lock') return false;
   const now = await tx.dialect.leaseClock(tx.db);

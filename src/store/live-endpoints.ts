@@ -1,6 +1,9 @@
 import type { Db, EndpointRow } from './schema.ts';
 
-/** The endpoints that are to be told: those of tokens that were neither revoked nor have expired, and of the local command line. */
+/**
+ * The endpoints that are to be told: those of tokens that were neither revoked nor have expired, and of the local
+ * command line.
+ */
 export function listLiveEndpoints(db: Db, now: number): Promise<EndpointRow[]> {
   return db
     .selectFrom('endpoints')

@@ -21,7 +21,10 @@ export function listMutes(db: Db, { activeAt, before }: MuteFilter, limit: numbe
   return query.execute();
 }
 
-/** Those that hold something at `now`, in milliseconds by the store's clock, in any order: what an announcement is matched with. */
+/**
+ * Those that hold something at `now`, in milliseconds by the store's clock, in any order: what an announcement is
+ * matched with.
+ */
 export function activeMutes(db: Db, now: number): Promise<MuteRow[]> {
   return db.selectFrom('mutes').selectAll().where('ended_at', 'is', null).where('expires_at', '>', now).execute();
 }

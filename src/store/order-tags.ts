@@ -99,7 +99,8 @@ export async function tagWaitingJobs(tx: Tx): Promise<number> {
   return rows.length;
 }
 
-// JSON of a list: no two orders have the same text. What changes while an order lives (its state, who switched a rule on) is left out.
+// JSON of a list: no two orders have the same text. What changes while an order lives (its state, who switched a rule
+// on) is left out.
 function jobText(row: JobOrder): string {
   const {
     id,

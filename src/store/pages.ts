@@ -158,7 +158,10 @@ export async function countPending(db: Db): Promise<number> {
   return row.count;
 }
 
-/** Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index `pages_new`. */
+/**
+ * Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index
+ * `pages_new`.
+ */
 export function newPages(db: Db, limit: number): Promise<PageRow[]> {
   return db
     .selectFrom('pages')

@@ -35,7 +35,9 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   '25006': 'lost',
   '25P03': 'lost',
 };
-/** Class 08: connection exceptions; 57P: the server is shutting down; 53: out of connections; E…: the socket's codes. */
+/**
+ * Class 08: connection exceptions; 57P: the server is shutting down; 53: out of connections; E…: the socket's codes.
+ */
 const LOST_CODE = /^(08|57P|53|E[A-Z]+$)/;
 /** What the driver says, without a code, about a connection that is gone or was not made. */
 const LOST_TEXT =

@@ -9,7 +9,10 @@ import type { Drift } from '../domain/workspace.ts';
 export interface SourceRow {
   name: string;
   kind: SourceKind;
-  /** The URL or the directory. Never shown: a URL may be refused for its credentials, but not every form of them is known. */
+  /**
+   * The URL or the directory. Never shown: a URL may be refused for its credentials, but not every form of them is
+   * known.
+   */
   location: string;
   ref: string | null;
   commit_id: string | null;
@@ -36,7 +39,10 @@ export interface WorkspaceRow {
   drift: Drift;
   /** Whether its root has a backend of its own; null before the first run. */
   own_backend: 0 | 1 | null;
-  /** JSON: the secrets that its runs were ever given. Their values may be in its state, and are kept out of every output. */
+  /**
+   * JSON: the secrets that its runs were ever given. Their values may be in its state, and are kept out of every
+   * output.
+   */
   secret_refs: string;
   drift_checked_at: number | null;
   last_plan_job_id: string | null;

@@ -122,7 +122,9 @@ function otherKey(used: SealRow, ring: Keyring): Failure {
   );
 }
 
-/** Notes the key that seals from now on. Throws invalid_argument when another process noted one that is not in `ring`. */
+/**
+ * Notes the key that seals from now on. Throws invalid_argument when another process noted one that is not in `ring`.
+ */
 export async function noteUsed(tx: Tx, ring: Keyring): Promise<void> {
   const used = await claimUsed(tx, ring);
   if (used.key_id === ring.activeId) return;
@@ -158,7 +160,8 @@ interface Old {
 
 /**
  * Rows that are read, opened and written together. A secret has 64 KiB at most. A state may have 128 MiB and a plan 64:
- * these are in memory three times meanwhile (as read, in clear, sealed anew), and one at a time is what a process stands.
+ * these are in memory three times meanwhile (as read, in clear, sealed anew), and one at a time is what a process
+ * stands.
  */
 const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1, webhook_keys: 64 };
 

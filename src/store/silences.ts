@@ -75,7 +75,10 @@ export async function insertSilence(tx: Tx, silence: NewSilence): Promise<Silenc
   return row;
 }
 
-/** Lets a silence end at `now`; `dueSilences` finds it then. Throws not_found for an unknown one, and conflict for one that has ended. */
+/**
+ * Lets a silence end at `now`; `dueSilences` finds it then. Throws not_found for an unknown one, and conflict for one
+ * that has ended.
+ */
 export async function cutSilence(tx: Tx, id: string, now: number): Promise<SilenceRow> {
   const row = await tx.db
     .updateTable('silences')

@@ -17,7 +17,9 @@ export async function checkFile(file: string): Promise<readonly string[]> {
   return faults;
 }
 
-/** What makes an answered write survive a power cut: the log, and a sync at each commit. A setting of each connection. */
+/**
+ * What makes an answered write survive a power cut: the log, and a sync at each commit. A setting of each connection.
+ */
 export function checkDurability(writer: SqliteConnection): readonly string[] {
   const faults: string[] = [];
   const mode = writer.run<{ journal_mode: string }>('pragma journal_mode', []).rows[0]?.journal_mode;

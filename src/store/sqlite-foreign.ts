@@ -59,7 +59,8 @@ export class ForeignCommits {
       watcher.on('error', () => watcher.close());
       return watcher;
     } catch {
-      // The system has no watch left to give (its limit is for all programs of a user): the polls still find everything.
+      // The system has no watch left to give (its limit is for all programs of a user): the polls still find
+      // everything.
       return null;
     }
   }

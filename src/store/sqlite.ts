@@ -168,7 +168,9 @@ function tryBegin(connection: SqliteConnection): boolean {
   }
 }
 
-/** The clock's timers keep no process alive: a command that only waits for its write would end without having written. */
+/**
+ * The clock's timers keep no process alive: a command that only waits for its write would end without having written.
+ */
 function stayAlive(): () => void {
   const { port1 } = new MessageChannel();
   port1.ref();

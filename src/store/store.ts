@@ -9,7 +9,10 @@ import type { Db } from './schema.ts';
 
 export { SchemaMismatch } from './migrate.ts';
 
-/** How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key file costs as much as a small write. */
+/**
+ * How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key
+ * file costs as much as a small write.
+ */
 const RING_MS = 1_000;
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
@@ -41,11 +44,17 @@ export interface StoreOptions {
   readonly daemonId: string;
   /** The keys that authenticate what is written. Asked before writes only. */
   readonly keyring: () => Promise<Keyring>;
-  /** Whether an older schema is brought up to date; without it, it is refused. A store without a schema gets one in any case. */
+  /**
+   * Whether an older schema is brought up to date; without it, it is refused. A store without a schema gets one in any
+   * case.
+   */
   readonly schema?: SchemaAccess;
 }
 
-/** Opens the store. Throws SchemaMismatch for a store of a newer build, and for one of an older build unless `schema` is `migrate`. */
+/**
+ * Opens the store. Throws SchemaMismatch for a store of a newer build, and for one of an older build unless `schema` is
+ * `migrate`.
+ */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
   let migrated: readonly Migration[] = [];

@@ -28,7 +28,10 @@ export interface Tx {
 
 /** A number in the store. Kept by whoever counts, because it is known by its identity. */
 export interface Counter {
-  /** Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each other in a circle. */
+  /**
+   * Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each
+   * other in a circle.
+   */
   readonly name: string;
   add(db: Db, count: number): Promise<unknown>;
 }

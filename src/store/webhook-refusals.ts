@@ -2,7 +2,10 @@ import type { MessageRefusal } from '../domain/message-refusal.ts';
 import type { Tx } from './gate.ts';
 import type { Db } from './schema.ts';
 
-/** How many messages of webhooks were refused, by the hour: as many rows as webhooks have reasons, however many messages come. */
+/**
+ * How many messages of webhooks were refused, by the hour: as many rows as webhooks have reasons, however many messages
+ * come.
+ */
 
 const HOUR_MS = 3_600_000;
 /** The doctor looks back for a day; the hour that it began in counts as a whole. */
@@ -36,7 +39,10 @@ export async function addRefusals(tx: Tx, refusals: readonly NewRefusal[]): Prom
   }
 }
 
-/** Of the last day, by webhook and reason; the webhook with the most messages first. `now` in milliseconds by the store's clock. */
+/**
+ * Of the last day, by webhook and reason; the webhook with the most messages first. `now` in milliseconds by the
+ * store's clock.
+ */
 export async function listRefusals(db: Db, now: number): Promise<NewRefusal[]> {
   const rows = await db
     .selectFrom('webhook_refusals')

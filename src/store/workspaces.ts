@@ -154,7 +154,9 @@ export interface Move {
   readonly via: string | null;
 }
 
-/** Notes a state that is another than the noted one. False, and who moved it before stays noted, when it is the same. */
+/**
+ * Notes a state that is another than the noted one. False, and who moved it before stays noted, when it is the same.
+ */
 export async function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJob, via }: Move): Promise<boolean> {
   const result = await tx.db
     .updateTable('workspaces')

@@ -13,7 +13,9 @@ export interface SentEvent {
   readonly data: string;
 }
 
-/** The two ways to have an operation done: in this process on the data directory, or by a server. Both throw Failure. */
+/**
+ * The two ways to have an operation done: in this process on the data directory, or by a server. Both throw Failure.
+ */
 export interface Client {
   call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called>;
   /** Ends after the event `end`, or when `signal` aborts. */

@@ -98,7 +98,10 @@ function confirmationOf({ operation, preset }: OperationCall, fields: Fields): C
   return operation === 'approval.decision' && preset?.['decision'] === 'approve' ? APPROVE : null;
 }
 
-/** Resolves once it may go on. Throws UsageFailure where somebody said no, or nobody is there to ask and --yes is needed. */
+/**
+ * Resolves once it may go on. Throws UsageFailure where somebody said no, or nobody is there to ask and --yes is
+ * needed.
+ */
 export async function requireConfirmation(session: Session, call: OperationCall): Promise<void> {
   const { terminal, options, verb } = session;
   const confirmation = confirmationOf(call, session.fields);

@@ -132,7 +132,9 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
   };
 }
 
-/** An object with free names, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names. */
+/**
+ * An object with free names, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names.
+ */
 function pairsFlag(field: string, required: boolean): Flag {
   const words = PAIR_FLAGS[field];
   if (words === undefined) throw new Error(`the field ${field} has no line in PAIR_FLAGS (programs.ts)`);

@@ -3,8 +3,8 @@ import { VALUE_INPUTS } from './value-input.ts';
 
 /**
  * A message of an operation in the words of its command line. An operation names the field that is wrong at the
- * beginning of a sentence (`expires_at: …`, `for, expires_at: …`, `run_secrets.db: …`); here that is the flag or the
- * argument that carries it (`--expires-at: …`, `--run-secret db: …`).
+ * beginning of a sentence (`expires_at: …`, `for, expires_at: …`, `run_secrets.db: …`); here that is the flag or
+ * the argument that carries it (`--expires-at: …`, `--run-secret db: …`).
  */
 export function inWordsOf(verb: Verb, message: string): string {
   const labels = labelsOf(verb);

@@ -22,7 +22,9 @@ export async function runOperation(session: Session, call: OperationCall): Promi
   return 0;
 }
 
-/** With the field that comes from a file or from standard input, where there is one: `--file` is a flag of those alone. */
+/**
+ * With the field that comes from a file or from standard input, where there is one: `--file` is a flag of those alone.
+ */
 async function fieldsOf(session: Session, { operation }: OperationCall): Promise<Session['fields']> {
   const fileField = session.verb.flags.find(
     ({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields,

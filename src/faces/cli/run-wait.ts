@@ -6,7 +6,10 @@ import { line } from './text/safe.ts';
 import { write } from './terminal.ts';
 import { type OperationCall, operationVerb, TREE } from './tree.ts';
 
-/** What `--wait` shows in JSON mode once the job has ended: what it answered, or where it has no answer of its own, the job. */
+/**
+ * What `--wait` shows in JSON mode once the job has ended: what it answered, or where it has no answer of its own, the
+ * job.
+ */
 const RESULT_VERBS: Readonly<Record<string, string>> = { 'command.run': 'job result' };
 
 /**

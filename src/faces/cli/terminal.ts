@@ -7,7 +7,9 @@ import type { Home } from '../../operations/invoke.ts';
 /** What `src/app.ts` builds. The command line is handed it, because a face must not know what stands behind it. */
 export interface App {
   openLocal(settings: Settings): Promise<LocalHome>;
-  /** Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date. */
+  /**
+   * Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date.
+   */
   runServe(settings: Settings, io: ProgramIo, schema: 'create' | 'migrate'): Promise<number>;
   runWeb(settings: Settings, io: ProgramIo): Promise<number>;
   runMigrate(settings: Settings): Promise<{ readonly from: number; readonly to: number }>;

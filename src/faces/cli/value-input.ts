@@ -108,7 +108,10 @@ function readFault(error: unknown): string {
   return error instanceof Error ? error.message : 'the file cannot be read';
 }
 
-/** Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no fault of theirs. */
+/**
+ * Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no
+ * fault of theirs.
+ */
 function text(bytes: Uint8Array, isCut: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });

@@ -4,7 +4,10 @@ import { parseBody } from './json.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** So many pieces of a body become one: each takes 400 bytes of memory beside its own, and a slow sender sends them byte by byte. */
+/**
+ * So many pieces of a body become one: each takes 400 bytes of memory beside its own, and a slow sender sends them byte
+ * by byte.
+ */
 const CHUNKS_GATHERED = 256;
 
 /** The client went away before its request was complete: there is nobody to answer. */

@@ -5,9 +5,9 @@ import type { HttpLimits } from './limits.ts';
 type Limits = Pick<HttpLimits, 'pipelined' | 'shortChunks' | 'chunkBytes'>;
 
 /**
- * Bounds the work of one read from a connection: 64 KiB hold 2,300 requests, or 10,900 chunks of a body, and Node handles
- * all of them before anybody else has a turn (measured: 117 ms, and 400 bytes of memory for a chunk of one byte). A
- * connection that sends more than any client does is closed.
+ * Bounds the work of one read from a connection: 64 KiB hold 2,300 requests, or 10,900 chunks of a body, and Node
+ * handles all of them before anybody else has a turn (measured: 117 ms, and 400 bytes of memory for a chunk of one
+ * byte). A connection that sends more than any client does is closed.
  */
 export function limitWorkOfConnections(limits: Limits, serve: RequestListener): RequestListener {
   const inProgress = new WeakMap<Socket, number>();

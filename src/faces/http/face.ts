@@ -45,7 +45,10 @@ export interface HttpFaceOptions {
 export interface HttpFace {
   /** Rejects with the operating system's error, which has a `code` such as EADDRINUSE. */
   listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
-  /** Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or first. */
+  /**
+   * Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or
+   * first.
+   */
   close(graceMs: number): Promise<void>;
   /** What is open at the moment. */
   load(): {

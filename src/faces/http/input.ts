@@ -29,7 +29,10 @@ export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
   };
 }
 
-/** The fields of path and query, as the types that the schema wants as far as their text has that form. Throws invalid_argument. */
+/**
+ * The fields of path and query, as the types that the schema wants as far as their text has that form. Throws
+ * invalid_argument.
+ */
 export function gatherText(
   places: InputPlaces,
   params: Readonly<Record<string, string | undefined>>,

@@ -43,7 +43,9 @@ export class KeptAnswers {
     return this.#answers.get(key);
   }
 
-  /** `version` is the counter as it was before the answer was read: what was committed since makes it void, never stale. */
+  /**
+   * `version` is the counter as it was before the answer was read: what was committed since makes it void, never stale.
+   */
   keep(version: string | null, key: string, answer: KeptAnswer): void {
     if (version === null) return;
     if (version !== this.#version) {

@@ -1,6 +1,8 @@
 /** What a client may take of the listener. Every value can be lowered by a test; operators get these. */
 export interface HttpLimits {
-  /** Connections at a time. With 64 KiB of buffers each that is 128 MiB at worst, and far below the usual 20,000 files. */
+  /**
+   * Connections at a time. With 64 KiB of buffers each that is 128 MiB at worst, and far below the usual 20,000 files.
+   */
   readonly connections: number;
   /**
    * Connections at a time of one address off loopback, or of one /64 of IPv6; and requests in progress of one client
@@ -8,9 +10,15 @@ export interface HttpLimits {
    * more than a twentieth of all connections.
    */
   readonly perAddress: number;
-  /** Requests in progress of one connection. Clients wait for an answer before they ask again; what is above closes the connection. */
+  /**
+   * Requests in progress of one connection. Clients wait for an answer before they ask again; what is above closes the
+   * connection.
+   */
   readonly pipelined: number;
-  /** Chunks of a body that may be short, and the bytes that one more needs on average: programs send buffers of 4 KiB and more. */
+  /**
+   * Chunks of a body that may be short, and the bytes that one more needs on average: programs send buffers of 4 KiB
+   * and more.
+   */
   readonly shortChunks: number;
   readonly chunkBytes: number;
   /** A connection that has not sent all of its headers by then is closed: 1,000 slow ones are gone after 10 s. */
@@ -21,13 +29,18 @@ export interface HttpLimits {
   readonly checkMs: number;
   /** How long an idle connection waits for its next request. */
   readonly keepAliveMs: number;
-  /** A connection on which nothing moved for this long is closed. Longer than the longest wait that a request may ask for, 5 min. */
+  /**
+   * A connection on which nothing moved for this long is closed. Longer than the longest wait that a request may ask
+   * for, 5 min.
+   */
   readonly idleMs: number;
   /** Bytes of request line and headers. */
   readonly headerBytes: number;
   /** Bytes of a body; what is longer is refused and not read to its end. */
   readonly bodyBytes: number;
-  /** A refused body up to this size is read and dropped, so that the connection can be used again; a longer one ends it. */
+  /**
+   * A refused body up to this size is read and dropped, so that the connection can be used again; a longer one ends it.
+   */
   readonly dropBytes: number;
   /** How long the refusal of a longer one may take to reach a client that is still sending. */
   readonly lingerMs: number;

@@ -146,7 +146,9 @@ function textHeaders(contentType: string): HeaderList {
   return [...DATA_HEADERS, 'Content-Type', contentType, 'Cache-Control', 'no-store'];
 }
 
-/** A list without a bound, sent while it is read. The first page comes before the status, so that its failure has one. */
+/**
+ * A list without a bound, sent while it is read. The first page comes before the status, so that its failure has one.
+ */
 async function sendPages(
   { sender, home, limits }: Route,
   exchange: Exchange,

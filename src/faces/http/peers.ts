@@ -45,13 +45,19 @@ export class Peers {
     };
   }
 
-  /** By what the connections of a socket are counted: its address, the /64 of IPv6; null for loopback and trusted proxies. */
+  /**
+   * By what the connections of a socket are counted: its address, the /64 of IPv6; null for loopback and trusted
+   * proxies.
+   */
   connectionKey(socket: Socket): string | null {
     const address = plainAddress(socket.remoteAddress ?? '');
     return this.#isTrusted(address) ? null : this.#key(address);
   }
 
-  /** By what the requests of a trusted proxy are counted: the peer behind it. Null where the connection itself is counted, and for loopback. */
+  /**
+   * By what the requests of a trusted proxy are counted: the peer behind it. Null where the connection itself is
+   * counted, and for loopback.
+   */
   requestKey(request: IncomingMessage): string | null {
     // Usual, and asked for each request: the address need not be read.
     if (this.#trusted === NOBODY) return null;
@@ -69,7 +75,10 @@ export class Peers {
     return this.#isUncounted(address) ? null : customerPrefix(address);
   }
 
-  /** Reads from the end, because a client may have written the beginning. What cannot be read ends the reading: the nearest address that is known counts. */
+  /**
+   * Reads from the end, because a client may have written the beginning. What cannot be read ends the reading: the
+   * nearest address that is known counts.
+   */
   #forwardedFor(socket: string, header: string): string {
     let [nearest, end] = [socket, header.length];
     for (let count = 0; count < FORWARDED_ADDRESSES_MAX && end > 0; count += 1) {

@@ -64,7 +64,10 @@ export class Sender {
     response.flushHeaders();
   }
 
-  /** Anything thrown, as an envelope. What is no Failure is logged under an id that the client gets too, and its text stays here. */
+  /**
+   * Anything thrown, as an envelope. What is no Failure is logged under an id that the client gets too, and its text
+   * stays here.
+   */
   sendFailure(exchange: Exchange, thrown: unknown): void {
     if (thrown instanceof ClientGone) {
       exchange.response.destroy();

@@ -55,7 +55,8 @@ export class StreamPlaces {
 
   /**
    * Whether a client still reads cannot be told from here: its kernel takes what is sent, and so does a proxy. But one
-   * that reads connects again when its stream ends. So the oldest stream gives its place up, of the holder who has most.
+   * that reads connects again when its stream ends. So the oldest stream gives its place up, of the holder who has
+   * most.
    */
   #giveUp(holder: string): (() => void) | null {
     const { keptMs } = this.#bounds;

@@ -62,7 +62,10 @@ export class Streams {
     );
   }
 
-  /** Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops. Never rejects. */
+  /**
+   * Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops.
+   * Never rejects.
+   */
   async serve(
     exchange: Exchange,
     caller: Caller,

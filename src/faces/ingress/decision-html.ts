@@ -255,7 +255,10 @@ function stale({ decision }: Asked, serial: number | null): Html {
   return html`<p>${moved} Nothing was ${DONE[decision]}. Someone must plan again.</p>`;
 }
 
-/** Text of others on one line: nothing in it is invisible or turns letters around, and what is too long loses its middle. */
+/**
+ * Text of others on one line: nothing in it is invisible or turns letters around, and what is too long loses its
+ * middle.
+ */
 function shown(text: string, max: number): string {
   const letters = Array.from(inline(text));
   if (letters.length <= max) return letters.join('');

@@ -56,7 +56,10 @@ export class DecisionRoutes {
   }
 }
 
-/** The parts of the URL, unchecked; null where its path is not that of a link. What else stands in the query is left alone: chat programs add to links. */
+/**
+ * The parts of the URL, unchecked; null where its path is not that of a link. What else stands in the query is left
+ * alone: chat programs add to links.
+ */
 export function linkVisitOf({ url = '' }: Pick<IncomingMessage, 'url'>): LinkVisit | null {
   const [path = '', ...query] = url.split('?');
   const [, approvalId, decision] = PATH.exec(path) ?? [];

@@ -6,7 +6,10 @@ const DAY_MIN = 1_440;
 /** From here on minutes say nothing more. */
 const DAYS_FROM_MIN = 2 * DAY_MIN;
 
-/** `14:03:40 UTC`, or `14:03 UTC` to the minute; with the date where that is not the one of `now`. Milliseconds since the epoch. */
+/**
+ * `14:03:40 UTC`, or `14:03 UTC` to the minute; with the date where that is not the one of `now`. Milliseconds since
+ * the epoch.
+ */
 export function clockTime(ms: number, now: number, to: 'seconds' | 'minutes' = 'seconds'): string {
   const [date = '', time = ''] = rfc3339(ms).split('T');
   const day = rfc3339(now).startsWith(date) ? '' : `${date} `;

@@ -34,20 +34,26 @@ const UNKNOWN_LENGTH_BYTES = 65_536;
 const COMPRESSED = new Unreadable('Content-Encoding: a compressed body is not accepted.', 'compressed');
 /** Of one alert in a message, for a guess how many there are; a short one of Alertmanager. */
 const ALERT_BYTES = 400;
-/** The guess for a long message, which may be one alert with a long text: it must not shut out the others while it is read. */
+/**
+ * The guess for a long message, which may be one alert with a long text: it must not shut out the others while it is
+ * read.
+ */
 const GUESS_MAX = 64;
 
 /** What may be under way at a time; what is above is refused at once, so that its sender tries again later. */
 export interface HookLimits {
   /**
-   * Events that wait for the store. Everything that writes waits behind them, and one commit of them all keeps the event
-   * loop: with 512 some refusals took more than 20 ms, and what was taken 400 ms in place of 250. One message more is let
-   * in while there is any room.
+   * Events that wait for the store. Everything that writes waits behind them, and one commit of them all keeps the
+   * event loop: with 512 some refusals took more than 20 ms, and what was taken 400 ms in place of 250. One message
+   * more is let in while there is any room.
    */
   readonly events: number;
   /** The same of one webhook: who knows one URL, and sends without end, takes no room from the others. */
   readonly eventsEach: number;
-  /** Bytes of one body. The general bound of 1 MiB is that of the API: one message of Alertmanager holds all alerts of a group. */
+  /**
+   * Bytes of one body. The general bound of 1 MiB is that of the API: one message of Alertmanager holds all alerts of a
+   * group.
+   */
   readonly messageBytes: number;
   /** Bytes of all messages that are under way: they are held until what became of their events is durable. */
   readonly bodyBytes: number;
@@ -150,7 +156,8 @@ export class HookRoutes {
       bytes,
       peer,
     };
-    // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be read.
+    // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be
+    // read.
     return this.#events.hold(
       row.hash,
       Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX),

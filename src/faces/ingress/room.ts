@@ -20,7 +20,9 @@ export class Room {
     return this.#taken === 0;
   }
 
-  /** Runs `work` with `amount` held. Throws unavailable where the room is full; the last one in may exceed the bound. */
+  /**
+   * Runs `work` with `amount` held. Throws unavailable where the room is full; the last one in may exceed the bound.
+   */
   async hold<T>(amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
     if (this.isFull) throw overloaded();
     let held = amount;
@@ -48,7 +50,10 @@ export class SharedRoom {
   readonly #countedMax: number;
   readonly #own = new Map<string, Room>();
 
-  /** What one work holds is counted for all up to `countedMax`: one that is larger than expected does not keep other holders out. */
+  /**
+   * What one work holds is counted for all up to `countedMax`: one that is larger than expected does not keep other
+   * holders out.
+   */
   constructor(all: number, each: number, countedMax = Number.POSITIVE_INFINITY) {
     this.#all = new Room(all);
     this.#each = each;

@@ -16,7 +16,10 @@ export class Html {
 
 type Part = Html | string | number | readonly Html[];
 
-/** Markup with values in it. Only markup goes in as it is; every other value is escaped, for text and for quoted attributes. */
+/**
+ * Markup with values in it. Only markup goes in as it is; every other value is escaped, for text and for quoted
+ * attributes.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((each, i) => each + (i < parts.length ? render(parts[i] ?? '') : '')).join(''));
 }

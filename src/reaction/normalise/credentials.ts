@@ -1,9 +1,14 @@
-/** Keeps the credentials of a payload out of the store: of URLs, of headers that were put into a label, of free text. */
+/**
+ * Keeps the credentials of a payload out of the store: of URLs, of headers that were put into a label, of free text.
+ */
 
 /** Stands where a credential stood inside of a text. */
 export const REMOVED = '[removed]';
 
-/** Words in the name of a label, an annotation or a parameter that stand for a credential, joined as in `clientSecret` too. */
+/**
+ * Words in the name of a label, an annotation or a parameter that stand for a credential, joined as in `clientSecret`
+ * too.
+ */
 const NAME_PART =
   /authorization|token|passw(?:or)?d|passphrase|secret|credential|cookie|api[-_. ]?key|access[-_. ]?key|private[-_. ]?key|bearer|signature/i;
 /** Those that are also a part of harmless words, so that they count alone only: `auth` but not `author`. */
@@ -16,8 +21,9 @@ export function isCredentialName(name: string): boolean {
   return NAME_PART.test(name) || NAME_WORD.test(name);
 }
 
-// Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at the
-// start of a run. A repetition that could begin inside of its own run would read the run once for each character of it.
+// Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at
+// the start of a run. A repetition that could begin inside of its own run would read the run once for each character of
+// it.
 const USERINFO = /:\/\/[^\s/?#"'<>]*@/g;
 /** At the end of a text that was cut: nobody can tell whether an @ followed. */
 const USERINFO_CUT = /:\/\/[^\s/?#"'<>]*$/;
@@ -33,7 +39,10 @@ const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})
 /** Looked for first: SCHEME begins with a part that need not be there, and took a tenth of the time of an event. */
 const SCHEME_WORD = /bearer|basic/i;
 const PLAIN_WORD = /^[a-z]{1,15}$/;
-/** A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. A text that was cut may have lost the last quote. */
+/**
+ * A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. A text that was cut may have lost the
+ * last quote.
+ */
 const QUOTED = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]+)("\s{0,3}:\s{0,3}"|=")([^"]+)("|$)/g;
 
 /** A header or a field, `X-Api-Key: x`; its scheme, if it has one, was looked at before. */

@@ -63,7 +63,9 @@ function brokenObject(text: string): Fields {
   return Object.fromEntries(fields);
 }
 
-/** Without the quote that ends the value and what follows it: a comma before the next key, else the end of the object. */
+/**
+ * Without the quote that ends the value and what follows it: a comma before the next key, else the end of the object.
+ */
 function withoutEnd(raw: string, last: string): string {
   const text = raw.trimEnd();
   const value = (text.endsWith(last) ? text.slice(0, -1) : text).trimEnd();

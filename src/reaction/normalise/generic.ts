@@ -18,7 +18,10 @@ import { statusOf } from './status.ts';
 /** Texts beside `annotations` that senders of many kinds put at the top. */
 const MORE_ANNOTATIONS = ['summary', 'description', 'message', 'url'] as const;
 
-/** `{name, status?, severity?, fingerprint?, labels?, annotations?}`, a list of these, or the same fields in a query or a form. */
+/**
+ * `{name, status?, severity?, fingerprint?, labels?, annotations?}`, a list of these, or the same fields in a query or
+ * a form.
+ */
 export const generic: Normaliser = (payload) => {
   if (isBodyless(payload)) return normalisedOne(genericEvent(flatFields(payload), 'generic'));
   if (payload.bytes[0] === LIST) {
@@ -30,7 +33,10 @@ export const generic: Normaliser = (payload) => {
 
 const LIST = 0x5b;
 
-/** For what a user of another source made of its payload: it is read as a generic one, and keeps its source. Throws Unreadable. */
+/**
+ * For what a user of another source made of its payload: it is read as a generic one, and keeps its source. Throws
+ * Unreadable.
+ */
 export function genericOf(body: unknown, source: WebhookSource): Normalised {
   return Array.isArray(body)
     ? normaliseEach(body, (fields) => genericEvent(fields, source))

@@ -5,7 +5,10 @@ import { makeEvent, said } from './make-event.ts';
 import { type Fields, flatFields, isBodyless, isFields, normalisedOne, type Normaliser, parseJson } from './payload.ts';
 import { statusOf } from './status.ts';
 
-/** Grafana's unified alerting (version 1), the alerting of Grafana before 9, and what a custom template made of the first, read as generic. */
+/**
+ * Grafana's unified alerting (version 1), the alerting of Grafana before 9, and what a custom template made of the
+ * first, read as generic.
+ */
 export const grafana: Normaliser = (payload) => {
   if (isBodyless(payload)) return genericOf(flatFields(payload), 'grafana');
   const body = parseJson(payload.bytes);
@@ -16,7 +19,10 @@ export const grafana: Normaliser = (payload) => {
     : genericOf(body, 'grafana');
 };
 
-/** What an alert has beyond Alertmanager's. No picture: its URL is signed, which is a credential, or it is the picture itself. */
+/**
+ * What an alert has beyond Alertmanager's. No picture: its URL is signed, which is a credential, or it is the picture
+ * itself.
+ */
 function links({ dashboardURL, panelURL, silenceURL, valueString, ruleUID }: Fields): Fields {
   return {
     dashboard_url: dashboardURL,

@@ -3,8 +3,8 @@ import { flatFields, normalisedOne, type Normaliser, Unreadable } from './payloa
 import { statusOf } from './status.ts';
 
 /**
- * healthchecks.io's webhook: the body of the snippet in docs/how-to/receive-alerts.md, or `$JSON`, or its variables in a
- * query or a form. The URLs to ping, change and pause a check, its code and its UUID are as good as credentials: they
+ * healthchecks.io's webhook: the body of the snippet in docs/how-to/receive-alerts.md, or `$JSON`, or its variables in
+ * a query or a form. The URLs to ping, change and pause a check, its code and its UUID are as good as credentials: they
  * are never kept, and only a hash of the code goes into the fingerprint.
  */
 export const healthchecks: Normaliser = (payload) => {

@@ -11,7 +11,10 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Why bytes that may be JSON are refused before they are parsed, as a sentence; null where they are not. Makes one pass and no copy. */
+/**
+ * Why bytes that may be JSON are refused before they are parsed, as a sentence; null where they are not. Makes one pass
+ * and no copy.
+ */
 export function checkJsonShape(bytes: Uint8Array): string | null {
   let depth = 0;
   let values = 1;

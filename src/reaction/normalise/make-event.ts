@@ -17,8 +17,8 @@ const ANNOTATIONS_MAX = EVENT_LIMITS.labels - [CUT_ANNOTATION, WEBHOOK_ANNOTATIO
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;
 /**
- * Characters behind a bound that are read too, so that a credential which the bound cuts through is recognised. What lies
- * behind them is never looked at: the work for a text does not grow with its length.
+ * Characters behind a bound that are read too, so that a credential which the bound cuts through is recognised. What
+ * lies behind them is never looked at: the work for a text does not grow with its length.
  */
 const LOOKAHEAD_CHARACTERS = 512;
 
@@ -32,13 +32,19 @@ export interface Told {
   readonly severity?: unknown;
   /** The sender's own, if it has one. */
   readonly fingerprint?: unknown;
-  /** What a fingerprint is made of where the sender has none; the same while the thing is the same. Without, name and labels. */
+  /**
+   * What a fingerprint is made of where the sender has none; the same while the thing is the same. Without, name and
+   * labels.
+   */
   readonly identity?: readonly unknown[];
   readonly labels: Fields;
   readonly annotations: Fields;
 }
 
-/** Bounds and cleans what a sender said: no credential, no NUL (no PostgreSQL text can hold one), nothing longer than EVENT_LIMITS. */
+/**
+ * Bounds and cleans what a sender said: no credential, no NUL (no PostgreSQL text can hold one), nothing longer than
+ * EVENT_LIMITS.
+ */
 export function makeEvent(told: Told): NormalEvent {
   const cuts: string[] = [];
   const labels = cleanRecord(told.labels, LABELS_MAX, 'label', cuts);

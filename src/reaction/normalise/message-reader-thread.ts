@@ -3,7 +3,10 @@ import type { ReaderAnswer, ReaderTask } from './message-reader.ts';
 import { NORMALISERS } from './normalise.ts';
 import { Unreadable } from './payload.ts';
 
-/** Reads long messages beside the event loop of the daemon. Events go back as bytes of JSON, so that the daemon takes them one by one. */
+/**
+ * Reads long messages beside the event loop of the daemon. Events go back as bytes of JSON, so that the daemon takes
+ * them one by one.
+ */
 
 function read({ source, contentType, query, bytes }: ReaderTask): ReaderAnswer {
   try {

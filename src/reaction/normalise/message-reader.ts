@@ -39,7 +39,10 @@ export type ReaderAnswer =
     }
   | { readonly why: string; readonly refusal: MessageRefusal };
 
-/** Reads messages: short ones in turns of the event loop, long ones one at a time in a thread that starts with the first of them. */
+/**
+ * Reads messages: short ones in turns of the event loop, long ones one at a time in a thread that starts with the first
+ * of them.
+ */
 export class MessageReader {
   readonly #clock: Clock;
   readonly #turns: Turns;
@@ -55,7 +58,9 @@ export class MessageReader {
     this.#one = new Limiter({ running: 1, waiting: limits.waiting });
   }
 
-  /** Throws Unreadable, and Failure unavailable where too many wait. The bytes of a long message are empty afterwards. */
+  /**
+   * Throws Unreadable, and Failure unavailable where too many wait. The bytes of a long message are empty afterwards.
+   */
   async read(source: WebhookSource, payload: Payload): Promise<Normalised> {
     if (payload.bytes.length <= INLINE_BYTES_MAX) {
       const [normalised] = await this.#turns.each([payload], NORMALISERS[source]);

@@ -8,7 +8,10 @@ const HEADERS_BYTES_MAX = 1_024;
 /** Parts that are looked at. The senders that use a form send one. */
 const PARTS_MAX = 32;
 
-/** The content of the first part of a multipart form that has this name; null without one, and where this is no such form. */
+/**
+ * The content of the first part of a multipart form that has this name; null without one, and where this is no such
+ * form.
+ */
 export function multipartField(contentType: string, bytes: Buffer, field: string): Buffer | null {
   const boundary = boundaryOf(contentType);
   if (boundary === null) return null;

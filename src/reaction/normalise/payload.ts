@@ -59,7 +59,10 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** The fields of a query or of a form; of a name that is given twice, the first. Own keys only, whatever they are called. */
+/**
+ * The fields of a query or of a form; of a name that is given twice, the first. Own keys only, whatever they are
+ * called.
+ */
 export function formFields(text: string): Fields {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) if (!fields.has(name)) fields.set(name, value);
@@ -85,7 +88,10 @@ export function objectOf(value: unknown): Fields {
   return value;
 }
 
-/** Makes an event of each of a list; one that is broken becomes a problem and does not keep the others back. Throws Unreadable where all are. */
+/**
+ * Makes an event of each of a list; one that is broken becomes a problem and does not keep the others back. Throws
+ * Unreadable where all are.
+ */
 export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Fields) => NormalEvent): Normalised {
   if (alerts.length > ALERTS_MAX)
     throw new Unreadable(`The payload has ${alerts.length} alerts; expected at most ${ALERTS_MAX}.`, 'too_many_alerts');

@@ -26,7 +26,10 @@ const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,3})?)$/;
 /** What stands in the field for a URL of a monitor that has none. */
 const NO_URL = /^(?:https?:\/\/)?$/;
 
-/** Uptime Kuma's webhook: JSON, a form with one field `data`, a GET with its parts in the query; what a custom template made is read as generic. */
+/**
+ * Uptime Kuma's webhook: JSON, a form with one field `data`, a GET with its parts in the query; what a custom template
+ * made is read as generic.
+ */
 export const uptimeKuma: Normaliser = (payload) => {
   const body = bodyOf(payload);
   if (isFields(body['heartbeat'])) return normalisedOne(beat(body, body['heartbeat']));

@@ -29,7 +29,9 @@ export interface CopyLimits {
 export const COPY_LIMITS: CopyLimits = { files: 20_000, bytes: 256 * 1024 * 1024, depth: 64 };
 
 export interface CopiedTree {
-  /** SHA-256, hex, over path, kind, executable bit and content of every file and link; times don't count, nor do states. */
+  /**
+   * SHA-256, hex, over path, kind, executable bit and content of every file and link; times don't count, nor do states.
+   */
   readonly digest: string;
   readonly files: number;
   readonly bytes: number;
@@ -46,7 +48,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   '.terraform.tfstate.lock.info',
   'errored.tfstate',
 ]);
-/** Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them changes. */
+/**
+ * Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them
+ * changes.
+ */
 const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
 /** Files in work at once: while one is copied, the next ones are being opened. */
 const PARALLEL = 4;
@@ -75,10 +80,10 @@ interface Place {
 }
 
 /**
- * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone, who is
- * the owner of `to`, an empty folder. Rejects with an Error, whose message names the entry, for a link that leads out or nowhere, for
- * other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond a limit, and with the
- * reason of `signal` soon after that is aborted; `to` then holds a part.
+ * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone, who
+ * is the owner of `to`, an empty folder. Rejects with an Error, whose message names the entry, for a link that leads
+ * out or nowhere, for other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond
+ * a limit, and with the reason of `signal` soon after that is aborted; `to` then holds a part.
  */
 export async function copyTree(
   from: string,

@@ -11,8 +11,8 @@ const ERASE_WITHIN_MS = 60_000;
 const SUFFIX_BYTES = 8;
 
 /**
- * Removes an entry of a folder of the service by descriptors: a process that a repository took over, and that escaped the
- * end of git, may still exchange what is in there. Never rejects; the next fetch goes on with what is left.
+ * Removes an entry of a folder of the service by descriptors: a process that a repository took over, and that escaped
+ * the end of git, may still exchange what is in there. Never rejects; the next fetch goes on with what is left.
  */
 export async function eraseEntry(folder: string, name: string, clock: Clock): Promise<void> {
   const until = clock.monotonic() + ERASE_WITHIN_MS;

@@ -19,7 +19,8 @@ const run = promisify(execFile);
 
 /**
  * The files that git may read and the ports that it may connect to in order to fetch `url`, which was checked before: a
- * local repository, the port of the server, and for ssh the configuration, keys and known hosts of this process's account.
+ * local repository, the port of the server, and for ssh the configuration, keys and known hosts of this process's
+ * account.
  */
 export async function reachOf(url: string, searchPath: string): Promise<GitReach> {
   const git = find('git', searchPath);
@@ -67,8 +68,8 @@ function jumpPorts(settings: ReadonlyMap<string, readonly string[]>): number[] {
 }
 
 /**
- * What ssh itself makes of the account's configuration for this host; empty when it does not say. It only prints: nothing
- * of a repository is involved, and nothing is connected to.
+ * What ssh itself makes of the account's configuration for this host; empty when it does not say. It only prints:
+ * nothing of a repository is involved, and nothing is connected to.
  */
 async function sshSettings(
   { user, host, port }: SshTarget,

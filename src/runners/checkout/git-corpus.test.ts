@@ -13,7 +13,10 @@ import { createLauncherPool, type LauncherPool } from '../sandbox/pool.ts';
 import { fetchGit } from './git.ts';
 import { GIT_PROTOCOLS } from './git-url.ts';
 
-/** What the repository of a stranger may cost: processor time of git and of this process, and memory of a process of git. */
+/**
+ * What the repository of a stranger may cost: processor time of git and of this process, and memory of a process of
+ * git.
+ */
 const WITHIN_MS = 5_000;
 const MEMORY_BYTES = 200_000_000;
 /** A machine that does something else for a while is no fault of a repository. */
@@ -127,7 +130,9 @@ function processorMs(): number {
 /** Between two looks at the memory of git, in milliseconds. */
 const LOOK_EVERY_MS = 10;
 let peakBytes = 0;
-/** Of this process, which also is the server: during the walk of one repository, and the most that it grew by in one. */
+/**
+ * Of this process, which also is the server: during the walk of one repository, and the most that it grew by in one.
+ */
 let ownPeakBytes = 0;
 let grownBytes = 0;
 

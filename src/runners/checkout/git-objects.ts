@@ -19,7 +19,9 @@ export interface GitObjects {
   readonly blobs: ReadonlyMap<string, BlobPlace>;
 }
 
-/** Of a commit or tag, in bytes. Its message and signature have some kilobytes; a merge of 1,000 has 48 KiB of parents. */
+/**
+ * Of a commit or tag, in bytes. Its message and signature have some kilobytes; a merge of 1,000 has 48 KiB of parents.
+ */
 const COMMIT_BYTES_MAX = 1024 * 1024;
 /** Of all folders of a commit, in bytes. 20,000 entries with names of 255 bytes, the longest, have 5.5 MiB. */
 const TREES_BYTES_MAX = 8 * 1024 * 1024;
@@ -48,8 +50,9 @@ interface Reading {
 }
 
 /**
- * Reads every object that was fetched, once, and writes the contents of files to `contents`, a new file. A fetch without
- * history brings one commit. Throws an Error that names the limit, before the object that exceeds it is held or written.
+ * Reads every object that was fetched, once, and writes the contents of files to `contents`, a new file. A fetch
+ * without history brings one commit. Throws an Error that names the limit, before the object that exceeds it is held or
+ * written.
  */
 export function readObjects(git: Git, contents: string, limits: CopyLimits): Promise<GitObjects> {
   return runGit(git, ['cat-file', '--batch-all-objects', '--unordered', '--batch'], NO_REACH, async (output) => {
@@ -163,7 +166,10 @@ function refuseLarge(size: number, what: string): void {
     throw new Error(`The ${what} object of the repository has more than ${COMMIT_BYTES_MAX} bytes.`);
 }
 
-/** What `git cat-file --batch` prints: per object a line, the content, and a newline. Never holds more than was asked for. */
+/**
+ * What `git cat-file --batch` prints: per object a line, the content, and a newline. Never holds more than was asked
+ * for.
+ */
 class ObjectStream {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

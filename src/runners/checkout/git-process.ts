@@ -23,7 +23,10 @@ export interface Git {
   readonly protocols: readonly string[];
   /** What git runs as; null is the account of this process. */
   readonly account: AccountIds | null;
-  /** Ends git, which has no bounds of its own in time and on the disk, when this process is killed; null leaves it alone. */
+  /**
+   * Ends git, which has no bounds of its own in time and on the disk, when this process is killed; null leaves it
+   * alone.
+   */
   readonly guard: Guard | null;
   /** Aborted to end what runs, with all of its processes. */
   readonly signal: AbortSignal;
@@ -138,8 +141,8 @@ function environmentOf({ gitDir, home, searchPath, protocols }: Git, runId: stri
 /**
  * Runs git in the sandbox with these words, hands its output to `take`, and answers what that made of it. Git may write
  * its folder, read the system and `reach`, and connect to the ports of `reach`; its memory is limited. Throws Failure
- * `unavailable` with git's own words when it fails or when there is no sandbox, what `take` throws, and the reason of the
- * signal when that ended it. None of its processes is left.
+ * `unavailable` with git's own words when it fails or when there is no sandbox, what `take` throws, and the reason of
+ * the signal when that ended it. None of its processes is left.
  */
 export async function runGit<T>(
   git: Git,

@@ -29,7 +29,10 @@ const METADATA_NAMES: readonly string[] = [
   'instance-data.ec2.internal',
 ];
 
-/** Throws invalid_argument that says why git is not to be given this URL. It never repeats the URL: it may hold a password. */
+/**
+ * Throws invalid_argument that says why git is not to be given this URL. It never repeats the URL: it may hold a
+ * password.
+ */
 export function checkGitUrl(text: string): void {
   if (text.length > URL_MAX) throw refused(`expected at most ${URL_MAX} characters`);
   if (!/^[\x21-\x7e]+$/.test(text)) throw refused('expected printable ASCII without spaces');
@@ -57,13 +60,16 @@ function checkHost(text: string, mayHavePort: boolean): void {
   }
   if (!NAME_OR_IPV4.test(host)) throw refused('the host is no name and no address');
   if (METADATA_NAMES.includes(host.toLowerCase())) throw refused(NO_SERVER);
-  // An IPv4 address has many spellings (decimal, hexadecimal, octal, shortened), which programs connect to all the same.
+  // An IPv4 address has many spellings (decimal, hexadecimal, octal, shortened), which programs connect to all the
+  // same.
   const spelt = URL.parse(`http://${host}`)?.hostname;
   if (spelt === undefined) throw refused('the host is no name and no address');
   if (isIPv4(spelt) && !allowsAddress('git', spelt)) throw refused(NO_SERVER);
 }
 
-/** Throws invalid_argument. A ref is a name of a branch or tag, or a commit: never an option, a pattern or a refspec. */
+/**
+ * Throws invalid_argument. A ref is a name of a branch or tag, or a commit: never an option, a pattern or a refspec.
+ */
 export function checkGitRef(text: string): void {
   const isName = /^[A-Za-z0-9_][A-Za-z0-9._/+@#-]*$/.test(text) && text.length <= REF_MAX;
   const parts = text.split('/');

@@ -217,7 +217,8 @@ describe('T22: a URL that was not refused when it was written', () => {
         signal: new AbortController().signal,
       };
       await runGit(git, ['init', '--quiet', '--bare', '--template=', gitDir], NO_REACH, collect);
-      // Those by which git itself would run or read something; what is a host and a path to git would only be looked up.
+      // Those by which git itself would run or read something; what is a host and a path to git would only be looked
+      // up.
       const dialled = /^(?:https:\/\/|git\+ssh|javascript:|file:\/etc)/;
       const running = HOSTILE_URLS.filter(
         (url) =>

@@ -52,9 +52,9 @@ export interface FetchGitOptions {
 /**
  * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
  * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Git runs in the
- * sandbox and writes one folder only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with what
- * is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on the disk,
- * or when the signal ended it.
+ * sandbox and writes one folder only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with
+ * what is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on
+ * the disk, or when the signal ended it.
  */
 export async function fetchGit(options: FetchGitOptions): Promise<{ readonly commit: string; readonly tree: string }> {
   const { url, into, limits = FETCH_LIMITS, clock = systemClock, protocols = GIT_PROTOCOLS } = options;

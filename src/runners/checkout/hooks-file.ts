@@ -11,9 +11,9 @@ const KEY =
   /^(?:"(?<double>[^"\\]{1,100})"|'(?<single>[^']{1,100})'|(?<plain>[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}))\s*:(?:\s|$)/;
 
 /**
- * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Any entry of that name counts,
- * in any letter case, also a link and what was one: a source that declares hooks is refused, and who hides them is too.
- * Rejects when the tree can't be read. To be asked of the very files that will run.
+ * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Any entry of that name
+ * counts, in any letter case, also a link and what was one: a source that declares hooks is refused, and who hides them
+ * is too. Rejects when the tree can't be read. To be asked of the very files that will run.
  */
 export async function findHooksFile(tree: string): Promise<string | null> {
   const names = await readdir(tree);
@@ -29,8 +29,8 @@ function folded(name: string): string {
 }
 
 /**
- * The names of the hooks in that file: its keys at the beginning of a line. None where it is no plain file. Nothing here
- * runs them, so a line is looked at as text and the rest of YAML is left alone.
+ * The names of the hooks in that file: its keys at the beginning of a line. None where it is no plain file. Nothing
+ * here runs them, so a line is looked at as text and the rest of YAML is left alone.
  */
 export async function readHookNames(tree: string, file: string): Promise<readonly string[]> {
   const text = await readStart(join(tree, file));

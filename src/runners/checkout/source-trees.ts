@@ -59,7 +59,10 @@ export class SourceTrees {
     return stats?.isDirectory() === true ? path : null;
   }
 
-  /** Removes all of a source. They are out of the way at once; a process that ends meanwhile leaves the rest to the next fetch. */
+  /**
+   * Removes all of a source. They are out of the way at once; a process that ends meanwhile leaves the rest to the next
+   * fetch.
+   */
   async remove(source: string): Promise<void> {
     const gone = this.#beside(GONE);
     try {

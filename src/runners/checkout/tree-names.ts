@@ -6,7 +6,8 @@ const PATH_BYTES_MAX = 4_000;
 
 /**
  * The path of an entry of a git tree, from the path of its folder, which was read before, and its name. Throws an Error
- * that names it for what a file system may read as another path, or as the folder that git keeps its own configuration in.
+ * that names it for what a file system may read as another path, or as the folder that git keeps its own configuration
+ * in.
  */
 export function readTreeName(folder: string, bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Error('The repository has a path in it that is no UTF-8.');

@@ -1,7 +1,9 @@
 /** Files that are written at a time: each waits for the disk once. */
 const WRITERS = 8;
 
-/** Does a few things at a time. What failed first is thrown by the next call, when nothing is being written any more. */
+/**
+ * Does a few things at a time. What failed first is thrown by the next call, when nothing is being written any more.
+ */
 export class Writers {
   readonly #running = new Set<Promise<void>>();
   readonly #failures: unknown[] = [];

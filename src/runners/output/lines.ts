@@ -42,7 +42,10 @@ export class LineSplitter {
     this.#carry = Buffer.alloc(0);
   }
 
-  /** Takes lines, or a piece of one, that stand wholly in `chunk` from `at` on. The same `at` means: not enough for either. */
+  /**
+   * Takes lines, or a piece of one, that stand wholly in `chunk` from `at` on. The same `at` means: not enough for
+   * either.
+   */
   #takeFrom(chunk: Buffer, at: number): number {
     // Within this window no line can be over the limit, so whatever ends in it goes on as it is.
     const window = Math.min(chunk.length, at + LINE_LIMIT_BYTES + 1);

@@ -13,19 +13,28 @@ export type { RecordedChunk } from './chunk-queue.ts';
 
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
 export const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
-/** What waits for the store, at most, before the program's pipes are left unread: three full chunks, a fourth being filled. */
+/**
+ * What waits for the store, at most, before the program's pipes are left unread: three full chunks, a fourth being
+ * filled.
+ */
 const PENDING_LIMIT_BYTES = 768 * 1024;
 /** Reading goes on below this, so that a pipe is not stopped and started for each chunk. */
 const RESUME_BELOW_BYTES = 512 * 1024;
 /** Read from one job in one turn of the event loop: 0.5 ms of work, so that eight jobs at it cost a request 4 ms. */
 const TURN_BYTES = 128 * 1024;
-/** A pause between turns of a job whose output is dropped: eight that write without end take 0.27 of a core, not all of it. */
+/**
+ * A pause between turns of a job whose output is dropped: eight that write without end take 0.27 of a core, not all of
+ * it.
+ */
 const DROP_PAUSE_MS = 4;
 /** System lines and progress of one job, beside its output: they come after the cap too, but not without end. */
 const NOTES_CAP_BYTES = 4 * 1024 * 1024;
 /** Names of plays and tasks come from a checkout; more of one says nothing more to a reader. */
 const NAME_LIMIT_CHARACTERS = 1000;
-/** After the end of a program its pipes may be open in a process that outlived it: so long without a byte, then they are shut. */
+/**
+ * After the end of a program its pipes may be open in a process that outlived it: so long without a byte, then they are
+ * shut.
+ */
 const IDLE_AT_END_MS = 5000;
 
 const NEWLINE = 10;
@@ -56,7 +65,10 @@ export interface RecorderOptions {
 
 /** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
 export interface Recorder {
-  /** Reads the stream to its end. Several may be attached, also one after another. Only what `sift` lets through is recorded. */
+  /**
+   * Reads the stream to its end. Several may be attached, also one after another. Only what `sift` lets through is
+   * recorded.
+   */
   attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void;
   /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
   system(text: string): void;

@@ -8,8 +8,8 @@ import { HeldOutput } from './held-output.ts';
 import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 
 /**
- * A stand-alone program: the guard of a daemon. The end of its connection is the daemon's death, and a lease that is not
- * renewed in time means that the daemon can't act: in both cases it ends the trees of all watched jobs.
+ * A stand-alone program: the guard of a daemon. The end of its connection is the daemon's death, and a lease that is
+ * not renewed in time means that the daemon can't act: in both cases it ends the trees of all watched jobs.
  */
 
 const clock = systemClock;

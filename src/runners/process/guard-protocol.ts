@@ -1,6 +1,9 @@
 import type { EntryOf } from '../run-files/unlink-in.ts';
 
-/** What the daemon tells its guard on descriptor 3: one JSON text for each line. The guard says one line, when it is ready. */
+/**
+ * What the daemon tells its guard on descriptor 3: one JSON text for each line. The guard says one line, when it is
+ * ready.
+ */
 
 export interface Watched {
   readonly jobId: string;
@@ -10,9 +13,9 @@ export interface Watched {
   readonly toldDir: string | null;
   readonly leaderFirst: boolean;
   /**
-   * The read ends of the output, as descriptors of the process before it becomes the tool. The guard holds them too, and
-   * reads on when the daemon is gone: a tool that loses the reader of its output dies of that, before it has stopped in
-   * order. Null where that is what the kind of job is used to.
+   * The read ends of the output, as descriptors of the process before it becomes the tool. The guard holds them too,
+   * and reads on when the daemon is gone: a tool that loses the reader of its output dies of that, before it has
+   * stopped in order. Null where that is what the kind of job is used to.
    */
   readonly output: { readonly stdout: number; readonly stderr: number } | null;
   /** Files that are removed when the daemon is gone and the tree is ended: what lay there in clear for the tool. */

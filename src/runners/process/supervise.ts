@@ -30,7 +30,9 @@ export interface SuperviseResult {
 
 /** After SIGKILL the leader's end is a matter of the kernel; who waits in it for a device is not waited for. */
 const EXIT_AFTER_END_MS = 1_000;
-/** With the tree gone, output that is held open and brings nothing for so long has no writer that belongs to the job. */
+/**
+ * With the tree gone, output that is held open and brings nothing for so long has no writer that belongs to the job.
+ */
 const QUIET_OUTPUT_MS = 500;
 const OUTPUT_LOOK_MS = 20;
 /** A pipe holds 64 KiB and the stream as much; who delivers more after the end of the tree is an escaped writer. */

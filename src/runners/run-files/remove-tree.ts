@@ -16,10 +16,11 @@ const FOLDER_CODES: readonly (string | null)[] = ['EISDIR', 'EPERM'];
 const NO_FOLDER_CODES: readonly (string | null)[] = ['ENOTDIR', 'ELOOP'];
 
 /**
- * Removes trees that a hostile process may still change. Each folder is first moved into `holder`, a folder that only the
- * service can write, and emptied there through its own descriptor. So the depth of a tree costs neither descriptors nor
- * stack, no path is ever longer than two names, no link is followed, and what is a mount point stays, because the kernel
- * refuses to move it. Only the mode of folders is changed, never that of a file: a file may be a hard link to another's.
+ * Removes trees that a hostile process may still change. Each folder is first moved into `holder`, a folder that only
+ * the service can write, and emptied there through its own descriptor. So the depth of a tree costs neither descriptors
+ * nor stack, no path is ever longer than two names, no link is followed, and what is a mount point stays, because the
+ * kernel refuses to move it. Only the mode of folders is changed, never that of a file: a file may be a hard link to
+ * another's.
  */
 export class TreeRemoval {
   readonly #holder: Folder;

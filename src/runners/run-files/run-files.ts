@@ -4,9 +4,9 @@ import { errorCode } from '../../lib/error-code.ts';
 import { type Folder, type Name, openRunDir } from './folder.ts';
 
 /**
- * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is opened
- * from the descriptor of the one before it, and none may be a link. So what is read lies below the run directory, also
- * when a folder is exchanged for a link meanwhile.
+ * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is
+ * opened from the descriptor of the one before it, and none may be a link. So what is read lies below the run
+ * directory, also when a folder is exchanged for a link meanwhile.
  */
 
 /** For `chown`. */
@@ -35,7 +35,10 @@ async function openFolder(runDir: string, parts: readonly string[]): Promise<Fol
   return folder;
 }
 
-/** A regular file, up to `limitBytes`. Rejects where there is none, for a link, for another kind of file, and for a larger one. */
+/**
+ * A regular file, up to `limitBytes`. Rejects where there is none, for a link, for another kind of file, and for a
+ * larger one.
+ */
 export function readRunFile(runDir: string, path: string, limitBytes: number): Promise<Buffer> {
   return inFolder(runDir, path, async (folder, name) => {
     await using file = await folder.file(name, constants.O_RDONLY);
@@ -54,8 +57,8 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
 }
 
 /**
- * Writes a new file. What had its name is removed before: a link is not written through. The file belongs to the owner of
- * its folder, who alone may read and write it; with `readers`, a group that may read it.
+ * Writes a new file. What had its name is removed before: a link is not written through. The file belongs to the owner
+ * of its folder, who alone may read and write it; with `readers`, a group that may read it.
  */
 export function writeRunFile(
   runDir: string,

@@ -7,7 +7,10 @@ export interface EntryOf {
   readonly name: string;
 }
 
-/** Removes a file or link of a folder, from the folder's own descriptor. Does nothing where that fails. For the guard, which waits for nothing. */
+/**
+ * Removes a file or link of a folder, from the folder's own descriptor. Does nothing where that fails. For the guard,
+ * which waits for nothing.
+ */
 export function unlinkIn({ folder, name }: EntryOf): void {
   try {
     const fd = openSync(folder, FOLDER_FLAGS);

@@ -58,8 +58,8 @@ const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landloc
 
 /**
  * Refused everywhere. What an unprivileged process may do with them is to reach into other processes, to start work
- * that no filter sees (io_uring connects sockets past it), or to open parts of the kernel that a tool does not need. The
- * tables of the processors add System V and POSIX message queues, shared memory and semaphores: all processes of an
+ * that no filter sees (io_uring connects sockets past it), or to open parts of the kernel that a tool does not need.
+ * The tables of the processors add System V and POSIX message queues, shared memory and semaphores: all processes of an
  * account share them, in a sandbox or not, and their memory stays taken when the job has ended.
  */
 const REFUSED_EVERYWHERE = {

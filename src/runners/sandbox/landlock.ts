@@ -8,7 +8,9 @@ import type { SystemCalls } from './system-call.ts';
 /** Below this, the kernel can't restrict outbound TCP: the sandbox would be half of one, so it is refused. */
 export const LANDLOCK_ABI_NEEDED = 4;
 
-/** From this one on, named unix sockets outside of the writable paths are closed by Landlock (RESOLVE_UNIX, Linux 7.1). */
+/**
+ * From this one on, named unix sockets outside of the writable paths are closed by Landlock (RESOLVE_UNIX, Linux 7.1).
+ */
 export const LANDLOCK_ABI_OF_NAMED_SOCKETS = 9;
 
 const EXECUTE = 1n << 0n;

@@ -17,7 +17,10 @@ export interface Leader {
 
 /** A launcher that waits to become the tool. */
 export interface Waiting extends Leader {
-  /** The read ends of the tool's output, as descriptors of this process, until it is the tool; null where there are none of its own. */
+  /**
+   * The read ends of the tool's output, as descriptors of this process, until it is the tool; null where there are none
+   * of its own.
+   */
   readonly output: LauncherReady['output'];
 }
 

@@ -19,8 +19,9 @@ import { cString, cStrings, openSystemCalls } from './system-call.ts';
 
 /**
  * A stand-alone program that starts one tool. It prepares all that takes time, says that it is ready, and waits for its
- * order in a blocking read. Then it binds itself (account, Landlock, seccomp, no capabilities) and executes the tool in its
- * own place, so that pid, process group and parent stay. Any step that fails ends it without the tool having started.
+ * order in a blocking read. Then it binds itself (account, Landlock, seccomp, no capabilities) and executes the tool in
+ * its own place, so that pid, process group and parent stay. Any step that fails ends it without the tool having
+ * started.
  */
 
 const O_CLOEXEC = 0o2000000;
@@ -156,8 +157,8 @@ function confine(prepared: Prepared, policy: NonNullable<LaunchOrder['policy']>)
 }
 
 /**
- * First of all that is done for an order: paths are then opened with the rights of the account. The pipes are given to it,
- * since a tool that opens /dev/stderr opens its pipe again.
+ * First of all that is done for an order: paths are then opened with the rights of the account. The pipes are given to
+ * it, since a tool that opens /dev/stderr opens its pipe again.
  */
 function changeAccount({ system, sandbox, pipes }: Prepared, account: AccountIds, confined: boolean): void {
   if (system === null || pipes === null) throw new LaunchError('refused', 'this system cannot change the account');

@@ -9,8 +9,9 @@ export interface SandboxPolicy {
   /** TCP ports that may be connected to; binding a TCP port is always refused, UDP always allowed. */
   readonly connectPorts: readonly number[] | 'any';
   /**
-   * Whether the job may make unix sockets; without it, no by default. Below Landlock ABI 9 the kernel can't restrict which
-   * named socket of the machine they connect to, so `socket(AF_UNIX)` is refused as a whole. `socketpair` always works.
+   * Whether the job may make unix sockets; without it, no by default. Below Landlock ABI 9 the kernel can't restrict
+   * which named socket of the machine they connect to, so `socket(AF_UNIX)` is refused as a whole. `socketpair` always
+   * works.
    */
   readonly unixSockets?: boolean;
 }
@@ -18,8 +19,8 @@ export interface SandboxPolicy {
 export type PathAccess = 'execute' | 'read' | 'device';
 
 /**
- * What every job may reach of the system. Landlock can only allow, never take out again: a path in this table that holds
- * the data directory would open it, see `pathsThatExpose`. A path that does not exist is skipped.
+ * What every job may reach of the system. Landlock can only allow, never take out again: a path in this table that
+ * holds the data directory would open it, see `pathsThatExpose`. A path that does not exist is skipped.
  */
 export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: PathAccess }[] = [
   { path: '/usr', access: 'execute' },
@@ -51,8 +52,8 @@ export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: Pa
 export const SHARED_MEMORY_PATH = '/dev/shm';
 
 /**
- * The paths of the system table and of a policy that hold `dataDir` and so would open it to the job. All paths are taken
- * as resolved (no links). Empty when the data directory is safe from this policy.
+ * The paths of the system table and of a policy that hold `dataDir` and so would open it to the job. All paths are
+ * taken as resolved (no links). Empty when the data directory is safe from this policy.
  */
 export function pathsThatExpose(dataDir: string, policy: Pick<SandboxPolicy, 'readable' | 'writable'>): string[] {
   const all = [...SYSTEM_PATHS.map((row) => row.path), ...policy.readable, ...policy.writable];

@@ -22,9 +22,9 @@ export function boundingSet(system: SystemCalls): number[] {
 }
 
 /**
- * Empties the bounding set, before a change of the account takes away the right to. As root it decides what the tool gets
- * when it is executed, and with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock. As
- * another user nothing can come back (no new privileges), and the set is not ours to change.
+ * Empties the bounding set, before a change of the account takes away the right to. As root it decides what the tool
+ * gets when it is executed, and with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock.
+ * As another user nothing can come back (no new privileges), and the set is not ours to change.
  */
 export function emptyBoundingSet(system: SystemCalls, bounding: readonly number[]): void {
   const { prctl } = system.numbers.made;
@@ -54,8 +54,8 @@ function idsOf(status: string, name: 'Uid' | 'Gid'): string[] {
 }
 
 /**
- * Makes this process another account, for good and without supplementary groups. Throws unless the kernel shows that all
- * of it took effect.
+ * Makes this process another account, for good and without supplementary groups. Throws unless the kernel shows that
+ * all of it took effect.
  */
 export function becomeAccount({ uid, gid }: AccountIds): void {
   if (uid === 0 || gid === 0) throw new Error('the account of a job is not root');

@@ -25,7 +25,10 @@ export interface LaunchOrder {
   readonly cwd: string;
   /** `null` starts the tool without a sandbox: a privileged run. */
   readonly policy: SandboxPolicy | null;
-  /** The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change it. */
+  /**
+   * The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change
+   * it.
+   */
   readonly account?: AccountIds | null;
   readonly limits?: ResourceLimits;
 }

@@ -43,7 +43,9 @@ const CLONE_PARENT = 0x8000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
-/** O_CREAT and the bit of O_TMPFILE that O_DIRECTORY does not share: only with one of them does an open read its mode. */
+/**
+ * O_CREAT and the bit of O_TMPFILE that O_DIRECTORY does not share: only with one of them does an open read its mode.
+ */
 const CREATING_FLAGS = 0o100 | 0o20000000;
 /** Set-user-ID and set-group-ID: a file that has one runs as its owner for whoever starts it. */
 const SET_ID_BITS = 0o6000;
@@ -95,7 +97,9 @@ const whenEqual = (value: number, body: readonly Instruction[]): Instruction[] =
   ...body,
 ];
 
-/** `socket(domain, type, protocol)`: unix sockets where allowed, netlink for routes and addresses, plain TCP and UDP. */
+/**
+ * `socket(domain, type, protocol)`: unix sockets where allowed, netlink for routes and addresses, plain TCP and UDP.
+ */
 function socketRule({ unixSockets }: FilterOptions): Instruction[] {
   const internet: Instruction[] = [
     load(argumentAt(1)),
@@ -125,8 +129,8 @@ function socketRule({ unixSockets }: FilterOptions): Instruction[] {
 }
 
 /**
- * `socketpair(domain, type)`: unix only. Without unix sockets no datagrams, of which `raw` is another name: either end of
- * such a pair sends to, and connects to, any named socket.
+ * `socketpair(domain, type)`: unix only. Without unix sockets no datagrams, of which `raw` is another name: either end
+ * of such a pair sends to, and connects to, any named socket.
  */
 function pairRule({ unixSockets }: FilterOptions): Instruction[] {
   const types = [
@@ -161,7 +165,8 @@ function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
   const { inspected } = numbers;
   return [
     load(ARCH_AT),
-    // A 32-bit program calls by other numbers. Killed rather than refused: with each call failing it could not even exit.
+    // A 32-bit program calls by other numbers. Killed rather than refused: with each call failing it could not even
+    // exit.
     [JUMP_EQUAL, 1, 0, numbers.auditArch],
     give(KILL_PROCESS),
     load(NUMBER_AT),

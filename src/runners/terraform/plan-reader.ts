@@ -11,7 +11,10 @@ export const PLAN_JSON_MAX_BYTES = 64 * 1024 * 1024;
 const INLINE_MAX_BYTES = 1024 * 1024;
 /** The same for the plan file, whose fields may be of two bytes each. */
 const INLINE_FILE_MAX_BYTES = 256 * 1024;
-/** The longest plans took 192 MB or less, 42 MB of nothing but digits 448: a thread that wants more ends, and not the daemon. */
+/**
+ * The longest plans took 192 MB or less, 42 MB of nothing but digits 448: a thread that wants more ends, and not the
+ * daemon.
+ */
 const THREAD_MEMORY_MB = 512;
 
 /** What the thread is given. */
@@ -24,7 +27,10 @@ export interface PlanReaderTask {
 }
 
 export interface PlanReaderOptions extends PlanViewOptions {
-  /** The file that was shown: a plan that is shown otherwise than it stands there is refused. Null compares with nothing. */
+  /**
+   * The file that was shown: a plan that is shown otherwise than it stands there is refused. Null compares with
+   * nothing.
+   */
   readonly file: PlanFile | null;
 }
 
@@ -32,9 +38,9 @@ export interface PlanReaderOptions extends PlanViewOptions {
 export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem: string };
 
 /**
- * Reads what `terraform show -json` printed of a plan. A long one is read in a thread of its own, so that the event loop
- * is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the plan
- * where it is too long, not JSON or not a plan, or where the thread ended without an answer.
+ * Reads what `terraform show -json` printed of a plan. A long one is read in a thread of its own, so that the event
+ * loop is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the
+ * plan where it is too long, not JSON or not a plan, or where the thread ended without an answer.
  */
 export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<ReadPlan> {
   if (json.length > PLAN_JSON_MAX_BYTES) {

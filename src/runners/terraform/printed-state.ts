@@ -9,8 +9,9 @@ const NEWLINE = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Where terraform can write its state nowhere, not even beside the root, as on a full disk, it prints it: the last place
- * that knows what was made. It is taken from there, and kept out of the record, because it has every value in clear.
+ * Where terraform can write its state nowhere, not even beside the root, as on a full disk, it prints it: the last
+ * place that knows what was made. It is taken from there, and kept out of the record, because it has every value in
+ * clear.
  */
 export class PrintedState implements OutputSift {
   /** The end of what was pushed, where it may be the beginning of a state. */

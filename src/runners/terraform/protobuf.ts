@@ -1,4 +1,6 @@
-/** The few parts of the Protocol Buffers wire format that are needed to walk a message whose schema is known in part. */
+/**
+ * The few parts of the Protocol Buffers wire format that are needed to walk a message whose schema is known in part.
+ */
 
 /** A varint of 64 bits has at most 10 bytes. */
 const VARINT_BYTES_MAX = 10;
@@ -44,8 +46,8 @@ export function* fieldsOf(message: Buffer): Generator<Field> {
 }
 
 /**
- * The values of the fields that are asked for, by number. Throws for a field of another type, and for one that comes twice
- * and is not among `repeated`: two readers might not agree on which of them counts.
+ * The values of the fields that are asked for, by number. Throws for a field of another type, and for one that comes
+ * twice and is not among `repeated`: two readers might not agree on which of them counts.
  */
 export function pick(
   message: Buffer,

@@ -57,8 +57,8 @@ export async function readState({ runDir, folder }: StatePlace, name: string = S
 }
 
 /**
- * Hands over the state of a running apply whenever it has changed, until `signal` aborts. Resolves once it has seen what
- * there is at the beginning; `ended` never rejects.
+ * Hands over the state of a running apply whenever it has changed, until `signal` aborts. Resolves once it has seen
+ * what there is at the beginning; `ended` never rejects.
  */
 export async function watchState(
   place: StatePlace,

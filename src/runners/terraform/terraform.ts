@@ -163,9 +163,9 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
 }
 
 /**
- * The bytes of the plan are read once, after every process of the tree that made it has ended. What is shown, compared and
- * sealed are those bytes: `show` reads a copy that no program of the run can change, and what it prints has to agree with
- * the file itself.
+ * The bytes of the plan are read once, after every process of the tree that made it has ended. What is shown, compared
+ * and sealed are those bytes: `show` reads a copy that no program of the run can change, and what it prints has to
+ * agree with the file itself.
  */
 async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
   const { job, tools, tool, materials } = run;

@@ -13,7 +13,10 @@ const LOCAL_SIGNATURE = 0x04034b50;
 const ENCRYPTED_FLAG = 1;
 const STORED = 0;
 const DEFLATED = 8;
-/** Before the end record, it leads to a second end record and directory. Go's reader looks for it where a number is 0xffff. */
+/**
+ * Before the end record, it leads to a second end record and directory. Go's reader looks for it where a number is
+ * 0xffff.
+ */
 const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const BUFFER_SHORT = 'it ends too early';
@@ -27,9 +30,10 @@ interface Entry {
 }
 
 /**
- * The content of one entry of a zip archive, at most `limitBytes`. Strict, so that no other reader can find another entry
- * of that name in the same bytes: the directory ends where its end record begins, that record is the last thing, neither
- * sizes nor the directory are continued elsewhere (ZIP64), and the name comes once. Rejects with an Error that quotes nothing of the archive.
+ * The content of one entry of a zip archive, at most `limitBytes`. Strict, so that no other reader can find another
+ * entry of that name in the same bytes: the directory ends where its end record begins, that record is the last thing,
+ * neither sizes nor the directory are continued elsewhere (ZIP64), and the name comes once. Rejects with an Error that
+ * quotes nothing of the archive.
  */
 export async function readZipEntry(zip: Buffer, name: string, limitBytes: number): Promise<Buffer> {
   const { at, entry } = locate(zip, name);

@@ -17,7 +17,10 @@ import { hooks, source, sources } from './sources.ts';
 import { webhook, webhookCreated, webhooks } from './webhooks.ts';
 import { states, workspace, workspaces } from './workspaces.ts';
 
-/** Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the verb. */
+/**
+ * Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the
+ * verb.
+ */
 const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) => string } = {
   whoami,
   doctor,
@@ -86,7 +89,10 @@ export function secretOf(kind: string, data: unknown): string | null {
   return own === undefined ? null : own(madeSafe(data) as never);
 }
 
-/** Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic one. */
+/**
+ * Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic
+ * one.
+ */
 export function render(kind: string, data: unknown, page: Page): string {
   const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;
   const safe = madeSafe(data);

@@ -31,7 +31,9 @@ export function webhook(data: Projected<'webhook.get'>, page: Page): string {
   ]);
 }
 
-/** The words beside the URL and the secret, which stand alone on standard output, a line each: see SECRETS in render.ts. */
+/**
+ * The words beside the URL and the secret, which stand alone on standard output, a line each: see SECRETS in render.ts.
+ */
 export function webhookCreated({ name, source, signed }: Projected<'webhook.created'>): string {
   const shown = signed ? 'its URL and, below it, the secret to sign with: who has both' : 'its URL: who has it';
   return `Webhook ${name}, source ${source}. Shown this once is ${shown} can send alerts.\n`;
