@@ -95,9 +95,7 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
     case 'own':
       return whole(
         'Somebody else has to decide',
-        html`<p>
-          You asked for this, or for what led to it, so you can neither approve nor reject it. Nothing was decided.
-        </p>`,
+        html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
     case 'lapsed':
@@ -119,37 +117,34 @@ const LAPSED = {
 export function failureHtml(message: string): string {
   return whole(
     'That did not work',
-    html`<p>${shown(message, REASON_SHOWN_MAX)}</p>
-      <p>Open the link again to see how things stand.</p>`,
+    html`<p>${shown(message, REASON_SHOWN_MAX)}</p>\n<p>Open the link again to see how things stand.</p>`,
     html``,
   );
 }
 
 function whole(title: string, content: Html, on: Html): string {
   return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
-        <title>${title}</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
-      </head>
-      <body>
-        <main>
-          ${on}
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html> `.text;
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+${on}<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
 }
 
 /** Where this is, and on pages whose heading does not say it, what it is about. */
 function onHost(host: string | null, asked?: Asked): Html {
   const what = asked === undefined ? '' : ` · ${whatOf(asked)}`;
-  return html`<p class="on">svc${host === null ? '' : ` on ${shown(host, NAME_MAX)}`}${what}</p> `;
+  return html`<p class="on">svc${host === null ? '' : ` on ${shown(host, NAME_MAX)}`}${what}</p>\n`;
 }
 
 function whatOf({ kind, workspace, runbook, planned }: Asked): string {
@@ -162,10 +157,9 @@ function whatOf({ kind, workspace, runbook, planned }: Asked): string {
 function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const left = timeLeft(asked.expiresAt - asked.now);
   const by = clockTime(asked.expiresAt, asked.now, 'minutes');
-  return html`${plan === null ? html`` : planned(plan)}
-    <p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
-    <p>If nobody decides by ${by} (${left}), it is refused.</p>
-    ${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`}`;
+  return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
+<p>If nobody decides by ${by} (${left}), it is refused.</p>
+${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`}`;
 }
 
 function origin({ origin, rule, schedule }: Asked): string {
@@ -184,16 +178,9 @@ function mayAnswer({ decision }: Asked, plan: PlanFacts | null): boolean {
 
 function planned({ destroys, changes, creates, destroyed }: PlanFacts): Html {
   const list = destroys === 0 || destroyed === null ? html`` : destroyedList(destroyed);
-  const panel =
-    destroys === 0
-      ? html``
-      : html`<section>
-          <h2>Destroys ${destroys}</h2>
-          ${list}
-        </section> `;
+  const panel = destroys === 0 ? html`` : html`<section>\n<h2>Destroys ${destroys}</h2>\n${list}</section>\n`;
   const nothing = destroys === 0 ? 'Destroys nothing. ' : '';
-  return html`${panel}
-    <p>${nothing}Changes ${changes}, creates ${creates}.</p> `;
+  return html`${panel}<p>${nothing}Changes ${changes}, creates ${creates}.</p>\n`;
 }
 
 function destroyedList(all: readonly Destroyed[]): Html {
@@ -201,17 +188,13 @@ function destroyedList(all: readonly Destroyed[]): Html {
   let room = DESTROYED_BYTES_MAX;
   for (const { address, action } of all.slice(0, DESTROYED_SHOWN_MAX)) {
     const replaced = action === 'replace';
-    const item = html`<li>
-      <b>${replaced ? '−/+' : '−'}</b> ${shown(address, ADDRESS_MAX)}${replaced ? ' (replaced)' : ''}
-    </li> `;
+    const item = html`<li><b>${replaced ? '−/+' : '−'}</b> ${shown(address, ADDRESS_MAX)}${replaced ? ' (replaced)' : ''}</li>\n`;
     room -= Buffer.byteLength(item.text);
     if (room < 0) break;
     items.push(item);
   }
   const more = all.length - items.length;
-  return html`<ul>
-    ${items}${more === 0 ? html`` : html`<li><b></b> and ${more} more</li> `}
-  </ul> `;
+  return html`<ul>\n${items}${more === 0 ? html`` : html`<li><b></b> and ${more} more</li>\n`}</ul>\n`;
 }
 
 /** Without an action it goes to the address of the page itself, so that the token stands in no page. */
@@ -221,12 +204,11 @@ function form(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const isYes = asked.decision === 'approve';
   const does = !isYes ? `Reject ${short}` : destroys > 0 ? `Approve, destroying ${destroys}` : `Approve ${short}`;
   const look = !isYes ? 'no' : destroys > 0 || asked.kind === 'destroy' ? 'danger' : 'yes';
-  return html`<form method="post">
-    <input type="hidden" name="seen" value="${proof}" />
-    <label for="reason">Reason <small>(optional)</small></label>
-    <textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
-    <button class="${look}">${does}</button>
-  </form>`;
+  return html`<form method="post"><input type="hidden" name="seen" value="${proof}">
+<label for="reason">Reason <small>(optional)</small></label>
+<textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
+<button class="${look}">${does}</button>
+</form>`;
 }
 
 type Outcome = Extract<DecisionPage, { show: 'outcome' }>;
@@ -238,13 +220,10 @@ function outcomeTitle({ fresh, state, at, by, asked }: Outcome): string {
 }
 
 function outcome({ fresh, state, via, reason, asked }: Outcome): Html {
-  const job = html`<p>
-    Job ${shown(asked.jobId, NAME_MAX)} is ${state === 'approved' ? 'queued' : 'cancelled: nothing runs'}.
-  </p> `;
-  const was = html`<p>It was ${state} ${VIA[via] ?? `by ${shown(via, NAME_MAX)}`}. Nothing more was done.</p> `;
-  const why = reason === null ? html`` : html`<p>Reason: ${shown(reason, REASON_SHOWN_MAX)}</p> `;
-  return html`${fresh ? job : was}${why}
-    <p>You can close this page.</p>`;
+  const job = html`<p>Job ${shown(asked.jobId, NAME_MAX)} is ${state === 'approved' ? 'queued' : 'cancelled: nothing runs'}.</p>\n`;
+  const was = html`<p>It was ${state} ${VIA[via] ?? `by ${shown(via, NAME_MAX)}`}. Nothing more was done.</p>\n`;
+  const why = reason === null ? html`` : html`<p>Reason: ${shown(reason, REASON_SHOWN_MAX)}</p>\n`;
+  return html`${fresh ? job : was}${why}<p>You can close this page.</p>`;
 }
 
 function stale({ decision }: Asked, serial: number | null): Html {

@@ -6,7 +6,7 @@ import { dashboardPage, signInPage, unmadePage } from './page.ts';
 test('Values are escaped, markup of ours is not', () => {
   const inner = html`<b title="${'"><script>'}">${"<i>&'"}</b>`;
   assert.equal(inner.text, '<b title="&quot;&gt;&lt;script&gt;">&lt;i&gt;&amp;&#39;</b>');
-  assert.equal(html`<p>${inner}${[html`<br />`, html`<hr />`]}${7}</p>`.text, `<p>${inner.text}<br><hr>7</p>`);
+  assert.equal(html`<p>${inner}${[html`<br>`, html`<hr>`]}${7}</p>`.text, `<p>${inner.text}<br><hr>7</p>`);
 });
 
 test('T44: No name or message can leave its place in a page', () => {

@@ -22,44 +22,33 @@ export const PAGE_HEADERS: HeaderList = pageHeaders(hash('sha256', STYLE, 'base6
 
 export function page(title: string, content: Html): string {
   return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html> `.text;
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
 }
 
 /** Says neither what version answers nor on which host. */
 export function signInPage(basePath: string, message?: string): string {
-  const alert = message === undefined ? html`` : html`<p role="alert">${message}</p> `;
+  const alert = message === undefined ? html`` : html`<p role="alert">${message}</p>\n`;
   return page(
     'Sign in',
-    html`${alert}
-      <form method="post" action="${basePath}/login">
-        <label for="token">Token</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          required
-          autofocus
-          autocomplete="current-password"
-          autocapitalize="off"
-          spellcheck="false"
-        />
-        <button>Sign in</button>
-      </form>`,
+    html`${alert}<form method="post" action="${basePath}/login">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="current-password" autocapitalize="off" spellcheck="false">
+<button>Sign in</button>
+</form>`,
   );
 }
 
@@ -75,19 +64,19 @@ export function dashboardPage(basePath: string, version: string, visitor: Visito
     visitor.csrf === null
       ? html``
       : html`<form method="post" action="${basePath}/logout">
-          <input type="hidden" name="csrf" value="${visitor.csrf}" />
-          <button>Sign out</button>
-        </form>`;
+<input type="hidden" name="csrf" value="${visitor.csrf}">
+<button>Sign out</button>
+</form>`;
   return page(
     'Gatehouse',
     html`<p>Version ${version} is running. You are signed in as ${visitor.name} with the scope ${visitor.scope}.</p>
-      <ul>
-        <li><a href="${basePath}/api/v1/jobs">Jobs</a></li>
-        <li><a href="${basePath}/api/v1/health">Health</a></li>
-        <li><a href="${basePath}/api/v1/openapi.json">The API, described in OpenAPI</a></li>
-      </ul>
-      <p>The command <code>svc --help</code> shows what can be done from a terminal.</p>
-      ${signOut}`,
+<ul>
+<li><a href="${basePath}/api/v1/jobs">Jobs</a></li>
+<li><a href="${basePath}/api/v1/health">Health</a></li>
+<li><a href="${basePath}/api/v1/openapi.json">The API, described in OpenAPI</a></li>
+</ul>
+<p>The command <code>svc --help</code> shows what can be done from a terminal.</p>
+${signOut}`,
   );
 }
 
@@ -100,7 +89,7 @@ export function unmadePage(basePath: string, command: string): string {
   return page(
     'No page yet',
     html`<p>This page is not made yet. On the command line the same is shown by:</p>
-      <p><code>${command}</code></p>
-      <p><a href="${basePath}/">Go to the dashboard</a>.</p>`,
+<p><code>${command}</code></p>
+<p><a href="${basePath}/">Go to the dashboard</a>.</p>`,
   );
 }
