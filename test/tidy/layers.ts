@@ -63,7 +63,7 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   kysely: 'store',
   pg: 'store',
   'node:sqlite': 'store',
-  fastify: 'faces',
+  'find-my-way': 'faces',
 };
 
 export const layerRule: SourceRule = {

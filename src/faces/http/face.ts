@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import findMyWay, { type HTTPMethod, type HTTPVersion, type Instance } from 'find-my-way';
 import type { Caller } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { READERS } from '../../domain/scope.ts';
@@ -72,22 +72,24 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const waits = new Waits({ clock, limits, authenticator });
   const kept = new KeptAnswers(limits.keptBytes);
   const pages = new Pages({ ...options, peers, sender, clock, version: about.version });
-  const router = createRouter(basePath, (exchange) =>
+  const router = createRouter((exchange) =>
     isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : pages.missing(exchange),
   );
+  const on = (methods: HTTPMethod[], path: string, serve: Serve): void =>
+    router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
   for (const operation of OPERATIONS) {
     const { http } = operation;
     if (isNone(http)) continue;
-    const methods = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
+    const methods: HTTPMethod[] = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
     const serve = operationRoute(operation, http, { home, authenticator, limits, sender, streams, kept, waits });
-    addRoute(router, methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
+    on(methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
     if (pathFields(http).some((name) => !(name in operation.input.shape)))
       throw new Error(`${operation.id}: a path parameter is no input field`);
   }
-  addRoute(router, ['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
-  addRoute(router, ['POST'], '/login', (exchange) => pages.login(exchange));
-  addRoute(router, ['POST'], '/logout', (exchange) => pages.logout(exchange));
-  addRoute(router, ['GET', 'HEAD'], '/metrics', async (exchange) => {
+  on(['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
+  on(['POST'], '/login', (exchange) => pages.login(exchange));
+  on(['POST'], '/logout', (exchange) => pages.logout(exchange));
+  on(['GET', 'HEAD'], '/metrics', async (exchange) => {
     const caller = await pages.visitor(exchange);
     if (caller === null) return;
     if (!mayRead(caller))
@@ -100,7 +102,10 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
         metricsText({ services: home.services, sender, streams, authenticator }),
       );
   });
-  const server = createLimitedServer(limits, peers, (request, response) => router.routing(request, response));
+  const server = createLimitedServer(limits, peers, (request, response) => {
+    request.url = strippedTarget(request.url ?? '', basePath);
+    router.lookup(request, response);
+  });
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
     connections.add(socket);
@@ -108,15 +113,12 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   });
   let closed: Promise<void> | null = null;
   return {
-    async listen(at) {
-      await router.ready();
-      return listenOn(server, at, basePath);
-    },
+    listen: (at) => listenOn(server, at, basePath),
     close(graceMs) {
       sender.closing = true;
       streams.endAll();
       waits.endAll();
-      closed ??= closeServer(server, clock, graceMs).then(() => router.close());
+      closed ??= closeServer(server, clock, graceMs);
       return closed;
     },
     load: () => ({
@@ -129,47 +131,16 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   };
 }
 
-/**
- * Fastify finds the route; we answer. Everything happens in the first hook, before Fastify would look at the body,
- * so that a refused request has none of it read, and no answer comes from anywhere but us.
- */
-function createRouter(basePath: string, missing: (exchange: Exchange) => Promise<void>): FastifyInstance {
-  const router = fastify({
-    rewriteUrl: (request) => strippedTarget(request.url ?? '', basePath),
-    // A closing listener still answers what reaches it, in envelopes.
-    return503OnClosing: false,
-    // No route has a schema for Fastify: its compilers, never called, were a tenth of a profiled start and 5 MB.
-    schemaController: { compilersFactory: { buildValidator: unreachable, buildSerializer: unreachable } },
-    frameworkErrors: (_error, request, reply) => serveBy(missing, request, reply),
-    routerOptions: {
-      // One spelling for each route: what differs by case or by a slash too many is another path.
-      caseSensitive: true,
-      ignoreDuplicateSlashes: false,
-      ignoreTrailingSlash: false,
-      maxParamLength: PARAMETER_CHARS_MAX,
-      querystringParser: () => ({}),
-    },
+/** One spelling for each route: a path that differs by case or by one more slash is another path. */
+function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<HTTPVersion.V1> {
+  return findMyWay({
+    caseSensitive: true,
+    ignoreDuplicateSlashes: false,
+    ignoreTrailingSlash: false,
+    maxParamLength: PARAMETER_CHARS_MAX,
+    querystringParser: () => ({}),
+    defaultRoute: (request, response) => void missing({ request, response }),
   });
-  router.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) serveBy(missing, request, reply);
-    else done();
-  });
-  router.setNotFoundHandler(unreachable);
-  return router;
-}
-
-function addRoute(router: FastifyInstance, methods: string[], url: string, serve: Serve): void {
-  const onRequest = (request: FastifyRequest, reply: FastifyReply): void => serveBy(serve, request, reply);
-  router.route({ method: methods, url, exposeHeadRoute: false, onRequest, handler: unreachable });
-}
-
-function serveBy(serve: Serve, request: FastifyRequest, reply: FastifyReply): void {
-  reply.hijack();
-  void serve({ request: request.raw, response: reply.raw }, request.params as Record<string, string | undefined>);
-}
-
-function unreachable(): never {
-  throw new Error('every request is answered in the first hook');
 }
 
 async function missingOperation(authenticator: Authenticator, sender: Sender, exchange: Exchange): Promise<void> {
