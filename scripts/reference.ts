@@ -45,7 +45,8 @@ function settings(): string {
   ]);
   return page(
     'Settings',
-    'A flag wins over its environment variable, that over the default. Secrets are no settings: a token comes from `SVC_TOKEN` or `--token-file`.',
+    'A flag wins over its environment variable, that over the default. Secrets are no settings: a token comes ' +
+      'from `SVC_TOKEN` or `--token-file`.',
     table(['flag', 'environment', 'programs', 'meaning'], rows),
   );
 }
@@ -84,7 +85,8 @@ function faceOf(operation: Operation): readonly string[] {
 function operations(): string {
   return page(
     'Operations',
-    'Every thing that can be asked, on every face. Fields and schemas: `GET /api/v1/openapi.json`, and `svc <verb> --help`.',
+    'Every thing that can be asked, on every face. Fields and schemas: `GET /api/v1/openapi.json`, and `svc ' +
+      '<verb> --help`.',
     table(['operation', 'HTTP', 'command line', 'scopes', 'answers', 'summary'], OPERATIONS.map(faceOf)),
   );
 }

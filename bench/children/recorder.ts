@@ -25,7 +25,9 @@ const SECRETS = ['correct-horse-battery', 'AKIA4XAMPLE7KEY', 'c2VjcmV0LXZhbHVlLT
 /** Lines of 100 bytes that look like a log: times, levels, words that repeat, and digits that do not. */
 function logLines(count: number): Buffer {
   const lines = Array.from({ length: count }, (_, i) => {
-    const head = `${new Date(1_750_000_000_000 + i * 3).toISOString()} INFO  step ${i} of the plan: resource ${randomBytes(8).toString('hex')} is `;
+    const head =
+      `${new Date(1_750_000_000_000 + i * 3).toISOString()} INFO  step ${i} of the plan: resource ` +
+      `${randomBytes(8).toString('hex')} is `;
     return `${head.padEnd(LINE_BYTES - 1, 'unchanged ').slice(0, LINE_BYTES - 1)}\n`;
   });
   return Buffer.from(lines.join(''));

@@ -117,7 +117,8 @@ async function ownDirectory(path: string): Promise<Stats> {
   if (!isOurs(stats)) {
     throw new Failure(
       'invalid_argument',
-      `--data-dir: ${path} belongs to user ${stats.uid}, and this process runs as user ${process.geteuid?.() ?? 'unknown'}.`,
+      `--data-dir: ${path} belongs to user ${stats.uid}, and this process runs as user ` +
+        `${process.geteuid?.() ?? 'unknown'}.`,
     );
   }
   return stats;

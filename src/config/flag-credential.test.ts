@@ -38,19 +38,24 @@ test('T65: a password of the database is refused in a flag, is not repeated, and
   );
 });
 
-test('T65: a target with a user, a password or a token is refused in a flag, is not repeated, and is taken from the environment', () => {
-  for (const target of TARGETS) {
-    assert.throws(
-      () => readSettings({ notify: target }, {}),
-      (error: Error & { code?: string }) =>
-        error.code === 'invalid_argument' &&
-        /^--notify: .*SVC_NOTIFY/.test(error.message) &&
-        !/abc|pw/.test(error.message),
-      target,
-    );
-    assert.equal(readSettings({}, { SVC_NOTIFY: target }).notify.join(' '), target);
-  }
-  const plain =
-    'ntfy+https://ntfy.example/ops smtp://mail.example?to=ops@example.com&from=svc@example.com https://hooks.example/x?room=3';
-  assert.equal(readSettings({ notify: plain }, {}).notify.length, 3);
-});
+test(
+  'T65: a target with a user, a password or a token is refused in a flag, is not repeated, and is taken from the ' +
+    'environment',
+  () => {
+    for (const target of TARGETS) {
+      assert.throws(
+        () => readSettings({ notify: target }, {}),
+        (error: Error & { code?: string }) =>
+          error.code === 'invalid_argument' &&
+          /^--notify: .*SVC_NOTIFY/.test(error.message) &&
+          !/abc|pw/.test(error.message),
+        target,
+      );
+      assert.equal(readSettings({}, { SVC_NOTIFY: target }).notify.join(' '), target);
+    }
+    const plain =
+      'ntfy+https://ntfy.example/ops smtp://mail.example?to=ops@example.com&from=svc@example.com ' +
+      'https://hooks.example/x?room=3';
+    assert.equal(readSettings({ notify: plain }, {}).notify.length, 3);
+  },
+);

@@ -85,7 +85,8 @@ describe('The directory of the runs', () => {
   });
 
   it(
-    'T66: is refused where others may write it or put another in its place, where it belongs to somebody else, and where the account cannot get to',
+    'T66: is refused where others may write it or put another in its place, where it belongs to somebody else, ' +
+      'and where the account cannot get to',
     { skip: NO_ROOT },
     async () => {
       mkdirSync(join(dir, 'open'));

@@ -82,7 +82,8 @@ function refuseOthers(jobUser: string | null): JobIdentity {
   if (jobUser === null || jobUser === userName()) return OWN;
   throw new Failure(
     'invalid_argument',
-    `--job-user: this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs as root can.`,
+    `--job-user: this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs ` +
+      'as root can.',
   );
 }
 

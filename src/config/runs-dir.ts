@@ -105,7 +105,8 @@ async function takeOver(folder: FileHandle, path: string, dataDir: string, mode:
   if (!isOurs(stats) || (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
     throw new Failure(
       'invalid_argument',
-      `--runs-dir: ${path} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; expected the user of this daemon, and a mode that lets no other write.`,
+      `--runs-dir: ${path} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; expected the user of ` +
+        'this daemon, and a mode that lets no other write.',
     );
   }
   const marker = join(path, MARKER);
@@ -145,7 +146,9 @@ async function refuseReplaceable(path: string): Promise<void> {
     if (isOpen || (stats.uid !== 0 && !isOurs(stats))) {
       throw new Failure(
         'invalid_argument',
-        `--runs-dir: ${folder}, which lies above it, belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; choose a directory below folders that belong to root and that no other can write.`,
+        `--runs-dir: ${folder}, which lies above it, belongs to user ${stats.uid} with mode ` +
+          `${modeText(stats.mode)}; choose a directory below folders that belong to root and that no other can ` +
+          'write.',
       );
     }
     if (dirname(folder) === folder) return;
@@ -160,7 +163,8 @@ async function refuseClosed(path: string, account: Account): Promise<void> {
     if ((mode & bit) === 0) {
       throw new Failure(
         'invalid_argument',
-        `--runs-dir: account ${account.name}, which jobs run as, cannot get through ${folder} (mode ${modeText(mode)}); choose a directory below folders with mode 0711 or 0755.`,
+        `--runs-dir: account ${account.name}, which jobs run as, cannot get through ${folder} (mode ` +
+          `${modeText(mode)}); choose a directory below folders with mode 0711 or 0755.`,
       );
     }
     if (dirname(folder) === folder) return;

@@ -157,30 +157,35 @@ describe('a key file that is not as it was written', () => {
     }
   });
 
-  test('F09: every single altered byte is noticed, and so are lines that are missing, moved, doubled or of another file', async () => {
-    const path = await freshPath();
-    const bytes = Buffer.from(whole);
-    for (let at = 0; at < bytes.length; at += 1) {
-      const altered = Buffer.from(bytes);
-      altered[at]! ^= 1;
-      await assertTorn(path, altered, `byte ${at}`);
-    }
-    const foreign = appendSealKey(formatSealKey(Buffer.alloc(32, 9)), { key: Buffer.alloc(32, 3), createdAt: 1 }).split(
-      '\n',
-    )[1];
-    const orders = [
-      [second],
-      [second, third],
-      [first, third],
-      [first, third, second],
-      [first, second, second],
-      [first, first],
-      [first, foreign],
-      [first, second, third, ''],
-    ];
-    for (const lines of orders) await assertTorn(path, `${lines.join('\n')}\n`, lines.join('|'));
-    await assertTorn(path, `${whole}${'#'.repeat(20_000)}`, 'long');
-  });
+  test(
+    'F09: every single altered byte is noticed, and so are lines that are missing, moved, doubled or of another ' +
+      'file',
+    async () => {
+      const path = await freshPath();
+      const bytes = Buffer.from(whole);
+      for (let at = 0; at < bytes.length; at += 1) {
+        const altered = Buffer.from(bytes);
+        altered[at]! ^= 1;
+        await assertTorn(path, altered, `byte ${at}`);
+      }
+      const foreign = appendSealKey(formatSealKey(Buffer.alloc(32, 9)), {
+        key: Buffer.alloc(32, 3),
+        createdAt: 1,
+      }).split('\n')[1];
+      const orders = [
+        [second],
+        [second, third],
+        [first, third],
+        [first, third, second],
+        [first, second, second],
+        [first, first],
+        [first, foreign],
+        [first, second, third, ''],
+      ];
+      for (const lines of orders) await assertTorn(path, `${lines.join('\n')}\n`, lines.join('|'));
+      await assertTorn(path, `${whole}${'#'.repeat(20_000)}`, 'long');
+    },
+  );
 });
 
 describe('rotations at once', () => {
@@ -235,7 +240,8 @@ describe('rotations at once', () => {
       for (let round = 0; round < 8; round += 1) {
         const child = startOn(
           path,
-          "for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => false).rotate()).activeId + '\\n');",
+          'for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => ' +
+            "false).rotate()).activeId + '\\n');",
         );
         let told = '';
         child.stdout.on('data', (chunk) => {
@@ -263,26 +269,30 @@ describe('rotations at once', () => {
     )();
   });
 
-  test('the lock of another machine, or of nobody who can be told, is left alone; one from before the last boot is not', async () => {
-    const path = await freshPath();
-    const nonce = 'ab'.repeat(8);
-    const mine = { host: hostname(), bootId: 'of an earlier boot', pid: 1, nonce };
-    for (const content of [
-      '',
-      'torn',
-      '{}',
-      JSON.stringify({ ...mine, host: 'elsewhere' }),
-      JSON.stringify({ ...mine, nonce: '../x' }),
-    ]) {
-      await writeFile(`${path}.lock`, content);
-      await assert.rejects(holdKeyFile(path, 30), refusal('unavailable', /remove that file/), content);
-      assert.equal(await readFile(`${path}.lock`, 'utf8'), content);
-    }
-    await writeFile(`${path}.new`, JSON.stringify(mine));
-    await rename(`${path}.new`, `${path}.lock`);
-    await (
-      await holdKeyFile(path, 50)
-    )();
-    assert.deepEqual(await readdir(join(path, '..')), []);
-  });
+  test(
+    'the lock of another machine, or of nobody who can be told, is left alone; one from before the last boot is ' +
+      'not',
+    async () => {
+      const path = await freshPath();
+      const nonce = 'ab'.repeat(8);
+      const mine = { host: hostname(), bootId: 'of an earlier boot', pid: 1, nonce };
+      for (const content of [
+        '',
+        'torn',
+        '{}',
+        JSON.stringify({ ...mine, host: 'elsewhere' }),
+        JSON.stringify({ ...mine, nonce: '../x' }),
+      ]) {
+        await writeFile(`${path}.lock`, content);
+        await assert.rejects(holdKeyFile(path, 30), refusal('unavailable', /remove that file/), content);
+        assert.equal(await readFile(`${path}.lock`, 'utf8'), content);
+      }
+      await writeFile(`${path}.new`, JSON.stringify(mine));
+      await rename(`${path}.new`, `${path}.lock`);
+      await (
+        await holdKeyFile(path, 50)
+      )();
+      assert.deepEqual(await readdir(join(path, '..')), []);
+    },
+  );
 });

@@ -83,7 +83,8 @@ export async function loadOrCreateSealKeys(
 }
 
 const LOST =
-  'is missing, and the store holds what only that key opens: put the key back, from a backup or from where it was before, or use a new data directory';
+  'is missing, and the store holds what only that key opens: put the key back, from a backup or from where it ' +
+  'was before, or use a new data directory';
 
 export function refusal(path: string, reason: string): Failure {
   return new Failure('invalid_argument', `--seal-key-file: ${path} ${reason}.`);
@@ -126,7 +127,10 @@ export function appendSealKey(
   { key, createdAt }: { readonly key: Uint8Array; readonly createdAt: number },
 ): string {
   const before = text.trimEnd().slice(-CHECK_DIGITS);
-  return `${text}${ADDED_VERSION} ${Buffer.from(key).toString('base64')} ${createdAt} ${checkSumOfAdded(before, String(createdAt), key)}\n`;
+  return (
+    `${text}${ADDED_VERSION} ${Buffer.from(key).toString('base64')} ${createdAt} ` +
+    `${checkSumOfAdded(before, String(createdAt), key)}\n`
+  );
 }
 
 function checkSum(key: Uint8Array): string {

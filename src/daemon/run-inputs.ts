@@ -131,7 +131,8 @@ async function plannedSecrets(
   if (changed !== undefined) {
     throw new Failure(
       'conflict',
-      `The secret ${changed[1].ref} was set again or removed after plan ${id} was made with it: make a new plan. Nothing was run.`,
+      `The secret ${changed[1].ref} was set again or removed after plan ${id} was made with it: make a new ` +
+        'plan. Nothing was run.',
     );
   }
   return Object.fromEntries(used.map(([variable, { ref }]) => [variable, ref]));
@@ -214,7 +215,8 @@ async function openPlan(
   if (hasMoved(artifact, workspace)) {
     throw new Failure(
       'stale_plan',
-      `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. Nothing was run.`,
+      `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. ` +
+        'Nothing was run.',
     );
   }
   return {

@@ -22,7 +22,8 @@ export function examineAuditLedger(facts: Facts): Promise<Finding> {
     const whole = `${rows} rows in ${counted(chains)}, each following the one before it.`;
     if (unkeyed === 0) return ok(whole);
     return warn(
-      `${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no daemon of the earlier build runs.`,
+      `${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no ` +
+        'daemon of the earlier build runs.',
     );
   });
 }

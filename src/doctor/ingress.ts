@@ -15,7 +15,8 @@ export function examineIngress({ openedStore, clock }: Facts): Promise<Finding> 
     const named = [...hooks].toSorted(([, a], [, b]) => countOf(b) - countOf(a)).slice(0, NAMED_MAX);
     const more = hooks.size > NAMED_MAX ? `; ${hooks.size - NAMED_MAX} more webhooks` : '';
     return warn(
-      `Messages of webhooks: ${countOf(refusals)} refused within a day: ${named.map(hookOf).join('; ')}${more}. See svc event list --outcome error.`,
+      `Messages of webhooks: ${countOf(refusals)} refused within a day: ${named.map(hookOf).join('; ')}${more}. ` +
+        'See svc event list --outcome error.',
     );
   });
 }

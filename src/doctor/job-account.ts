@@ -34,12 +34,14 @@ export async function examineJobAccount({ settings, jobIdentity, clock }: Facts)
     );
   if (isFallback)
     return warn(
-      `Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`,
+      `Jobs run as ${account.name}, which other services use too: account ${JOB_ACCOUNT} could not be created. ` +
+        `Create it with "useradd --system ${JOB_ACCOUNT}" and restart the service.`,
     );
   const missing = await missingCapabilities();
   if (missing.length > 0)
     return warn(
-      `Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to end. Add the capabilities, or run the service as an account that is not root.`,
+      `Jobs run as ${account.name}, and the service lacks ${missing.join(', ')}: jobs may fail to start or to ` +
+        'end. Add the capabilities, or run the service as an account that is not root.',
     );
   const others = await lastingForeigners(account, clock);
   if (others.length === 0 && jobIdentity !== undefined) return ok(`Jobs run as ${account.name}.`);
@@ -50,7 +52,9 @@ export async function examineJobAccount({ settings, jobIdentity, clock }: Facts)
     );
   const named = others.slice(0, NAMED_MAX).join(', ');
   return warn(
-    `Jobs run as ${account.name}, and ${others.length === 1 ? 'a process' : `${others.length} processes`} of that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): a job could reach what they may. End them, or set --job-user to an account of its own.`,
+    `Jobs run as ${account.name}, and ${others.length === 1 ? 'a process' : `${others.length} processes`} of ` +
+      `that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): a job could reach ` +
+      'what they may. End them, or set --job-user to an account of its own.',
   );
 }
 

@@ -20,13 +20,15 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
     // Some reasons are sentences, others are not.
     if (dead > 0)
       return warn(
-        `${own}${queue}. ${dead} given up within a day; the last because: ${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`,
+        `${own}${queue}. ${dead} given up within a day; the last because: ` +
+          `${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`,
       );
     if (failing > 0) return warn(`${own}${queue}. ${failing} did not take the last page.`);
     const differing = differencesOf(await listLiveTargets({ db, dialect }));
     if (differing !== null)
       return warn(
-        `${own}${queue}. The running daemons have different targets of --notify: ${differing}. Each is told, but only while its daemon runs: give all daemons the same list.`,
+        `${own}${queue}. The running daemons have different targets of --notify: ${differing}. Each is told, ` +
+          'but only while its daemon runs: give all daemons the same list.',
       );
     return ok(`${own}${queue}; none given up within a day.`);
   });

@@ -16,7 +16,8 @@ const REAL = {
     'Terraform v1.11.4\non linux_amd64\n\nYour version of Terraform is out of date! The latest version\nis 1.13.0.',
   tofu: 'OpenTofu v1.9.1\non linux_amd64',
   'ansible-playbook':
-    'ansible-playbook [core 2.16.3]\n  config file = None\n  python version = 3.12.3 (main, Sep 11 2024, 14:17:37) [GCC 13.2.0]',
+    'ansible-playbook [core 2.16.3]\n  config file = None\n  python version = 3.12.3 (main, Sep ' +
+    '11 2024, 14:17:37) [GCC 13.2.0]',
   ssh: '>&2 OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.14 4 Jun 2024',
   git: 'git version 2.39.5',
   ping: 'ping from iputils 20221126\nlibcap: yes, IDN: yes, NLS: no, error.h: yes',

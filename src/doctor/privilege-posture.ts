@@ -12,7 +12,9 @@ const DAY_MS = 86_400_000;
 export function examinePrivilegePosture({ clock, openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
     const count = await countPrivileged(store.db, clock.now() - DAYS * DAY_MS);
-    const runs = `${count === 0 ? 'No' : count} ${count < 2 ? 'run' : 'runs'} queued in the last ${DAYS} days ran unsandboxed.`;
+    const runs =
+      `${count === 0 ? 'No' : count} ${count < 2 ? 'run' : 'runs'} queued in the last ${DAYS} days ran ` +
+      'unsandboxed.';
     const reserved = (await listTokens(store.db)).filter(
       (token) => isActive(token, clock.now()) && [token.name, token.owner].some(isReservedName),
     );
@@ -27,5 +29,8 @@ function isActive({ revoked_at: revokedAt, expires_at: expiresAt }: TokenRow, no
 
 /** Of a token that an earlier build let be made. It works on as that of a person. */
 function wordsOf({ name, owner }: TokenRow): string {
-  return `The token ${name} of the owner ${owner} has a name that is reserved for the service: its entries in the audit ledger can be mistaken for those of the service. Create another one and revoke it.`;
+  return (
+    `The token ${name} of the owner ${owner} has a name that is reserved for the service: its entries in the ` +
+    'audit ledger can be mistaken for those of the service. Create another one and revoke it.'
+  );
 }

@@ -21,7 +21,8 @@ export function examineRules({ openedStore }: Facts): Promise<Finding> {
     if (faults.length === 0) return ok(`Rules: ${rules.length}, all of them can be read.`);
     const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
     return warn(
-      `Rules: ${rules.length}, of which ${faults.length} can not be read by this version and act on nothing: ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`,
+      `Rules: ${rules.length}, of which ${faults.length} can not be read by this version and act on nothing: ` +
+        `${faults.slice(0, NAMED_MAX).join('; ')}${more}.`,
     );
   });
 }

@@ -31,11 +31,13 @@ async function examineSealed({ openedStore }: Facts, ring: Keyring, file: string
   const { total, foreign, old, used, usedIsForeign } = counts;
   if (foreign > 0)
     return fail(
-      `${key}. ${foreign} of ${items(total)} can not be opened with it: put the key file back that they were sealed with.`,
+      `${key}. ${foreign} of ${items(total)} can not be opened with it: put the key file back that they were ` +
+        'sealed with.',
     );
   if (usedIsForeign)
     return fail(
-      `${key}. The daemons of this store seal with key ${used?.key_id ?? 'unknown'}, which is not in this file: copy theirs.`,
+      `${key}. The daemons of this store seal with key ${used?.key_id ?? 'unknown'}, which is not in this file: ` +
+        'copy theirs.',
     );
   if (old > 0)
     return warn(`${key}. ${old} of ${items(total)} still under an older key: run svc seal rotate to seal anew.`);

@@ -130,7 +130,9 @@ for (const postgres of [false, true]) {
       await demand(
         'notifications',
         'warn',
-        'No registered endpoints and 2 targets of --notify. The running daemons have different targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its daemon runs: give all daemons the same list.',
+        'No registered endpoints and 2 targets of --notify. The running daemons have different ' +
+          'targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its ' +
+          'daemon runs: give all daemons the same list.',
         { targets: 2 },
       );
     });
@@ -169,7 +171,8 @@ for (const postgres of [false, true]) {
       await demand(
         'notifications',
         'ok',
-        '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor --remote URL); none given up within a day.',
+        '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor ' +
+          '--remote URL); none given up within a day.',
         { targets: null },
       );
     });

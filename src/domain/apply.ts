@@ -51,7 +51,8 @@ export function decideApply(facts: ApplyFacts): ApplyDecision {
   if (!facts.requireSavedPlan) return { move: 'queue', ungated: true };
   return refuse(
     'conflict',
-    'This workspace applies saved plans only (require_saved_plan). Make a plan, read it, and apply it by its id (art_…).',
+    'This workspace applies saved plans only (require_saved_plan). Make a plan, read it, and apply it by its id ' +
+      '(art_…).',
   );
 }
 

@@ -211,6 +211,7 @@ function checkFunction(site: CallSite): void {
   );
   if (!fits)
     site.refuse(
-      `${name} can not be called like this${[...(group ?? [])].some((each) => each.target !== undefined) ? `; write value.${name}(…)` : ''}`,
+      `${name} can not be called like ` +
+        `this${[...(group ?? [])].some((each) => each.target !== undefined) ? `; write value.${name}(…)` : ''}`,
     );
 }

@@ -113,7 +113,8 @@ function charge(walk: Walk, expr: Expr, place: Place, steps: number): void {
   if (walk.steps <= walk.stepsMax) return;
   walk.refuse(
     expr,
-    'the expression takes too many steps on a large input; look through each list once, through no list for each entry of another, and repeat less in a pattern',
+    'the expression takes too many steps on a large input; look through each list once, through no list for ' +
+      'each entry of another, and repeat less in a pattern',
   );
 }
 
@@ -169,7 +170,8 @@ function looped(walk: Walk, expr: Expr, loop: Comprehension, place: Place): CelS
   if (place.loops > 0 && !written) {
     walk.refuse(
       expr,
-      `inside of another loop, ${macro} may only run over a list that is written there, of at most ${INNER_LOOP_MAX} elements`,
+      `inside of another loop, ${macro} may only run over a list that is written there, of at most ` +
+        `${INNER_LOOP_MAX} elements`,
     );
   }
   const range = shapeOf(walk, iterRange, place);

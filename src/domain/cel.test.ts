@@ -186,7 +186,8 @@ describe('An accepted CEL expression', () => {
 
   it('collects anew each time, also where one list is made from another', async () => {
     const text =
-      'event.items.map(i, i + "x") == event.items.map(i, i).map(i, i + "x") && event.items.map(i, i).size() == event.items.size()';
+      'event.items.map(i, i + "x") == event.items.map(i, i).map(i, i + "x") && event.items.map(i, i).size() == ' +
+      'event.items.size()';
     const compiled = await compileCel(text, { ...OPTIONS, samples: [] });
     for (const items of [[], ['a'], ['a', 'b'], ['a', 'b', 'c']])
       assert.deepEqual(compiled.evaluate({ event: { items } }), { value: true });

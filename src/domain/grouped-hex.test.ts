@@ -16,7 +16,9 @@ const DUMPS: Readonly<Record<string, (bytes: Buffer, offset: string) => string>>
   'xxd -g1 -u': (bytes, offset) =>
     `${offset}: ${(bytes.toString('hex').toUpperCase().match(/../g) ?? []).join(' ').padEnd(47)}  ${visible(bytes)}`,
   'hexdump -C': (bytes, offset) =>
-    `${offset}  ${[bytes.subarray(0, 8), bytes.subarray(8)].map((half) => (half.toString('hex').match(/../g) ?? []).join(' ').padEnd(23)).join('  ')}  |${visible(bytes)}|`,
+    `${offset}  ` +
+    `${[bytes.subarray(0, 8), bytes.subarray(8)].map((half) => (half.toString('hex').match(/../g) ?? []).join(' ').padEnd(23)).join('  ')} ` +
+    ` |${visible(bytes)}|`,
   'od -t x1': (bytes, offset) => `${offset} ${(bytes.toString('hex').match(/../g) ?? []).join(' ')}`,
 };
 
@@ -24,46 +26,50 @@ function visible(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[^\x20-\x7e]/g, '.');
 }
 
-test('T55: in a dump of hex digits no line keeps more than 5 bytes of a value, neither as digits nor as text, wherever the stream is cut', () => {
-  const value = Buffer.from('correct-Horse7battery+staple/42x');
-  const compiled = compileSecrets([value]);
-  for (const [name, line] of Object.entries(DUMPS)) {
-    for (let before = 0; before < 16; before += 1) {
-      const bytes = Buffer.concat([Buffer.alloc(before, '!'), value, Buffer.from('~~~~~~~~')]);
-      const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, i) =>
-        line(bytes.subarray(16 * i, 16 * i + 16), (16 * i).toString(16).padStart(8, '0')),
-      );
-      const text = Buffer.from(`start\n${lines.join('\n')}\nend of it\n`);
-      const whole = redact(compiled, [text]);
-      const kept = whole.toString();
-      const digits = kept.replace(/[^0-9a-f\n]/gi, '').toLowerCase();
-      for (let at = 0; at + 6 <= value.length; at += 1) {
-        const part = value.subarray(at, at + 6);
-        assert.ok(
-          !digits.includes(part.toString('hex')) && !kept.includes(part.toString()),
-          `${name} after ${before} bytes keeps ${part.toString()}:\n${kept}`,
+test(
+  'T55: in a dump of hex digits no line keeps more than 5 bytes of a value, neither as digits nor ' +
+    'as text, wherever the stream is cut',
+  () => {
+    const value = Buffer.from('correct-Horse7battery+staple/42x');
+    const compiled = compileSecrets([value]);
+    for (const [name, line] of Object.entries(DUMPS)) {
+      for (let before = 0; before < 16; before += 1) {
+        const bytes = Buffer.concat([Buffer.alloc(before, '!'), value, Buffer.from('~~~~~~~~')]);
+        const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, i) =>
+          line(bytes.subarray(16 * i, 16 * i + 16), (16 * i).toString(16).padStart(8, '0')),
         );
+        const text = Buffer.from(`start\n${lines.join('\n')}\nend of it\n`);
+        const whole = redact(compiled, [text]);
+        const kept = whole.toString();
+        const digits = kept.replace(/[^0-9a-f\n]/gi, '').toLowerCase();
+        for (let at = 0; at + 6 <= value.length; at += 1) {
+          const part = value.subarray(at, at + 6);
+          assert.ok(
+            !digits.includes(part.toString('hex')) && !kept.includes(part.toString()),
+            `${name} after ${before} bytes keeps ${part.toString()}:\n${kept}`,
+          );
+        }
+        assert.ok(kept.startsWith('start\n0000') && kept.endsWith('\nend of it\n'), kept);
+        assert.equal(kept.split('\n').length, lines.length + 3);
+        for (let cut = before % 4; cut <= text.length; cut += 4)
+          assert.deepEqual(
+            redact(compiled, [text.subarray(0, cut), text.subarray(cut)]),
+            whole,
+            `${name} after ${before} bytes, cut at ${cut}`,
+          );
+        if (before === 5)
+          assert.deepEqual(
+            redact(
+              compiled,
+              Array.from(text, (byte) => Buffer.of(byte)),
+            ),
+            whole,
+            `${name}: byte by byte`,
+          );
       }
-      assert.ok(kept.startsWith('start\n0000') && kept.endsWith('\nend of it\n'), kept);
-      assert.equal(kept.split('\n').length, lines.length + 3);
-      for (let cut = before % 4; cut <= text.length; cut += 4)
-        assert.deepEqual(
-          redact(compiled, [text.subarray(0, cut), text.subarray(cut)]),
-          whole,
-          `${name} after ${before} bytes, cut at ${cut}`,
-        );
-      if (before === 5)
-        assert.deepEqual(
-          redact(
-            compiled,
-            Array.from(text, (byte) => Buffer.of(byte)),
-          ),
-          whole,
-          `${name}: byte by byte`,
-        );
     }
-  }
-});
+  },
+);
 
 test('Hex digits that are not those of a value stay: times, ids, addresses and dumps', () => {
   const compiled = compileSecrets([

@@ -112,33 +112,37 @@ describe('The time left', () => {
       assert.equal(compose({ kind, ...asked }).message, 'Asked by ci, 40s left. job_1');
   });
 
-  test('is said with what asks: the schedule, or the rule and what its event is about, without what would turn the text around', () => {
-    const asked = {
-      kind: 'approval',
-      approvalId: 'apr_1',
-      jobId: 'job_1',
-      jobKind: 'command',
-      runbook: 'command:localhost',
-      workspace: null,
-      requestedBy: 'ci',
-      rule: null,
-      schedule: null,
-      about: null,
-      expiresAt: NOW + 40_000,
-      plan: null,
-    } as const;
-    const scheduled = compose({ ...asked, schedule: 'nightly' });
-    assert.deepEqual(
-      [scheduled.title, scheduled.message],
-      ['command of schedule nightly', 'Asked by ci (schedule nightly), 40s left. job_1'],
-    );
-    const ruled = compose({ ...asked, rule: 'disk', about: 'Disk\u202eFull\u0007 on web1' });
-    assert.deepEqual(
-      [ruled.title, ruled.message],
-      ['command of rule disk', 'Asked by ci (rule disk: Disk Full on web1), 40s left. job_1'],
-    );
-    assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two');
-  });
+  test(
+    'is said with what asks: the schedule, or the rule and what its event is about, without what would turn the ' +
+      'text around',
+    () => {
+      const asked = {
+        kind: 'approval',
+        approvalId: 'apr_1',
+        jobId: 'job_1',
+        jobKind: 'command',
+        runbook: 'command:localhost',
+        workspace: null,
+        requestedBy: 'ci',
+        rule: null,
+        schedule: null,
+        about: null,
+        expiresAt: NOW + 40_000,
+        plan: null,
+      } as const;
+      const scheduled = compose({ ...asked, schedule: 'nightly' });
+      assert.deepEqual(
+        [scheduled.title, scheduled.message],
+        ['command of schedule nightly', 'Asked by ci (schedule nightly), 40s left. job_1'],
+      );
+      const ruled = compose({ ...asked, rule: 'disk', about: 'Disk\u202eFull\u0007 on web1' });
+      assert.deepEqual(
+        [ruled.title, ruled.message],
+        ['command of rule disk', 'Asked by ci (rule disk: Disk Full on web1), 40s left. job_1'],
+      );
+      assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two');
+    },
+  );
 });
 
 describe('A page that speaks for others', () => {

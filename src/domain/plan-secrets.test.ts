@@ -136,29 +136,33 @@ void test('T56: thousands of masked values, and very long ones, are each hidden 
   assert.equal(hides(Buffer.from(many[0]!).toString('base64')), true);
 });
 
-void test('T56: keys of maps, keys of addresses and moved addresses are hidden like values; policy gets the address as it is', () => {
-  const masks = { after_unknown: {}, before_sensitive: {}, after_sensitive: {} };
-  const address = 'module.m["canary \\"one\\""].x.a["plain"]';
-  const json = {
-    format_version: '1.2',
-    variables: { v: { value: 'canary "one"' } },
-    configuration: { root_module: { variables: { v: { sensitive: true } } } },
-    resource_changes: [
-      {
-        address,
-        type: 'x',
-        name: 'a',
-        previous_address: 'x.a["my canary \\"one\\""]',
-        change: { actions: ['update'], before: { m: {} }, after: { m: { 'canary "one"': 1 } }, ...masks },
-      },
-    ],
-  };
-  const { view, planned } = viewOf(json, { artifactId: 'art_1', secrets: [] });
-  const entry = (JSON.parse(view) as { changes: { address: string; attributes: object[] }[] }).changes[0];
-  assert.equal(entry?.address, `module.m["${REDACTED}"].x.a["plain"]`);
-  assert.deepEqual(entry.attributes, [
-    { name: '(address)', before: `x.a["${REDACTED}"]`, after: entry.address },
-    { name: 'm', before: '{}', after: `{"${REDACTED}":1}` },
-  ]);
-  assert.equal(planned.changes[0]?.address, address);
-});
+void test(
+  'T56: keys of maps, keys of addresses and moved addresses are hidden like values; policy gets the ' +
+    'address as it is',
+  () => {
+    const masks = { after_unknown: {}, before_sensitive: {}, after_sensitive: {} };
+    const address = 'module.m["canary \\"one\\""].x.a["plain"]';
+    const json = {
+      format_version: '1.2',
+      variables: { v: { value: 'canary "one"' } },
+      configuration: { root_module: { variables: { v: { sensitive: true } } } },
+      resource_changes: [
+        {
+          address,
+          type: 'x',
+          name: 'a',
+          previous_address: 'x.a["my canary \\"one\\""]',
+          change: { actions: ['update'], before: { m: {} }, after: { m: { 'canary "one"': 1 } }, ...masks },
+        },
+      ],
+    };
+    const { view, planned } = viewOf(json, { artifactId: 'art_1', secrets: [] });
+    const entry = (JSON.parse(view) as { changes: { address: string; attributes: object[] }[] }).changes[0];
+    assert.equal(entry?.address, `module.m["${REDACTED}"].x.a["plain"]`);
+    assert.deepEqual(entry.attributes, [
+      { name: '(address)', before: `x.a["${REDACTED}"]`, after: entry.address },
+      { name: 'm', before: '{}', after: `{"${REDACTED}":1}` },
+    ]);
+    assert.equal(planned.changes[0]?.address, address);
+  },
+);

@@ -155,7 +155,8 @@ describe('The policy of a workspace', () => {
 
   it('sees the action, the type, the name and the address of each entry', async () => {
     const approveWhen =
-      'plan.destroys.exists(e, e.action == "replace" && e.type == "aws_subnet" && e.name == "inner" && e.address.endsWith("inner[0]"))';
+      'plan.destroys.exists(e, e.action == "replace" && e.type == "aws_subnet" && e.name == "inner" && ' +
+      'e.address.endsWith("inner[0]"))';
     assert.equal((await judge({ approveWhen, denyWhen: null }, REPLACES)).verdict, 'require_approval');
     assert.equal((await judge({ approveWhen, denyWhen: null }, DESTROYS)).verdict, 'clean');
   });

@@ -66,7 +66,8 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const never = statusesOf(checked.expr).find((status) => !STATUSES.includes(status));
   if (never !== undefined)
     throw new CelRefused(
-      `no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the sender gave none, empty`,
+      `no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the ` +
+        'sender gave none, empty',
     );
   const quick = quickOf(checked.expr);
   const evaluateSoon = (facts: EventFacts): ConditionAnswer => {

@@ -19,7 +19,9 @@ async function refused(text: string, message: RegExp, code = 'invalid_argument')
 
 describe('A rule file', () => {
   test('says all that a rule is', async () => {
-    const text = `name: disk-full\n${WHEN}cooldown: 10m\napproval: required\napproval_ttl: 30m\n${COMMAND}  limit: \${event.labels.instance}\n  timeout: 5m\n`;
+    const text =
+      `name: disk-full\n${WHEN}cooldown: 10m\napproval: required\napproval_ttl: 30m\n${COMMAND}  ` +
+      `limit: \${event.labels.instance}\n  timeout: 5m\n`;
     assert.deepEqual(await readRuleFile(text), {
       name: 'disk-full',
       when: 'event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "DiskFull"',

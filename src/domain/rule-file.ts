@@ -143,7 +143,8 @@ function actionOf(value: YamlValue): Action {
   if (later !== undefined) {
     throw new Failure(
       'not_implemented',
-      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs exist; it can do ${ACTION_KINDS.join(', ')}.`,
+      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs ` +
+        `exist; it can do ${ACTION_KINDS.join(', ')}.`,
     );
   }
   const kinds = ACTION_KINDS.filter((kind) => value.fields.has(kind));

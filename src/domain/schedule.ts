@@ -71,7 +71,8 @@ function checkedFields(text: string): string {
   const seconds = fields.length === 6 ? ' There are no seconds.' : '';
   throw new Failure(
     'invalid_argument',
-    `cron: expected five fields (minute, hour, day of the month, month, day of the week), such as "0 3 * * *".${seconds}`,
+    'cron: expected five fields (minute, hour, day of the month, month, day of the week), such as "0 3 * * ' +
+      `*".${seconds}`,
   );
 }
 

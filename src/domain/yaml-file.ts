@@ -86,7 +86,8 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /at node end|Unresolved tag/i,
-    '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of it: when: \'"a" in event.labels\'',
+    '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of ' +
+      'it: when: \'"a" in event.labels\'',
   ],
   [
     /flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i,

@@ -66,7 +66,8 @@ export async function mintLinks(
   if (lapse === 'owner') {
     throw new Failure(
       'forbidden',
-      `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. Create one with svc token create.`,
+      `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. ` +
+        'Create one with svc token create.',
     );
   }
   const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy, oneTap });

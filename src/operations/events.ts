@@ -119,7 +119,9 @@ const trace = readOperation({
   effect: 'read',
   scopes: READERS,
   http: {
-    none: 'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the machine itself, by svc event get.',
+    none:
+      'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the ' +
+      'machine itself, by svc event get.',
   },
   cli: { verb: 'event trace', positionals: ['id'], examples: ['svc event trace evt_01m7yd4zyke00anp2z332d2j5p'] },
   mcp: { none: 'event_get answers the outcome and its reason.' },

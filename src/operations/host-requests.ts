@@ -118,7 +118,8 @@ function place({ id }: Caller): () => void {
   if (release !== null) return release;
   throw new Failure(
     'unavailable',
-    `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was asked for: retry, or ask without wait.`,
+    `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was ` +
+      'asked for: retry, or ask without wait.',
   );
 }
 

@@ -132,7 +132,9 @@ function operationNode(operation: Operation, http: HttpFace): Node {
   return {
     operationId: operation.id,
     summary: operation.summary,
-    description: `Scopes: ${operation.scopes.join(', ')}.${http.method === 'GET' ? '' : ' Needs a bearer token, not a browser session.'}`,
+    description:
+      'Scopes: ' +
+      `${operation.scopes.join(', ')}.${http.method === 'GET' ? '' : ' Needs a bearer token, not a browser session.'}`,
     ...(http.method === 'GET' ? {} : { security: [{ token: [] }] }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(inBody.length === 0 ? {} : { requestBody: bodyNode(inBody, properties, required) }),

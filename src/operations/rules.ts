@@ -218,7 +218,8 @@ const enable = writeOperation({
     if (fault !== null)
       throw new Failure(
         'invalid_argument',
-        `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} --replace --file FILE`,
+        `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} ` +
+          '--replace --file FILE',
       );
   },
   async run(context, { name }) {

@@ -110,7 +110,8 @@ function actionOf(input: AddInput): ScheduledAction {
       );
     throw new Failure(
       'invalid_argument',
-      `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, after --.`,
+      `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, ` +
+        'after --.',
     );
   }
   const { timeout = null, inventory, limit = null } = input;

@@ -14,7 +14,9 @@ import { reply, type Reply } from './reply.ts';
 import type { ViewItem } from './views.ts';
 
 const LOCAL_ONLY = {
-  none: 'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own revocation.',
+  none:
+    'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own ' +
+    'revocation.',
 };
 const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;

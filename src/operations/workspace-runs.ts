@@ -46,7 +46,8 @@ async function refuseHooks({ store, services }: Context, { name }: RunInput): Pr
   if (file === null) return;
   throw new Failure(
     'not_implemented',
-    `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run from it.`,
+    `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run ` +
+      'from it.',
   );
 }
 

@@ -30,18 +30,26 @@ before(async () => {
 });
 after(() => listener.close());
 
-test('T36: each of more than 250 ways to name something inside is refused as invalid_argument, before anything is resolved', () => {
-  assert.ok(ADDRESS_FORMS.length >= 250, String(ADDRESS_FORMS.length));
-  const accepted = ADDRESS_FORMS.filter((form) => {
-    try {
-      readEndpointUrl(form);
-      return true;
-    } catch (error) {
-      return !(error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('endpoint: '));
-    }
-  });
-  assert.deepEqual(accepted, []);
-});
+test(
+  'T36: each of more than 250 ways to name something inside is refused as invalid_argument, before anything is ' +
+    'resolved',
+  () => {
+    assert.ok(ADDRESS_FORMS.length >= 250, String(ADDRESS_FORMS.length));
+    const accepted = ADDRESS_FORMS.filter((form) => {
+      try {
+        readEndpointUrl(form);
+        return true;
+      } catch (error) {
+        return !(
+          error instanceof Failure &&
+          error.code === 'invalid_argument' &&
+          error.message.startsWith('endpoint: ')
+        );
+      }
+    });
+    assert.deepEqual(accepted, []);
+  },
+);
 
 test('An https URL of a name or a public address is accepted, with a port of its own too', () => {
   const good = [

@@ -52,14 +52,18 @@ class HandClock implements Clock {
   }
 }
 
-test('F11: a resolver that never answers and takes no notice of the end holds a send up for as long as a connection may take', async () => {
-  const clock = new HandClock();
-  const dial = guardedDial({ resolve: () => new Promise(() => undefined) });
-  const sent = post({ clock, dial }, { url: new URL('https://push.example.com/a'), headers: {}, body: 'x' });
-  clock.advance(CONNECT_MS);
-  await assert.rejects(sent, new SendFailed('no connection within 3 s'));
-  assert.equal(clock.waiting, 0, 'a timer is left');
-});
+test(
+  'F11: a resolver that never answers and takes no notice of the end holds a send up for as long as a ' +
+    'connection may take',
+  async () => {
+    const clock = new HandClock();
+    const dial = guardedDial({ resolve: () => new Promise(() => undefined) });
+    const sent = post({ clock, dial }, { url: new URL('https://push.example.com/a'), headers: {}, body: 'x' });
+    clock.advance(CONNECT_MS);
+    await assert.rejects(sent, new SendFailed('no connection within 3 s'));
+    assert.equal(clock.waiting, 0, 'a timer is left');
+  },
+);
 
 test('F19: a mail server that goes on saying a little is left after the time of a send, and its connection with it', async (t) => {
   const server = createServer();

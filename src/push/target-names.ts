@@ -46,7 +46,8 @@ function splitName(text: string, position: number): { readonly name: string | nu
   if (NAME.test(name)) return { name, url };
   throw new Failure(
     'invalid_argument',
-    `--notify: target ${position} has an invalid name before the =; expected 1 to 63 of a-z 0-9 . _ -, the first one a letter or digit.`,
+    `--notify: target ${position} has an invalid name before the =; expected 1 to 63 of a-z 0-9 . _ -, the ` +
+      'first one a letter or digit.',
   );
 }
 

@@ -67,20 +67,24 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['https://hooks.example.com/pages#s3cret', /fragment/],
 ];
 
-test('A target that can not work is refused with what is wrong with it, which option it is and which of several, without a word of the URL', () => {
-  for (const [text, why] of REFUSED) {
-    assert.throws(
-      () => readTargets(['http://one', 'http://two', text]),
-      (error: unknown) => {
-        assert.ok(error instanceof Failure && error.code === 'invalid_argument', text);
-        assert.match(error.message, /^--notify: target 3 [^\n]*\.$/, text);
-        assert.match(error.message, why, text);
-        assert.ok(!/s3|hooks\.|mail\.example/.test(error.message), `${text}: ${error.message}`);
-        return true;
-      },
-    );
-  }
-});
+test(
+  'A target that can not work is refused with what is wrong with it, which option it is and which of several, ' +
+    'without a word of the URL',
+  () => {
+    for (const [text, why] of REFUSED) {
+      assert.throws(
+        () => readTargets(['http://one', 'http://two', text]),
+        (error: unknown) => {
+          assert.ok(error instanceof Failure && error.code === 'invalid_argument', text);
+          assert.match(error.message, /^--notify: target 3 [^\n]*\.$/, text);
+          assert.match(error.message, why, text);
+          assert.ok(!/s3|hooks\.|mail\.example/.test(error.message), `${text}: ${error.message}`);
+          return true;
+        },
+      );
+    }
+  },
+);
 
 test('A target that can work is taken, with what is written for a kind, a port and several recipients', () => {
   const good: readonly (readonly [string, string, string])[] = [

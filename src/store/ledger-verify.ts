@@ -136,7 +136,10 @@ function rowFault(
   if (row.prev !== head) return `row ${row.seq} does not follow the row before it`;
   if (row.key_id === null) {
     if (afterKeyed)
-      return `row ${row.seq} has no key and follows one that has: a daemon of an earlier build wrote it, or somebody else`;
+      return (
+        `row ${row.seq} has no key and follows one that has: a daemon of an earlier build wrote it, or somebody ` +
+        'else'
+      );
     return hash('sha256', rowText(row)) === row.hash ? null : `row ${row.seq} was altered`;
   }
   // Otherwise rows that were written anew without a key would become sound by the next row of the service.

@@ -76,7 +76,8 @@ async function pending(db: Db, migrations: readonly Migration[], access: SchemaA
   const unknown = applied.find((row) => row.number > newest);
   if (unknown !== undefined) {
     throw new SchemaMismatch(
-      `The store has schema ${unknown.number} (${unknown.name}); this build knows schemas up to ${newest}. Use the newer build.`,
+      `The store has schema ${unknown.number} (${unknown.name}); this build knows schemas up to ${newest}. Use ` +
+        'the newer build.',
     );
   }
   const altered = applied.find((row) =>
@@ -91,7 +92,8 @@ async function pending(db: Db, migrations: readonly Migration[], access: SchemaA
   const last = applied.at(-1);
   if (access === 'create' && last !== undefined && missing.length > 0) {
     throw new SchemaMismatch(
-      `The store has schema ${last.number}; this build needs schema ${newest}. Stop the daemon, make a backup, then run "svc migrate" or start "svc serve".`,
+      `The store has schema ${last.number}; this build needs schema ${newest}. Stop the daemon, make a backup, ` +
+        'then run "svc migrate" or start "svc serve".',
     );
   }
   return missing;

@@ -69,6 +69,13 @@ function valueCases(tree: Tree, propose: (values: string) => string): string[] {
   );
 }
 
+function flagCases(tree: Tree, propose: (values: string) => string): string[] {
+  return tree.verbs.map((verb) => {
+    const flags = dashed([...verb.flags, ...tree.globals]);
+    return `      '${verb.path}'|'${verb.path} '*) ${propose(flags)} ;;`;
+  });
+}
+
 function proposeInBash(words: string): string {
   return `COMPREPLY=($(compgen -W '${words}' -- "$cur")); return`;
 }
@@ -99,7 +106,7 @@ ${valueCases(tree, proposeInBash).join('\n')}
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ $cur == -* ]]; then
     case $path in
-${tree.verbs.map((verb) => `      '${verb.path}'|'${verb.path} '*) ${proposeInBash(dashed([...verb.flags, ...tree.globals]))} ;;`).join('\n')}
+${flagCases(tree, proposeInBash).join('\n')}
       *) ${proposeInBash(dashed(tree.globals))} ;;
     esac
   fi
@@ -142,7 +149,7 @@ ${valueCases(tree, proposeInZsh).join('\n')}
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ \${words[CURRENT]} == -* ]]; then
     case $path_ in
-${tree.verbs.map((verb) => `      '${verb.path}'|'${verb.path} '*) ${proposeInZsh(dashed([...verb.flags, ...tree.globals]))} ;;`).join('\n')}
+${flagCases(tree, proposeInZsh).join('\n')}
       *) ${proposeInZsh(dashed(tree.globals))} ;;
     esac
   fi
@@ -193,7 +200,9 @@ function fish(tree: Tree): string {
     ...[...verbs].flatMap(([noun, names]) =>
       names.map(
         (name) =>
-          `complete -c svc -n ${say(`__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${names.join(' ')}`)} -a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`,
+          'complete -c svc -n ' +
+          `${say(`__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${names.join(' ')}`)} ` +
+          `-a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`,
       ),
     ),
     ...tree.verbs.flatMap((verb) => verb.flags.map((flag) => fishFlag(within(verb.path), flag))),

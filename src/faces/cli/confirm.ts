@@ -54,7 +54,9 @@ const APPROVE: Confirmation = {
     const count = (await read<'approval.plan'>(session, 'approval plan'))?.destroys.length;
     const name = approval.workspace ?? approval.id;
     if (count === undefined || count === 0) return null;
-    const text = `This destroys ${count} ${count === 1 ? 'resource' : 'resources'} in ${inline(name)}. Type ${inline(name)} to approve: `;
+    const text =
+      `This destroys ${count} ${count === 1 ? 'resource' : 'resources'} in ${inline(name)}. Type ${inline(name)} ` +
+      'to approve: ';
     return { text, isYes: (answer) => answer === name };
   },
 };

@@ -98,7 +98,8 @@ test('the command line tells it so in text, locally and of a server, and in JSON
     sendJson(
       response,
       400,
-      '{"schema_version":1,"kind":"error","error":{"code":"invalid_argument","message":"scope_value: a mute of scope host needs one.","hint":"h"}}\n',
+      '{"schema_version":1,"kind":"error","error":{"code":"invalid_argument","message":"scope_value: ' +
+        'a mute of scope host needs one.","hint":"h"}}\n',
     ),
   );
   const env = { SVC_TOKEN: 'svc_test' };

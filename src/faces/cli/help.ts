@@ -58,7 +58,10 @@ function ofVerb(verb: Verb): string {
     .slice(0, 2)
     .map((example) => `  ${example}\n`)
     .join('');
-  return `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\nsvc help flags shows what every command takes.\n`;
+  return (
+    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\nsvc help flags shows what ` +
+    `every command takes.\n`
+  );
 }
 
 export function usage(verb: Verb): string {

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { type ServerEvent, ServerEventParser } from './sse.ts';
 
 const STREAM =
-  '\uFEFF: a comment\n\nevent: log\r\nid: 7\r\ndata: {"text":"ä 😀"}\r\n\r\n: beat\rdata: one\rdata:  two\r\rretry: 5\ndata\n\nevent: nothing\n\nid: 9\nevent: end\ndata:x\n\ndata: unfinished';
+  '\uFEFF: a comment\n\nevent: log\r\nid: 7\r\ndata: {"text":"ä 😀"}\r\n\r\n: beat\rdata: one\rdata:  ' +
+  'two\r\rretry: 5\ndata\n\nevent: nothing\n\nid: 9\nevent: end\ndata:x\n\ndata: unfinished';
 const EVENTS: readonly ServerEvent[] = [
   { event: 'log', id: '7', data: '{"text":"ä 😀"}' },
   { event: 'message', id: undefined, data: 'one\n two' },

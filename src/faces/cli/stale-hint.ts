@@ -13,7 +13,9 @@ export function staleHint(failure: Failure, request: Request | null, nowMs: numb
   const stale = staleOf(failure);
   const run = request?.ask === 'run' ? request : null;
   const name = run?.verb.path.startsWith('workspace ') === true ? run.fields['name'] : undefined;
-  const again = `Make a new plan: svc workspace plan ${typeof name === 'string' ? name : 'NAME'}${run === null ? '' : placeFlags(run)}`;
+  const again =
+    'Make a new plan: svc workspace plan ' +
+    `${typeof name === 'string' ? name : 'NAME'}${run === null ? '' : placeFlags(run)}`;
   return stale === null ? null : `${movedBy(stale, nowMs)} ${again}`;
 }
 

@@ -237,7 +237,9 @@ test('The page loads and runs nothing, and the policy names the hash of its one 
   const page = decisionHtml(asking({}, ['a.b']), 'rack-01');
   assert.doesNotMatch(page, /<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:|style=| on[a-z]+=/i);
   const style = /<style>(.*)<\/style>/s.exec(page)?.[1] ?? '';
-  const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+  const policy =
+    `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; form-action ` +
+    `'self'; base-uri 'none'; frame-ancestors 'none'`;
   assert.equal(header('Content-Security-Policy'), policy);
   assert.equal(header('Referrer-Policy'), 'no-referrer');
   assert.equal(header('X-Robots-Tag'), 'noindex');

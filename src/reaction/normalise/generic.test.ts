@@ -50,18 +50,22 @@ test('A query and a form are enough, and what is said at the top becomes an anno
   assert.deepEqual(normalise('generic', query, { contentType: 'application/x-www-form-urlencoded' }).events, [event]);
 });
 
-test('Without a fingerprint it is made of name and labels: the same for the end as for the beginning, whatever the order', () => {
-  const first = fingerprint({ name: 'A', status: 'firing', severity: 'warn', labels: { a: '1', b: '2' } });
-  assert.match(first ?? '', /^[0-9a-f]{16}$/);
-  assert.equal(fingerprint({ name: 'A', status: 'resolved', labels: { b: '2', a: '1' } }), first);
-  assert.notEqual(fingerprint({ name: 'A', labels: { a: '1', b: '3' } }), first);
-  assert.notEqual(fingerprint({ name: 'A', labels: { a: '1b', '': '2' } }), first);
-  const long = 'x'.repeat(EVENT_LIMITS.nameCharacters);
-  assert.notEqual(
-    fingerprint({ name: 'A', fingerprint: `${long}1` }),
-    fingerprint({ name: 'A', fingerprint: `${long}2` }),
-  );
-});
+test(
+  'Without a fingerprint it is made of name and labels: the same for the end as for the ' +
+    'beginning, whatever the order',
+  () => {
+    const first = fingerprint({ name: 'A', status: 'firing', severity: 'warn', labels: { a: '1', b: '2' } });
+    assert.match(first ?? '', /^[0-9a-f]{16}$/);
+    assert.equal(fingerprint({ name: 'A', status: 'resolved', labels: { b: '2', a: '1' } }), first);
+    assert.notEqual(fingerprint({ name: 'A', labels: { a: '1', b: '3' } }), first);
+    assert.notEqual(fingerprint({ name: 'A', labels: { a: '1b', '': '2' } }), first);
+    const long = 'x'.repeat(EVENT_LIMITS.nameCharacters);
+    assert.notEqual(
+      fingerprint({ name: 'A', fingerprint: `${long}1` }),
+      fingerprint({ name: 'A', fingerprint: `${long}2` }),
+    );
+  },
+);
 
 test('Words for a severity become one, and other words stay', () => {
   assert.deepEqual(['critical', 'CRIT', ' page ', 'emergency'].map(severity), [
@@ -92,34 +96,38 @@ test('A wrong payload is refused with the name of the field', () => {
   assert.equal(refusal('generic', undefined), 'name: expected a text that is not empty.');
 });
 
-test('Every source refuses what it can not read, and never breaks: depth, odd keys, NUL, half characters, bytes that are no text', () => {
-  const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  const odd =
-    '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
-  const bodies = [
-    deep,
-    `{"heartbeat":{"monitorID":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
-    odd,
-    '[]',
-    'null',
-    '\u0000',
-    '{',
-    '{"alerts":{}}',
-    '{"alerts":[[[]]]}',
-    '"x"',
-  ];
-  for (const source of WEBHOOK_SOURCES) {
-    for (const body of bodies) {
-      if (refusal(source, body) !== null) continue;
-      const text = JSON.stringify(normalise(source, body));
-      assert.ok(text.isWellFormed() && !text.includes('\\u0000') && !text.includes('\\ud8'), text);
+test(
+  'Every source refuses what it can not read, and never breaks: depth, odd keys, NUL, half ' +
+    'characters, bytes that are no text',
+  () => {
+    const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const odd =
+      '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
+    const bodies = [
+      deep,
+      `{"heartbeat":{"monitorID":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
+      odd,
+      '[]',
+      'null',
+      '\u0000',
+      '{',
+      '{"alerts":{}}',
+      '{"alerts":[[[]]]}',
+      '"x"',
+    ];
+    for (const source of WEBHOOK_SOURCES) {
+      for (const body of bodies) {
+        if (refusal(source, body) !== null) continue;
+        const text = JSON.stringify(normalise(source, body));
+        assert.ok(text.isWellFormed() && !text.includes('\\u0000') && !text.includes('\\ud8'), text);
+      }
     }
-  }
-  assert.equal('polluted' in {}, false);
-  const [event] = normalise('generic', odd).events;
-  assert.equal(event?.name, 'a\ufffdb\ufffd');
-  assert.deepEqual(Object.entries(event?.labels ?? {}), [
-    ['__proto__', 'p'],
-    ['constructor', 'c'],
-  ]);
-});
+    assert.equal('polluted' in {}, false);
+    const [event] = normalise('generic', odd).events;
+    assert.equal(event?.name, 'a\ufffdb\ufffd');
+    assert.deepEqual(Object.entries(event?.labels ?? {}), [
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+    ]);
+  },
+);

@@ -50,20 +50,24 @@ const LEGACY = {
   tags: { team: 'web' },
 };
 
-test('Unified alerting becomes one event for each alert, with its own status, its links and its values, and without its picture', () => {
-  const { events } = normalise('grafana', UNIFIED);
-  assert.deepEqual(
-    events.map(({ source, name, status, severity, fingerprint }) => [source, name, status, severity, fingerprint]),
-    [
-      ['grafana', 'High latency', 'firing', 'error', '57c6d9296de2ad39'],
-      ['grafana', 'High latency', 'resolved', 'error', '1111111111111111'],
-    ],
-  );
-  assert.equal(events[0]?.annotations['panel_url'], 'https://grafana.example.org/d/xyz?viewPanel=2');
-  assert.equal(events[0]?.annotations['value_string'], ALERT.valueString);
-  assert.equal(events[0]?.annotations['summary'], 'p99 over 2 s');
-  assert.ok(!JSON.stringify(events).includes('canary'));
-});
+test(
+  'Unified alerting becomes one event for each alert, with its own status, its links and its values, and without ' +
+    'its picture',
+  () => {
+    const { events } = normalise('grafana', UNIFIED);
+    assert.deepEqual(
+      events.map(({ source, name, status, severity, fingerprint }) => [source, name, status, severity, fingerprint]),
+      [
+        ['grafana', 'High latency', 'firing', 'error', '57c6d9296de2ad39'],
+        ['grafana', 'High latency', 'resolved', 'error', '1111111111111111'],
+      ],
+    );
+    assert.equal(events[0]?.annotations['panel_url'], 'https://grafana.example.org/d/xyz?viewPanel=2');
+    assert.equal(events[0]?.annotations['value_string'], ALERT.valueString);
+    assert.equal(events[0]?.annotations['summary'], 'p99 over 2 s');
+    assert.ok(!JSON.stringify(events).includes('canary'));
+  },
+);
 
 test('The alerting of before Grafana 9 becomes one event of its rule, and its end has the same fingerprint', () => {
   const [firing] = normalise('grafana', LEGACY).events;

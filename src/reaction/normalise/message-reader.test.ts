@@ -31,25 +31,29 @@ function alerts(count: number, text = ''): string {
   });
 }
 
-test('T64: no message of 1 MiB, and none of the longest that is read in place, keeps the event loop for more than 20 ms', async (t) => {
-  const reader = readerFor(t);
-  const late: string[] = [];
-  let worst = 0;
-  for (const size of [INLINE_BYTES_MAX - 200, 1_048_576]) {
-    for (const { name, source, contentType, body } of hostileMessages(size)) {
-      const span = await bestSpan(TRIES, SPAN_MAX_MS, () =>
-        reader.read(source, payload(body, contentType)).catch((error: unknown) => {
-          if (!(error instanceof Unreadable)) throw error;
-        }),
-      );
-      worst = Math.max(worst, span);
-      if (span > SPAN_MAX_MS)
-        late.push(`${source}: ${name.slice(0, 60)} of ${size} bytes kept it for ${span.toFixed(1)} ms`);
+test(
+  'T64: no message of 1 MiB, and none of the longest that is read in place, keeps the event loop for ' +
+    'more than 20 ms',
+  async (t) => {
+    const reader = readerFor(t);
+    const late: string[] = [];
+    let worst = 0;
+    for (const size of [INLINE_BYTES_MAX - 200, 1_048_576]) {
+      for (const { name, source, contentType, body } of hostileMessages(size)) {
+        const span = await bestSpan(TRIES, SPAN_MAX_MS, () =>
+          reader.read(source, payload(body, contentType)).catch((error: unknown) => {
+            if (!(error instanceof Unreadable)) throw error;
+          }),
+        );
+        worst = Math.max(worst, span);
+        if (span > SPAN_MAX_MS)
+          late.push(`${source}: ${name.slice(0, 60)} of ${size} bytes kept it for ${span.toFixed(1)} ms`);
+      }
     }
-  }
-  t.diagnostic(`the longest span was ${worst.toFixed(1)} ms`);
-  assert.deepEqual(late, []);
-});
+    t.diagnostic(`the longest span was ${worst.toFixed(1)} ms`);
+    assert.deepEqual(late, []);
+  },
+);
 
 test('A message that is read in the thread gives the same events and problems as one that is read in place', async (t) => {
   const reader = readerFor(t);
@@ -77,21 +81,25 @@ test('Messages that are read at once are not mixed up, and more than may wait ar
   );
 });
 
-test('T64: a message that takes too long, or too much memory, is refused and ends its thread; the next one gets a new thread', async (t) => {
-  const next = payload(alerts(1).padEnd(INLINE_BYTES_MAX + 1, ' '));
-  const slow = readerFor(t, { messageMs: 0 });
-  await assert.rejects(
-    slow.read('generic', payload(alerts(9_000, 'x'))),
-    (error) => error instanceof Unreadable && error.refusal === 'too_slow',
-  );
-  const small = readerFor(t, { memoryMb: 10 });
-  const texts = Array.from({ length: 400_000 }, (_, n) => `"${n} of many"`).join(',');
-  await assert.rejects(
-    small.read('generic', payload(`{"name":"x","more":[${texts}]}`)),
-    /^Unreadable: The message could not be read: reading it failed\.$/,
-  );
-  assert.equal((await small.read('alertmanager', next)).events.length, 1);
-});
+test(
+  'T64: a message that takes too long, or too much memory, is refused and ends its thread; the next ' +
+    'one gets a new thread',
+  async (t) => {
+    const next = payload(alerts(1).padEnd(INLINE_BYTES_MAX + 1, ' '));
+    const slow = readerFor(t, { messageMs: 0 });
+    await assert.rejects(
+      slow.read('generic', payload(alerts(9_000, 'x'))),
+      (error) => error instanceof Unreadable && error.refusal === 'too_slow',
+    );
+    const small = readerFor(t, { memoryMb: 10 });
+    const texts = Array.from({ length: 400_000 }, (_, n) => `"${n} of many"`).join(',');
+    await assert.rejects(
+      small.read('generic', payload(`{"name":"x","more":[${texts}]}`)),
+      /^Unreadable: The message could not be read: reading it failed\.$/,
+    );
+    assert.equal((await small.read('alertmanager', next)).events.length, 1);
+  },
+);
 
 test('A reader that was closed refuses long messages, and closes twice', async (t) => {
   const reader = readerFor(t);

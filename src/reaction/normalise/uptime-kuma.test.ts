@@ -86,7 +86,9 @@ test('Up ends what down began; pending and maintenance are neither', () => {
 
 test('A form with the field data and a GET with the parts in its query are the same event', () => {
   const json = JSON.stringify(DOWN);
-  const form = `--xyz\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--xyz\r\nContent-Disposition: form-data; name="data"\r\n\r\n${json}\r\n--xyz--\r\n`;
+  const form =
+    `--xyz\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--xyz\r\nContent-Disposition: form-data; ` +
+    `name="data"\r\n\r\n${json}\r\n--xyz--\r\n`;
   const query = new URLSearchParams({
     msg: DOWN.msg,
     heartbeat: JSON.stringify(HEARTBEAT),

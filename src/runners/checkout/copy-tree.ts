@@ -210,7 +210,8 @@ async function makeLinks(copy: Copy): Promise<void> {
     const end = follower.endOf(path);
     if (end !== 'inside')
       throw new Error(
-        `${shown(path)} is a symbolic link that leads ${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`,
+        `${shown(path)} is a symbolic link that leads ` +
+          `${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`,
       );
     fs.symlinkSync(entry.target, `${copy.to}/${path}`);
     giveEntry(`${copy.to}/${path}`, copy.owner);

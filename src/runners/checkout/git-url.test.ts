@@ -43,41 +43,45 @@ describe('the URL of a git source', () => {
     for (const url of HOSTILE_URLS) assert.throws(() => checkGitUrl(url), isRefusal, JSON.stringify(url));
   });
 
-  it('T22: names no address of a metadata service or of no server, in any spelling, and may name loopback and private ones', () => {
-    for (const host of [
-      '169.254.169.254',
-      '0xa9fea9fe',
-      '100.100.100.200',
-      '168.63.129.16',
-      '[::ffff:169.254.169.254]',
-      '[64:ff9b::a9fe:a9fe]',
-      '[2002:a9fe:a9fe::]',
-      '[fd00:ec2::254]',
-      '[fe80::1]',
-      '0.0.0.0',
-      '255.255.255.255',
-      '224.0.0.1',
-      '240.0.0.1',
-      '[ff02::1]',
-      '[::]',
-      '[::ffff:0.0.0.0]',
-    ]) {
-      assert.throws(() => checkGitUrl(`https://${host}/x`), isRefusal, host);
-    }
-    for (const host of [
-      '127.0.0.1',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '10.1.2.3',
-      '[fd12::1]',
-      '100.64.0.1',
-      '8.8.8.8',
-      '[2606:4700::1111]',
-      '[64:ff9b::8.8.8.8]',
-    ]) {
-      assert.doesNotThrow(() => checkGitUrl(`https://${host}/x`), host);
-    }
-  });
+  it(
+    'T22: names no address of a metadata service or of no server, in any spelling, and may name loopback and ' +
+      'private ones',
+    () => {
+      for (const host of [
+        '169.254.169.254',
+        '0xa9fea9fe',
+        '100.100.100.200',
+        '168.63.129.16',
+        '[::ffff:169.254.169.254]',
+        '[64:ff9b::a9fe:a9fe]',
+        '[2002:a9fe:a9fe::]',
+        '[fd00:ec2::254]',
+        '[fe80::1]',
+        '0.0.0.0',
+        '255.255.255.255',
+        '224.0.0.1',
+        '240.0.0.1',
+        '[ff02::1]',
+        '[::]',
+        '[::ffff:0.0.0.0]',
+      ]) {
+        assert.throws(() => checkGitUrl(`https://${host}/x`), isRefusal, host);
+      }
+      for (const host of [
+        '127.0.0.1',
+        '[::1]',
+        '[::ffff:127.0.0.1]',
+        '10.1.2.3',
+        '[fd12::1]',
+        '100.64.0.1',
+        '8.8.8.8',
+        '[2606:4700::1111]',
+        '[64:ff9b::8.8.8.8]',
+      ]) {
+        assert.doesNotThrow(() => checkGitUrl(`https://${host}/x`), host);
+      }
+    },
+  );
 
   it('is not repeated by its refusal: it may hold a password', () => {
     for (const url of [

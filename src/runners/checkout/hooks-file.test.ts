@@ -72,7 +72,8 @@ describe('the names of hooks', () => {
   it('are the keys at the beginning of a line, each once', async () => {
     assert.deepEqual(
       await names(
-        '---\n# a: comment\nbefore_plan:\n  - run: x\n  nested: y\r\n"after apply": |\n  text: z\n\'on.fail\' : x\nbefore_plan: again\n- item: x\nkey:value\n',
+        '---\n# a: comment\nbefore_plan:\n  - run: x\n  nested: y\r\n"after apply": |\n  text: z\n\'on.fail\' : ' +
+          'x\nbefore_plan: again\n- item: x\nkey:value\n',
       ),
       ['before_plan', 'after apply', 'on.fail'],
     );

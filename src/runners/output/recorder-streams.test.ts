@@ -74,7 +74,8 @@ void test('F13: a line of 100 MB without an end becomes events of 64 KiB, one af
 void test('output of a real program comes whole, though the buffers of its reads are given back at once', async () => {
   const { store, recorder } = setUp({ clock: systemClock });
   const program =
-    'for (let i = 0; i < 60000; i += 1) { process.stdout.write(`line ${i} of stdout\\n`); if (i % 3 === 0) process.stderr.write(`E${i}\\n`); }';
+    'for (let i = 0; i < 60000; i += 1) { process.stdout.write(`line ${i} of stdout\\n`); if (i ' +
+    '% 3 === 0) process.stderr.write(`E${i}\\n`); }';
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
   recorder.attach(child.stdout, 'stdout');
   recorder.attach(child.stderr, 'stderr');

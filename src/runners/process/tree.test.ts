@@ -43,7 +43,9 @@ async function untilCount(jobId: string, leader: Leader | null, wanted: number):
 }
 
 /** sh that ignores SIGTERM, a child of it, and a daemon made by leaving the session and forking twice: five in all. */
-const FIVE = `trap '' TERM; sleep 300 & setsid sh -c 'trap "" TERM; (sleep 301 & sleep 302) & wait' & echo ready; wait; while :; do sleep 1; done`;
+const FIVE =
+  `trap '' TERM; sleep 300 & setsid sh -c 'trap "" TERM; (sleep 301 & sleep 302) & wait' & echo ready; wait; ` +
+  'while :; do sleep 1; done';
 
 describe('the tree of a job', { skip: NO_LINUX }, () => {
   after(() => {

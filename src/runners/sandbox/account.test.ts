@@ -80,7 +80,8 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
 
   it('T66: sets no set-user-ID and no set-group-ID bit, by any call, also as root', async () => {
     const script =
-      'cp /bin/true tool; for m in u+s g+s 6755; do chmod $m tool; done; mkdir -m 2755 dir; install -m 4755 tool copy; ls -l tool | cut -c1-10';
+      'cp /bin/true tool; for m in u+s g+s 6755; do chmod $m tool; done; mkdir -m 2755 dir; ' +
+      'install -m 4755 tool copy; ls -l tool | cut -c1-10';
     const ofRoot = join(dir, 'job_2');
     mkdirSync(ofRoot, { mode: 0o700 });
     for (const [cwd, account] of [
@@ -100,14 +101,22 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     }
   });
 
-  it('T66: reads nothing of root and signals none of its processes, also where nothing but the account holds it back', async () => {
-    const ran = await run(
-      ['sh', '-c', `id -u; cat /etc/shadow; kill -0 ${process.pid}; cat /proc/${process.pid}/environ; touch ${dir}/x`],
-      { policy: null },
-    );
-    assert.equal(ran.stdout, '64123\n');
-    assert.equal(ran.stderr.match(/not permitted|denied|No such process/gi)?.length, 4, ran.stderr);
-  });
+  it(
+    'T66: reads nothing of root and signals none of its processes, also where nothing but the ' +
+      'account holds it back',
+    async () => {
+      const ran = await run(
+        [
+          'sh',
+          '-c',
+          `id -u; cat /etc/shadow; kill -0 ${process.pid}; cat /proc/${process.pid}/environ; touch ${dir}/x`,
+        ],
+        { policy: null },
+      );
+      assert.equal(ran.stdout, '64123\n');
+      assert.equal(ran.stderr.match(/not permitted|denied|No such process/gi)?.length, 4, ran.stderr);
+    },
+  );
 
   it('does not start in a folder, or read a path, that its account may not reach', async () => {
     const closed = join(dir, 'closed');
@@ -121,7 +130,9 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
   });
 
   it('T67: a job without unix sockets reaches no named socket of the machine; pairs, and name lookup, work', async () => {
-    const connect = `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\\n"; connect($s, sockaddr_un("${dir}/service.sock")) or die "connect: $!\\n"; print <$s>;`;
+    const connect =
+      `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\\n"; connect($s, ` +
+      `sockaddr_un("${dir}/service.sock")) or die "connect: $!\\n"; print <$s>;`;
     const refused = await perl(connect);
     assert.deepEqual([refused.stdout, refused.stderr], ['', 'socket: Operation not permitted\n']);
     const allowed = await perl(connect, {
@@ -129,23 +140,32 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     });
     assert.equal(allowed.stdout, 'reached', allowed.stderr);
     const pair = await perl(
-      'use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, "pair\\n"); print scalar <$b>;',
+      'use Socket; socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; syswrite($a, ' +
+        '"pair\\n"); print scalar <$b>;',
     );
     assert.equal(pair.stdout, 'pair\n', pair.stderr);
-    const datagrams = `use Socket; for my $type (SOCK_DGRAM, SOCK_RAW) { socketpair(my $a, my $b, AF_UNIX, $type, 0) or print("no pair: $!\n"), next; connect($a, sockaddr_un("${dir}/datagrams.sock")) and print "reached\n"; }`;
+    const datagrams =
+      'use Socket; for my $type (SOCK_DGRAM, SOCK_RAW) { socketpair(my $a, my $b, AF_UNIX, $type, ' +
+      `0) or print("no pair: $!\n"), next; connect($a, sockaddr_un("${dir}/datagrams.sock")) and ` +
+      `print "reached\n"; }`;
     assert.equal((await perl(datagrams)).stdout, 'no pair: Operation not permitted\n'.repeat(2));
     const names = await run(['getent', 'hosts', 'localhost']);
     assert.match(names.stdout, /localhost/);
     assert.equal((await run(['id', '-un', '0'])).stdout, 'root\n');
   });
 
-  it('T66: leaves nothing to other processes of the account outside of its folder: no shared memory, queue or semaphore', async () => {
-    const { shmget, semget, msgget } = NUMBERS?.refused ?? {};
-    const ran = await perl(
-      `for ([${shmget}, 7, 4096, 0600 | 01000], [${semget}, 7, 1, 0600 | 01000], [${msgget}, 7, 0600 | 01000]) { my ($number, @rest) = @$_; print syscall($number, @rest), " $!\n" }`,
-    );
-    assert.equal(ran.stdout, '-1 Operation not permitted\n'.repeat(3), ran.stderr);
-  });
+  it(
+    'T66: leaves nothing to other processes of the account outside of its folder: no shared ' +
+      'memory, queue or semaphore',
+    async () => {
+      const { shmget, semget, msgget } = NUMBERS?.refused ?? {};
+      const ran = await perl(
+        `for ([${shmget}, 7, 4096, 0600 | 01000], [${semget}, 7, 1, 0600 | 01000], [${msgget}, 7, ` +
+          `0600 | 01000]) { my ($number, @rest) = @$_; print syscall($number, @rest), " $!\n" }`,
+      );
+      assert.equal(ran.stdout, '-1 Operation not permitted\n'.repeat(3), ran.stderr);
+    },
+  );
 
   it('T68: makes no child of the daemon, which would never wait for it', async () => {
     const ran = await perl(
@@ -157,7 +177,9 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
   it('T68: changes the scheduling of itself and of nothing else, also of processes of the same account', async () => {
     const other = await pool.launch({ argv: ['sleep', '300'], env: ENV, cwd: '/', policy: null, account: ACCOUNT });
     await other.started;
-    const own = `renice -n 19 -p ${other.pid}; renice -n 19 -u 64123; taskset -pc 0 ${other.pid}; prlimit --pid ${other.pid} --nofile=1:1; chrt -b -p 0 ${other.pid}; ionice -c 3 -p ${other.pid}`;
+    const own =
+      `renice -n 19 -p ${other.pid}; renice -n 19 -u 64123; taskset -pc 0 ${other.pid}; prlimit ` +
+      `--pid ${other.pid} --nofile=1:1; chrt -b -p 0 ${other.pid}; ionice -c 3 -p ${other.pid}`;
     const ran = await run(['sh', '-c', own]);
     assert.equal(ran.stderr.match(/not permitted/g)?.length, 6, `${ran.stdout}${ran.stderr}`);
     const nicer = Math.min(getPriority() + 5, 19);

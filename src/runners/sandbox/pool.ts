@@ -195,6 +195,9 @@ class Pool {
 function openGaps(abi: number): string {
   if (abi < 6) return '; signals and sockets to other processes of the same user are not restricted below ABI 6';
   if (abi < 9)
-    return '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that their account may open (Docker, PostgreSQL with peer, systemd --user)';
+    return (
+      '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that ' +
+      'their account may open (Docker, PostgreSQL with peer, systemd --user)'
+    );
   return '';
 }

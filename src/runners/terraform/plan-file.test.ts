@@ -134,7 +134,8 @@ output "changed" { value = "2" }
 output "new" { value = "1" }
 `;
 const MODULE =
-  'resource "terraform_data" "in" {}\ndata "terraform_remote_state" "d" {\n  backend = "local"\n  config = { path = "elsewhere.tfstate" }\n  defaults = {}\n}\n';
+  'resource "terraform_data" "in" {}\ndata "terraform_remote_state" "d" {\n  backend = "local"\n  config = { ' +
+  'path = "elsewhere.tfstate" }\n  defaults = {}\n}\n';
 const ELSEWHERE = JSON.stringify({
   version: 4,
   terraform_version: '1.0.0',

@@ -16,7 +16,9 @@ export function refuseOtherPlan(shown: unknown, inFile: readonly ChangeKey[]): v
   }
   if (missing + added === 0) return;
   throw new Error(
-    `The tool showed another plan than the one in the plan file: ${missing} ${missing === 1 ? 'change' : 'changes'} of the file not shown, ${added} shown ${added === 1 ? 'change' : 'changes'} not in the file. The plan was not saved.`,
+    `The tool showed another plan than the one in the plan file: ${missing} ` +
+      `${missing === 1 ? 'change' : 'changes'} of the file not shown, ${added} shown ` +
+      `${added === 1 ? 'change' : 'changes'} not in the file. The plan was not saved.`,
   );
 }
 

@@ -61,7 +61,8 @@ test('A state behind a link, and one in a folder that leads out of the run, is n
 });
 
 test(
-  'T62: the state, the errored state and the backend note of another root are never read, also when its folder is exchanged for a link',
+  'T62: the state, the errored state and the backend note of another root are never read, also when its folder ' +
+    'is exchanged for a link',
   { timeout: 60_000 },
   async (t) => {
     const dir = folder(t);

@@ -66,7 +66,8 @@ test('a pending approval says how to see its plan and how to decide', () => {
   assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24 min\)$/m);
   assert.ok(
     text.endsWith(
-      `See its plan: svc approval plan ${APPROVAL}\nDecide: svc approval approve ${APPROVAL}, or svc approval reject ${APPROVAL}\n`,
+      `See its plan: svc approval plan ${APPROVAL}\nDecide: svc approval approve ${APPROVAL}, ` +
+        `or svc approval reject ${APPROVAL}\n`,
     ),
   );
 });
@@ -83,7 +84,8 @@ test('a stale approval says in words who moved the state and what to do, and doe
   assert.match(
     text,
     new RegExp(
-      `^Stale +The plan was made from serial 42; the state was moved to serial 43 by job ${JOB} via api \\(10 min ago\\)\\.$`,
+      `^Stale +The plan was made from serial 42; the state was moved to serial 43 by job ${JOB} ` +
+        `via api \\(10 min ago\\)\\.$`,
       'm',
     ),
   );

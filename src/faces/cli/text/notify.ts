@@ -28,7 +28,11 @@ export function endpoint(data: Projected<'notify.endpoint'>, page: Page): string
 
 export function testPage(data: Projected<'notify.test'>): string {
   const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
-  return `Page ${data.page_id} is on its way to everybody who is told, ${data.endpoints === 0 ? 'and you have no endpoint' : own} among them.\nIf it does not arrive: svc doctor names what was given up and why.\n`;
+  return (
+    `Page ${data.page_id} is on its way to everybody who is told, ` +
+    `${data.endpoints === 0 ? 'and you have no endpoint' : own} among them.\nIf it does not arrive: svc doctor ` +
+    `names what was given up and why.\n`
+  );
 }
 
 export function armed(data: Projected<'job.notify'>, page: Page): string {
