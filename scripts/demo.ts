@@ -26,7 +26,7 @@ const RULE = `name: disk-full
 when: event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "DiskFull"
 approval: required
 action:
-  command: ["echo", "making room on \${event.labels.mountpoint} of \${event.labels.instance}"]
+  command: ["echo", "making room on", "\${path(event.labels.mountpoint)}", "of", "\${event.labels.instance}"]
   inventory: localhost
 `;
 

@@ -1,6 +1,6 @@
 import type { CelRefused } from './cel-refused.ts';
 import { Failure } from './failure.ts';
-import type { ActionRefused } from './rule-fill.ts';
+import type { ActionRefused } from './rule-action-refused.ts';
 import type { YamlValue } from './yaml-file.ts';
 
 /** The refusal of a field of a rule file, with its line. */

@@ -6,7 +6,8 @@ import { NAME } from './name.ts';
 import { ONE_TAP_KINDS } from './one-tap.ts';
 import { lintCondition } from './rule-condition.ts';
 import { actionRefused, conditionRefused, lineOf, refused } from './rule-file-place.ts';
-import { ActionRefused, compileAction, lintAction } from './rule-fill.ts';
+import { ActionRefused } from './rule-action-refused.ts';
+import { compileAction, lintAction } from './rule-fill.ts';
 import {
   ACTION_KINDS,
   type Action,

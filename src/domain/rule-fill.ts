@@ -6,29 +6,14 @@ import type { EventFacts } from './event.ts';
 import { JOB_TIMEOUT_MAX_MS } from './job.ts';
 import { NAME } from './name.ts';
 import type { Action } from './rule.ts';
-import { refuseScript } from './rule-script.ts';
-import { compileTemplate, lintTemplate, type Template } from './rule-template.ts';
+import { ActionRefused } from './rule-action-refused.ts';
+import { compileTemplate, lintTemplate, shown, type Template } from './rule-template.ts';
+import { commandWords } from './rule-words.ts';
 
 /** An action whose expressions are checked. */
 export interface CompiledAction {
   /** Never throws. What it fills in is valid for its field; an error names the field and no value of the event. */
   fill(facts: EventFacts): { readonly action: Action } | { readonly error: string };
-}
-
-/** A value that a field does not take. The message begins with the field. */
-export class ActionRefused extends Error {
-  readonly field: string;
-  readonly what: string;
-  /** Which word of a command has the expression that is not accepted, from 0; null where it is not one word's. */
-  readonly word: number | null;
-
-  constructor(field: string, what: string, word: number | null = null) {
-    super(`${field}: ${what}`);
-    this.name = 'ActionRefused';
-    this.field = field;
-    this.what = what;
-    this.word = word;
-  }
 }
 
 /** What is said of a value that a field does not take, whoever it came from; it names no value. */
@@ -73,22 +58,23 @@ const fixedMessage: Check = (text) =>
     ? { text }
     : { fault: `expected true, or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
 
-const word: Check = (text) => (text.includes('\0') ? { fault: 'a NUL character is not allowed' } : { text });
-
 /** `${…}` in one action: each takes 1 ms to compile, and whoever waits for the rules waits for all of them. */
 const EXPRESSIONS_MAX = 50;
 
 /** A compiled field: its value, or null where it has none. */
 type Field = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
-/** Checks an action, with the expressions in it. Throws ActionRefused. */
-export async function compileAction(action: Action): Promise<CompiledAction> {
+/**
+ * Checks an action, with the expressions in it; `isEarlier` for that of a rule which an earlier build stored. Throws
+ * ActionRefused.
+ */
+export async function compileAction(action: Action, isEarlier = false): Promise<CompiledAction> {
   const count = JSON.stringify(action).split('${').length - 1;
   if (count > EXPRESSIONS_MAX)
     throw new ActionRefused(action.kind, `expected at most ${EXPRESSIONS_MAX} times \${…}, and there are ${count}`);
   switch (action.kind) {
     case 'command': {
-      const words = await commandWords(action.command);
+      const words = await wordsOf(action.command, isEarlier);
       const inventory = await field('inventory', action.inventory, name);
       const [hosts, time] = [
         await optional('limit', action.limit, host, limit),
@@ -179,11 +165,20 @@ function fieldOf(named: string, template: Template, check: Check, fixed: Check):
     if ('fault' in checked) throw new ActionRefused(named, checked.fault);
     return () => checked;
   }
+  const { parts } = template;
+  if (parts.some((part) => 'isPath' in part && part.isPath))
+    throw new ActionRefused(named, '${path(…)} is accepted in a word of a command only');
+  const readsAnnotations = parts.some((part) => 'isPath' in part && part.readsAnnotations);
   return (facts) => {
-    const filled = template.fill(facts);
-    if ('error' in filled) return { error: `${named}: ${filled.error}` };
-    const checked = check(filled.text);
-    return 'fault' in checked ? { error: `${named}: ${checked.fault}, and \${…} yields something else` } : checked;
+    let text = '';
+    for (const part of parts) {
+      const filled = 'literal' in part ? { text: part.literal } : part.fill(facts);
+      if ('error' in filled) return { error: `${named}: ${filled.error}` };
+      text += filled.text;
+    }
+    const checked = check(text);
+    if ('text' in checked) return checked;
+    return { error: `${named}: ${shown({ readsAnnotations }, text)} is not accepted; ${checked.fault}` };
   };
 }
 
@@ -197,32 +192,17 @@ async function refusing<T>(named: string, wordIndex: number | null, read: () => 
   }
 }
 
-async function commandWords(words: readonly string[]): Promise<Field[]> {
+async function wordsOf(words: readonly string[], isEarlier: boolean): Promise<Field[]> {
   if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
   if (words.length > COMMAND_WORDS_MAX)
     throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
   const templates: Template[] = [];
   for (const [index, each] of words.entries())
     templates.push(await refusing('command', index, () => compileTemplate(each)));
-  const first = templates[0]?.fixed ?? null;
-  if (first === null)
-    throw new ActionRefused('command', 'the first word names the program and must not come from the event');
-  if (first === '') throw new ActionRefused('command', 'the first word must name a program');
-  refuseScript(templates, (what) => {
-    throw new ActionRefused('command', what);
+  return commandWords(templates, isEarlier).map((fill) => (facts) => {
+    const filled = fill(facts);
+    return 'error' in filled ? { error: `command: ${filled.error}` } : filled;
   });
-  return templates.map(commandWord);
-}
-
-function commandWord(template: Template): Field {
-  const plain = fieldOf('command', template, word, word);
-  if (template.fixed !== null || template.before !== '') return plain;
-  return (facts) => {
-    const filled = plain(facts);
-    if ('text' in filled && filled.text.startsWith('-'))
-      return { error: 'command: what ${…} yields begins with "-" and could be read as an option' };
-    return filled;
-  };
 }
 
 function fillWords(words: readonly Field[], fill: (field: Field) => string): string[] {

@@ -1,4 +1,4 @@
-import { lintConstants } from './cel.ts';
+import { CEL_LENGTH_MAX, lintConstants, parseCel } from './cel.ts';
 import { CelRefused } from './cel-refused.ts';
 import { word } from './cel-shape.ts';
 import type { EventFacts } from './event.ts';
@@ -9,9 +9,16 @@ import { checkRuleCel, eventContext } from './rule-facts.ts';
 export interface Template {
   /** Its text where none of it comes from the event, else null. */
   readonly fixed: string | null;
-  /** What stands before the first expression; empty where the event decides the first character. */
-  readonly before: string;
-  /** Never throws; an error is told without any value of the event. */
+  readonly parts: readonly ({ readonly literal: string } | TemplateExpression)[];
+}
+
+/** One `${…}`. */
+export interface TemplateExpression {
+  /** Written as `${path(…)}`: it is to yield an absolute path. */
+  readonly isPath: boolean;
+  /** It reads annotations, which are shown on the machine itself only. */
+  readonly readsAnnotations: boolean;
+  /** Never throws; an error holds no value of the event. */
   fill(facts: EventFacts): { readonly text: string } | { readonly error: string };
 }
 
@@ -19,43 +26,35 @@ type Part = { readonly literal: string } | { readonly expression: string };
 
 /** Reads it and checks its expressions, each of which has to yield a text or a number. Throws CelRefused. */
 export async function compileTemplate(source: string): Promise<Template> {
-  const parts = partsOf(source);
-  const pieces: ((facts: EventFacts) => { text: string } | { error: string })[] = [];
-  for (const part of parts) {
-    if ('literal' in part) {
-      const told = { text: part.literal };
-      pieces.push(() => told);
-    } else pieces.push(await compileExpression(part.expression));
-  }
-  const [first] = parts;
-  return {
-    fixed: parts.length === 1 && first !== undefined && 'literal' in first ? first.literal : null,
-    before: first !== undefined && 'literal' in first ? first.literal : '',
-    fill(facts) {
-      let text = '';
-      for (const piece of pieces) {
-        const filled = piece(facts);
-        if ('error' in filled) return filled;
-        text += filled.text;
-      }
-      return { text };
-    },
-  };
+  const read = partsOf(source);
+  const [first] = read;
+  const parts: Template['parts'][number][] = [];
+  for (const part of read) parts.push('literal' in part ? part : await compileExpression(part.expression));
+  return { fixed: read.length === 1 && first !== undefined && 'literal' in first ? first.literal : null, parts };
+}
+
+/** Characters of a value that a message quotes. */
+const SHOWN_CHARACTERS = 80;
+
+/** A value of the event in quotes, for a message; without the text where that is shown on the machine only. */
+export function shown({ readsAnnotations }: Pick<TemplateExpression, 'readsAnnotations'>, text: string): string {
+  if (readsAnnotations) return 'the value, which comes from an annotation,';
+  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text);
 }
 
 /** Refuses what its expressions do with constants alone; for one that is being defined, behind compileTemplate. Throws CelRefused. */
 export async function lintTemplate(source: string): Promise<void> {
-  for (const part of partsOf(source)) if ('expression' in part) await lintConstants(part.expression);
+  for (const part of partsOf(source))
+    if ('expression' in part) await lintConstants((await withoutPath(part.expression)).text);
 }
 
-async function compileExpression(
-  expression: string,
-): Promise<(facts: EventFacts) => { text: string } | { error: string }> {
-  const checked = await checkRuleCel(expression);
+async function compileExpression(expression: string): Promise<TemplateExpression> {
+  const { text: source, isPath } = await withoutPath(expression);
+  const checked = await checkRuleCel(source);
   const { kind } = checked.shape;
   if (kind !== 'text' && kind !== 'number')
     throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
-  return (facts) => {
+  const fill: TemplateExpression['fill'] = (facts) => {
     const outcome = checked.run(eventContext(facts));
     if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
     const text = String(outcome.value);
@@ -64,6 +63,22 @@ async function compileExpression(
       return { error: 'it yields a character that no program can be given' };
     return { text };
   };
+  return { isPath, readsAnnotations: source.includes('annotations'), fill };
+}
+
+const PATH_CALL = /^(\s*)path(\s*\([^]*\)\s*)$/;
+
+/** `path(…)` around all of an expression says what it yields, and is no function of CEL: blanks take its place. */
+async function withoutPath(expression: string): Promise<{ readonly text: string; readonly isPath: boolean }> {
+  const [, before = '', call = ''] = PATH_CALL.exec(expression) ?? [];
+  if (call === '' || expression.length > CEL_LENGTH_MAX) return { text: expression, isPath: false };
+  const { exprKind } = await parseCel(expression);
+  const isPath =
+    exprKind.case === 'callExpr' &&
+    exprKind.value.function === 'path' &&
+    exprKind.value.target === undefined &&
+    exprKind.value.args.length === 1;
+  return isPath ? { text: `${before}    ${call}`, isPath } : { text: expression, isPath };
 }
 
 function partsOf(source: string): Part[] {

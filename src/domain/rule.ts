@@ -41,6 +41,8 @@ export interface Rule {
   readonly oneTap?: boolean;
   /** The owners who stand behind the rule: they are in the asking chain of every job that it makes. */
   readonly owners: readonly string[];
+  /** Stored by a build that took `${…}` in other places of a command, and any value there. */
+  readonly isEarlier?: boolean;
 }
 
 export const MUTE_SCOPES = ['alert', 'host', 'global'] as const;

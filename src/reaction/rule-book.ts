@@ -161,10 +161,7 @@ export class RuleBook {
 
   async #bookRule(row: RuleRow): Promise<Pages['rules'][number]> {
     const rule = ruleOf(row);
-    const [condition, action] = await Promise.all([
-      this.#condition(row.when_text),
-      this.#action(row.action, rule.action),
-    ]);
+    const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row, rule)]);
     return {
       ...rule,
       version: row.version,
@@ -193,14 +190,14 @@ export class RuleBook {
    * The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event
    * then.
    */
-  #action(text: string, action: Action): Promise<CompiledAction | string> {
-    return kept(this.#actions, text, () => compileAction(action).catch(reasonOf));
+  #action(row: RuleRow, { action, isEarlier }: Rule): Promise<CompiledAction | string> {
+    return kept(this.#actions, actionKey(row), () => compileAction(action, isEarlier).catch(reasonOf));
   }
 
   #dropOthers(rules: readonly RuleRow[], silences: readonly SilenceRow[]): void {
     const texts = new Set([...rules, ...silences].map(({ when_text }) => when_text));
     for (const text of this.#conditions.keys()) if (!texts.has(text)) this.#conditions.delete(text);
-    const actions = new Set(rules.map(({ action }) => action));
+    const actions = new Set(rules.map(actionKey));
     for (const text of this.#actions.keys()) if (!actions.has(text)) this.#actions.delete(text);
   }
 }
@@ -228,6 +225,11 @@ function kept<T>(map: Map<string, Promise<T>>, text: string, make: () => Promise
   const made = make();
   map.set(text, made);
   return made;
+}
+
+/** One text may be of two rules, of which an earlier build stored one. */
+function actionKey({ action, bounded_values: bounded }: RuleRow): string {
+  return bounded === 1 ? action : `earlier ${action}`;
 }
 
 function reasonOf(thrown: unknown): string {

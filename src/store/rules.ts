@@ -44,11 +44,12 @@ export function ruleOf(row: RuleRow): Rule {
     action: JSON.parse(row.action) as Action,
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: JSON.parse(row.owners) as string[],
+    ...(row.bounded_values === 1 ? {} : { isEarlier: true }),
   };
 }
 
 /** What a rule is told when it is added; the rest of its row is kept by the store. */
-export interface NewRule extends Omit<Rule, 'enabled'> {
+export interface NewRule extends Omit<Rule, 'enabled' | 'isEarlier'> {
   readonly addedBy: string;
   /** Not tried on any event until somebody enables it. */
   readonly disabled?: boolean;
@@ -131,6 +132,7 @@ function columnsOf(tx: Tx, rule: NewRule) {
     owners: JSON.stringify(rule.owners),
     added_by: rule.addedBy,
     one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
+    bounded_values: 1 as const,
   };
   return { ...columns, ...ruleTag(tx.ring, { name: rule.name, ...columns }) };
 }

@@ -96,6 +96,8 @@ export interface RuleRow {
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
   order_key_id: string | null;
+  /** 1: `${…}` was checked as this build does; null: by an earlier build, in other places and without bounds. */
+  bounded_values: 1 | null;
 }
 
 /** When a rule last fired for a thing, and with which job. */
