@@ -1,6 +1,7 @@
 /** The ledger of events on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { newId } from '../../src/lib/id.ts';
 import { EVENT_OUTCOMES, type EventOutcome } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import {
@@ -13,6 +14,7 @@ import {
   listFires,
   recordFire,
 } from '../../src/store/events.ts';
+import type { EventRow } from '../../src/store/schema.ts';
 import { eventRow, putEvents } from '../support/event-maker.ts';
 import { ENGINES, enqueue, freshStore } from './kit.ts';
 
@@ -21,6 +23,31 @@ const OUTCOMES: readonly EventOutcome[] = EVENT_OUTCOMES;
 for (const engine of ENGINES) {
   describe(`Events on ${engine.name}`, () => {
     const its = freshStore(engine);
+
+    test('An event is read as it was inserted', async () => {
+      const row: EventRow = {
+        id: newId('evt', 1),
+        source: 'drift',
+        name: 'net',
+        status: 'firing',
+        netgroup: null,
+        severity: null,
+        fingerprint: 'drift:net',
+        labels: '{"workspace":"net"}',
+        outcome: 'ignored',
+        reason: 'No rule matched.',
+        rule: null,
+        job_id: null,
+        approval_id: null,
+        received_at: 1_700_000_000_000,
+        annotations: '{}',
+        check_observations: null,
+        trace: '[]',
+        depth: 0,
+      };
+      await its.store.write(async (tx) => insertEvent(tx, row));
+      assert.deepEqual({ ...(await its.store.db.selectFrom('events').selectAll().executeTakeFirst()) }, row);
+    });
 
     test('come back as they were put in, by their id', async () => {
       const [row] = await putEvents(its.store, [

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { InitialState } from '../../src/domain/job.ts';
+import { workspaceKey } from '../../src/domain/workspace.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { TEST_RING, testKeyring } from '../../src/lib/seal-for-tests.ts';
@@ -134,6 +135,16 @@ export async function enqueue(store: Store, some: Partial<NewJob> = {}): Promise
   const job = makeJob(some);
   await store.write((tx) => insertJob(tx, job));
   return job.id;
+}
+
+/** Inserts one run of the workspace `net`; answers its id. */
+export function enqueueRun(
+  store: Store,
+  kind: 'plan' | 'apply' | 'destroy' | 'drift',
+  some: Partial<NewJob> = {},
+): Promise<string> {
+  const place = { kind, runbook: `${kind}:net`, workspace: 'net', concurrencyKey: workspaceKey('net') };
+  return enqueue(store, { ...place, ...some });
 }
 
 /** Ids of new jobs of one key, in their order. */

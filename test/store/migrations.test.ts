@@ -1,5 +1,5 @@
+/** Migrations on each database. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -62,7 +62,8 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
   }
   const client = new Client({ connectionString: location.url });
   await client.connect();
-  const columns = "select table_name, column_name, data_type, is_nullable from information_schema.columns where table_schema = 'public'";
+  const columns =
+    "select table_name, column_name, data_type, is_nullable from information_schema.columns where table_schema = 'public'";
   const indexes = "select tablename, indexname, indexdef, '' from pg_indexes where schemaname = 'public'";
   const { rows } = await client.query(`${columns} union all ${indexes} order by 1, 2`);
   await client.end();
@@ -71,28 +72,32 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
 
 for (const engine of ENGINES) {
   describe(`Migrations of ${engine.name}`, () => {
-    test('F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it', { timeout: TIMEOUT_MS }, async (t) => {
-      const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.create()));
-      t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
-      const empty = await schemaOf(whole!);
-      await whole!.open();
-      const complete = await schemaOf(whole!);
-      const points = killPoints(migrationsOf(engine));
-      assert.ok(points.length >= 18, 'the files were not split into their statements');
-      const left = points.values();
-      const killAll = async (database: TestDatabase): Promise<void> => {
-        for (const count of left) {
-          const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
-          assert.equal(signal, 'SIGKILL', stderr);
-          assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
-        }
-        const store = await database.open();
-        assert.deepEqual(await store.dialect.integrity(store.db), []);
-        assert.deepEqual(await schemaOf(database), complete);
-        await enqueue(store);
-      };
-      await Promise.all(killed.map(killAll));
-    });
+    test(
+      'F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it',
+      { timeout: TIMEOUT_MS },
+      async (t) => {
+        const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.create()));
+        t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
+        const empty = await schemaOf(whole!);
+        await whole!.open();
+        const complete = await schemaOf(whole!);
+        const points = killPoints(migrationsOf(engine));
+        assert.ok(points.length >= 18, 'the files were not split into their statements');
+        const left = points.values();
+        const killAll = async (database: TestDatabase): Promise<void> => {
+          for (const count of left) {
+            const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
+            assert.equal(signal, 'SIGKILL', stderr);
+            assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
+          }
+          const store = await database.open();
+          assert.deepEqual(await store.dialect.integrity(store.db), []);
+          assert.deepEqual(await schemaOf(database), complete);
+          await enqueue(store);
+        };
+        await Promise.all(killed.map(killAll));
+      },
+    );
 
     test('A migration that fails leaves the schema that was there', async (t) => {
       const database = await engine.create();
@@ -100,7 +105,12 @@ for (const engine of ENGINES) {
       await database.open();
       const before = await schemaOf(database);
       const opened = await openEngine(database.location);
-      const broken = { number: nextNumber(engine), name: 'broken', text: 'create table extra (id text); insert into nothing values (1);', sha256: 'x' };
+      const broken = {
+        number: nextNumber(engine),
+        name: 'broken',
+        text: 'create table extra (id text); insert into nothing values (1);',
+        sha256: 'x',
+      };
       t.after(() => opened.close());
       await assert.rejects(migrate(opened, [...migrationsOf(engine), broken], 0));
       assert.deepEqual(await schemaOf(database), before);
@@ -112,10 +122,16 @@ for (const engine of ENGINES) {
       t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
-        await db.insertInto('schema_migrations').values({ number: nextNumber(engine), name: 'later', sha256: 'x', applied_at: 0 }).execute();
+        await db
+          .insertInto('schema_migrations')
+          .values({ number: nextNumber(engine), name: 'later', sha256: 'x', applied_at: 0 })
+          .execute();
       });
       const before = await schemaOf(database);
-      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /schema \d+ \(later\).*newer build/.test(error.message));
+      await assert.rejects(
+        database.open(),
+        (error) => error instanceof SchemaMismatch && /schema \d+ \(later\).*newer build/.test(error.message),
+      );
       assert.deepEqual(await schemaOf(database), before);
     });
 
@@ -126,10 +142,16 @@ for (const engine of ENGINES) {
       const old = await openEngine(database.location);
       await migrate(old, all.slice(0, -1), 0);
       const before = await schemaOf(database);
-      await assert.rejects(migrate(old, all, 0, 'create'), (error) => error instanceof SchemaMismatch && /svc migrate/.test(error.message));
+      await assert.rejects(
+        migrate(old, all, 0, 'create'),
+        (error) => error instanceof SchemaMismatch && /svc migrate/.test(error.message),
+      );
       await assert.rejects(database.open(), SchemaMismatch);
       assert.deepEqual(await schemaOf(database), before);
-      assert.deepEqual((await migrate(old, all, 0)).map(({ number }) => number), [all.at(-1)?.number]);
+      assert.deepEqual(
+        (await migrate(old, all, 0)).map(({ number }) => number),
+        [all.at(-1)?.number],
+      );
       await old.close();
       assert.deepEqual((await database.open()).migrated, []);
     });
@@ -146,11 +168,25 @@ for (const engine of ENGINES) {
       await work();
       const other = await openEngine(database.location);
       t.after(() => other.close());
-      await migrate(other, [...migrationsOf(engine), { number: nextNumber(engine), name: 'later', text: 'alter table jobs add column extra text;', sha256: 'x' }], 0);
-      assert.equal((await appliedMigrations(other.reader)).length, migrationsOf(engine).length + 1, 'the connections of who migrates stay');
+      await migrate(
+        other,
+        [
+          ...migrationsOf(engine),
+          { number: nextNumber(engine), name: 'later', text: 'alter table jobs add column extra text;', sha256: 'x' },
+        ],
+        0,
+      );
+      assert.equal(
+        (await appliedMigrations(other.reader)).length,
+        migrationsOf(engine).length + 1,
+        'the connections of who migrates stay',
+      );
       // A connection that ended is a store that cannot be reached, for one attempt of each connection.
       for (let attempt = 0; ; attempt += 1) {
-        const error = await work().then(() => null, (thrown: unknown) => thrown);
+        const error = await work().then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
         if (error === null) break;
         if (!(error instanceof Failure) || error.code !== 'unavailable' || attempt === 20) throw error;
       }
@@ -169,15 +205,23 @@ for (const engine of ENGINES) {
       await store.write(async ({ db }) => {
         await db.updateTable('schema_migrations').set({ sha256: 'altered' }).where('number', '=', 1).execute();
       });
-      await assert.rejects(database.open(), (error) => error instanceof SchemaMismatch && /Migration 1 \(foundation\)/.test(error.message));
+      await assert.rejects(
+        database.open(),
+        (error) => error instanceof SchemaMismatch && /Migration 1 \(foundation\)/.test(error.message),
+      );
     });
 
     test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async (t) => {
       for (let round = 0; round < 3; round += 1) {
         const database = await engine.create();
         t.after(() => database.remove());
-        const told = await Promise.all(Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })));
-        assert.deepEqual(told, Array.from({ length: 4 }, () => ({ opened: 0 })));
+        const told = await Promise.all(
+          Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })),
+        );
+        assert.deepEqual(
+          told,
+          Array.from({ length: 4 }, () => ({ opened: 0 })),
+        );
         const store = await database.open();
         assert.equal((await appliedMigrations(store.db)).length, migrationsOf(engine).length);
       }
@@ -190,56 +234,33 @@ for (const engine of ENGINES) {
       assert.deepEqual(await appliedMigrations(opened.reader), []);
       await opened.close();
       const store = await database.open();
-      assert.deepEqual((await appliedMigrations(store.db)).map((row) => ({ ...row })), migrationsOf(engine).map(({ number, name, sha256 }) => ({ number, name, sha256 })));
+      assert.deepEqual(
+        (await appliedMigrations(store.db)).map((row) => ({ ...row })),
+        migrationsOf(engine).map(({ number, name, sha256 }) => ({ number, name, sha256 })),
+      );
     });
   });
 }
 
-const [SQLITE, POSTGRES] = ENGINES;
+const [, POSTGRES] = ENGINES;
 
 test('A migration on PostgreSQL has no time limit for a statement', async (t) => {
   const database = await POSTGRES!.create();
   t.after(() => database.remove());
   const opened = await openEngine(database.location);
   t.after(() => opened.close());
-  await migrate(opened, [{ number: 1, name: 'slow', text: "create table slow as select current_setting('statement_timeout') as limit_then;", sha256: 'x' }], 0);
+  await migrate(
+    opened,
+    [
+      {
+        number: 1,
+        name: 'slow',
+        text: "create table slow as select current_setting('statement_timeout') as limit_then;",
+        sha256: 'x',
+      },
+    ],
+    0,
+  );
   const { rows } = await sql<{ limit_then: string }>`select limit_then from slow`.execute(opened.reader);
   assert.deepEqual(rows, [{ limit_then: '0' }]);
-});
-
-const fileOf = ({ location }: TestDatabase): string => ('file' in location ? location.file : '');
-
-describe('The files of a SQLite store', () => {
-  test('can be read by their owner only, the log and the shared memory included, whatever the umask', async (t) => {
-    const umask = process.umask(0);
-    t.after(() => process.umask(umask));
-    const database = await SQLITE!.create();
-    t.after(() => database.remove());
-    await enqueue(await database.open());
-    for (const suffix of ['', '-wal', '-shm']) {
-      const path = `${fileOf(database)}${suffix}`;
-      assert.ok(existsSync(path), path);
-      assert.equal(statSync(path).mode & 0o777, 0o600, path);
-    }
-  });
-
-  test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async (t) => {
-    const database = await SQLITE!.create();
-    t.after(() => database.remove());
-    const store = await database.open();
-    const settings = await store.write(async ({ db }) => {
-      const read = async (name: string): Promise<unknown> => Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0];
-      return { synchronous: await read('synchronous'), journal: await read('journal_mode'), keys: await read('foreign_keys') };
-    });
-    assert.deepEqual(settings, { synchronous: 2, journal: 'wal', keys: 1 });
-    await assert.rejects(sql`delete from jobs`.execute(store.db), /readonly|read-only|query_only/, 'the connection that reads could write');
-  });
-
-  test('A file that is no database is refused, and left as it was', async (t) => {
-    const database = await SQLITE!.create();
-    t.after(() => database.remove());
-    writeFileSync(fileOf(database), 'this is somebody’s letter, not a database, and it stays as it is');
-    await assert.rejects(database.open(), /not a database/);
-    assert.match(readFileSync(fileOf(database), 'utf8'), /^this is somebody’s letter/);
-  });
 });

@@ -1,51 +1,41 @@
-/** Rules on each database, and the book that compiles them. */
+/** Rules on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EventFacts } from '../../src/domain/event.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { recordFire } from '../../src/store/events.ts';
-import { deleteRule, getRule, insertRule, listRules, type NewRule, noteFired, replaceRule, ruleOf, rulesMark, switchRule } from '../../src/store/rules.ts';
-import { insertSilence } from '../../src/store/silences.ts';
-import type { Store } from '../../src/store/store.ts';
-import { alert, TRUE } from '../support/reaction-maker.ts';
+import {
+  deleteRule,
+  getRule,
+  insertRule,
+  listRules,
+  noteFired,
+  replaceRule,
+  ruleOf,
+  rulesMark,
+  switchRule,
+} from '../../src/store/rules.ts';
 import { refusal } from '../support/refusal.ts';
 import { ENGINES, freshStore } from './kit.ts';
-
-function rule(name: string, some: Partial<NewRule> = {}): NewRule {
-  return { name, when: 'event.source == "generic"', cooldownMs: null, approval: 'none', approvalTtlMs: null, action: TRUE, owners: ['ana'], addedBy: 'ana', ...some };
-}
-
-const add = (store: Store, name: string, some: Partial<NewRule> = {}) => store.write((tx) => insertRule(tx, rule(name, some)));
-
-function facts(some: Partial<EventFacts> = {}): EventFacts {
-  return { ...alert(), netgroup: null, receivedAt: Date.now(), ...some };
-}
-
-async function names(book: RuleBook, source = 'generic'): Promise<string[]> {
-  return (await book.current()).rulesFor(source).map(({ name }) => name);
-}
-
-/** The next commit of another process is known here. */
-function heard(store: Store): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = store.onForeignCommit(() => {
-      stop();
-      resolve();
-    });
-  });
-}
+import { rule, add } from '../support/stored-rule.ts';
 
 for (const engine of ENGINES) {
   describe(`Rules on ${engine.name}`, () => {
     const its = freshStore(engine);
 
     test('are listed by name and read as they were added', async () => {
-      const given = rule('b-rule', { cooldownMs: 60_000, approval: 'required', approvalTtlMs: 1_000, action: { kind: 'notify', message: 'x' }, owners: ['ana', 'ben'] });
+      const given = rule('b-rule', {
+        cooldownMs: 60_000,
+        approval: 'required',
+        approvalTtlMs: 1_000,
+        action: { kind: 'notify', message: 'x' },
+        owners: ['ana', 'ben'],
+      });
       await its.store.write((tx) => insertRule(tx, given));
       await add(its.store, 'a-rule');
       await add(its.store, 'a.rule');
-      assert.deepEqual((await listRules(its.store.db)).map(({ name }) => name), ['a-rule', 'a.rule', 'b-rule']);
+      assert.deepEqual(
+        (await listRules(its.store.db)).map(({ name }) => name),
+        ['a-rule', 'a.rule', 'b-rule'],
+      );
       const { addedBy, ...kept } = given;
       const row = await getRule(its.store.db, 'b-rule');
       assert.deepEqual(ruleOf(row), { ...kept, enabled: true });
@@ -54,7 +44,13 @@ for (const engine of ENGINES) {
     });
 
     test('have one name each, also when two are added at once', async () => {
-      const settled = await Promise.allSettled(['df', 'du'].map((word) => add(its.store, 'disk', { action: { kind: 'command', command: [word], inventory: 'localhost', limit: null, timeout: null } })));
+      const settled = await Promise.allSettled(
+        ['df', 'du'].map((word) =>
+          add(its.store, 'disk', {
+            action: { kind: 'command', command: [word], inventory: 'localhost', limit: null, timeout: null },
+          }),
+        ),
+      );
       assert.deepEqual(settled.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
       await assert.rejects(add(its.store, 'disk'), refusal('duplicate', /^name: a rule is called disk already/));
     });
@@ -64,7 +60,9 @@ for (const engine of ENGINES) {
       const mark = async (): Promise<void> => void marks.push(await rulesMark(its.store.db));
       await add(its.store, 'disk');
       await mark();
-      await its.store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "x"', owners: ['ben'], addedBy: 'ben' })));
+      await its.store.write((tx) =>
+        replaceRule(tx, rule('disk', { when: 'event.name == "x"', owners: ['ben'], addedBy: 'ben' })),
+      );
       await mark();
       await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
       await mark();
@@ -107,7 +105,10 @@ for (const engine of ENGINES) {
       assert.deepEqual(ruleOf(row).owners, ['ben', 'cleo']);
       assert.equal(row.added_by, 'ben');
       assert.equal(await its.store.write((tx) => replaceRule(tx, rule('other'))), undefined);
-      await assert.rejects(its.store.write((tx) => switchRule(tx, 'other', { enabled: true })), refusal('not_found'));
+      await assert.rejects(
+        its.store.write((tx) => switchRule(tx, 'other', { enabled: true })),
+        refusal('not_found'),
+      );
     });
 
     test('remember their fires when they are replaced, and forget them when they are removed', async () => {
@@ -116,120 +117,16 @@ for (const engine of ENGINES) {
         recordFire(tx, { rule: 'disk', fingerprint: 'f', status: 'firing', firedAt: 1, jobId: null });
         return Promise.resolve();
       });
-      const fires = async (): Promise<number> => (await its.store.db.selectFrom('rule_fires').selectAll().execute()).length;
+      const fires = async (): Promise<number> =>
+        (await its.store.db.selectFrom('rule_fires').selectAll().execute()).length;
       await its.store.write((tx) => replaceRule(tx, rule('disk')));
       assert.equal(await fires(), 1);
       await its.store.write((tx) => deleteRule(tx, 'disk'));
       assert.equal(await fires(), 0);
-      await assert.rejects(its.store.write((tx) => deleteRule(tx, 'disk')), refusal('not_found'));
-    });
-
-    test('are in the book by the source that they ask for, in the order of their names, the enabled ones', async () => {
-      const book = new RuleBook(its.store, systemClock);
-      assert.deepEqual(await names(book), []);
-      await add(its.store, 'b-any', { when: 'event.name == "x"' });
-      await add(its.store, 'a-grafana', { when: 'event.source == "grafana" && event.name == "x"' });
-      await add(its.store, 'c-generic');
-      await add(its.store, 'd-off');
-      await its.store.write((tx) => switchRule(tx, 'd-off', { enabled: false }));
-      book.forget();
-      assert.deepEqual(await names(book), ['b-any', 'c-generic']);
-      assert.deepEqual(await names(book, 'grafana'), ['a-grafana', 'b-any']);
-      assert.deepEqual(await names(book, 'check'), ['b-any']);
-      assert.equal((await book.rule('d-off'))?.enabled, false);
-      assert.equal(await book.rule('nowhere'), undefined);
-    });
-
-    test('are compiled once for each text: a book that forgets hands out the same rule while nothing changed', async () => {
-      await add(its.store, 'disk');
-      const book = new RuleBook(its.store, systemClock);
-      const [first] = (await book.current()).rulesFor('generic');
-      book.forget();
-      const [second] = (await book.current()).rulesFor('generic');
-      assert.equal(first, second);
-      await its.store.write((tx) => replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && event.labels.nope == "x"' })));
-      book.forget();
-      const [third] = (await book.current()).rulesFor('generic');
-      assert.deepEqual(first?.evaluate(facts()), { value: true });
-      assert.deepEqual(third?.evaluate(facts()), { error: 'the event has no "nope"; its labels are instance' });
-      assert.equal(third?.version, 2);
-    });
-
-    test('that another process changed are in the book when that is heard of', async () => {
-      const book = new RuleBook(its.store, systemClock);
-      assert.deepEqual(await names(book), []);
-      const elsewhere = await its.database.open({ daemonId: 'dmn_other' });
-      const told = heard(its.store);
-      await add(elsewhere, 'disk');
-      await told;
-      assert.deepEqual(await names(book), ['disk']);
-      const toldAgain = heard(its.store);
-      await elsewhere.write((tx) => switchRule(tx, 'disk', { enabled: false }));
-      await toldAgain;
-      assert.deepEqual(await names(book), []);
-    });
-
-    test('F23: that an older version took and this one does not are an error for each event, and hold up no other rule', async () => {
-      await add(its.store, 'a-broken', { when: 'event.nmae == "x"' });
-      await add(its.store, 'b-unread', { when: '((' });
-      await add(its.store, 'c-fine');
-      await add(its.store, 'd-unfilled', { action: { kind: 'apply', workspace: '${event.nmae}', timeout: null } });
-      const [broken, unread, fine, unfilled] = (await new RuleBook(its.store, systemClock).current()).rulesFor('generic');
-      assert.deepEqual(broken?.evaluate(facts()), { error: 'character 6: event has no field "nmae"; perhaps "name" is meant' });
-      assert.ok('error' in (unread?.evaluate(facts()) ?? {}));
-      assert.deepEqual(fine?.evaluate(facts()), { value: true });
-      assert.deepEqual(unfilled?.fill(facts()), { error: 'apply: character 6: event has no field "nmae"; perhaps "name" is meant' });
-    });
-
-    test('that this version refuses are an error for events of the sources that they ask for, and work where it refuses only a new one', async () => {
-      await add(its.store, 'a-refused', { when: 'event.source == "alertmanager" && event.received_at > duration("5m")' });
-      await add(its.store, 'b-constant', { when: 'true || 1/0 == 1' });
-      const book = await new RuleBook(its.store, systemClock).current();
-      assert.deepEqual(book.rulesFor('generic').map(({ name }) => name), ['b-constant']);
-      const [refused, constant] = book.rulesFor('alertmanager');
-      assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
-      assert.deepEqual(constant?.evaluate(facts()), { value: true });
-    });
-
-    test('are silent while a silence of theirs, or one for such events, is open', async () => {
-      const now = Date.now();
-      const silence = (some: object) =>
-        its.store.write((tx) => insertSilence(tx, { rule: null, when_text: null, reason: 'r', created_by: 'ana', created_at: now, expires_at: now + 60_000, ...some }));
-      await silence({ rule: 'disk' });
-      await silence({ when_text: 'event.labels.instance == "db1"' });
-      await silence({ rule: 'cpu', when_text: 'event.name == "Other"' });
-      await silence({ when_text: 'event.labels.nope == "x"' });
-      await silence({ when_text: 'event.nmae == "x"' });
-      await silence({ rule: 'cpu', expires_at: now - 1 });
-      const silences = (await new RuleBook(its.store, systemClock).current()).silences;
-      const stopped = (name: string, some: Partial<EventFacts>): number[] => silences.flatMap((each, index) => {
-          const answer = each.stops(name, facts(some));
-          return 'value' in answer && answer.value ? [index] : [];
-        });
-      assert.equal(silences.length, 5);
-      assert.deepEqual(stopped('disk', { labels: {} }), [0]);
-      assert.deepEqual(stopped('cpu', { labels: { instance: 'db1' } }), [1]);
-      assert.deepEqual(stopped('cpu', { labels: {}, name: 'Other' }), [2]);
-      assert.deepEqual(stopped('cpu', { labels: {} }), []);
-    });
-
-    test('are silent no longer when the time of the silence is over, without a change in the store', async () => {
-      let time = Date.now();
-      // The clock that silences go by: on PostgreSQL it is the database's, which no test can move.
-      const store = { ...its.store, dialect: { ...its.store.dialect, clock: () => Promise.resolve(time) } };
-      await store.write((tx) => insertSilence(tx, { rule: 'disk', when_text: null, reason: 'r', created_by: 'ana', created_at: time, expires_at: time + 1_000 }));
-      const book = new RuleBook(store, systemClock);
-      assert.equal((await book.current()).silences.length, 1);
-      time += 1_000;
-      assert.equal((await book.current()).silences.length, 0);
-    });
-
-    test('are read once by all who ask at the same time', async () => {
-      for (let index = 0; index < 20; index += 1) await add(its.store, `rule-${String(index).padStart(2, '0')}`);
-      const book = new RuleBook(its.store, systemClock);
-      const asked = await Promise.all(Array.from({ length: 50 }, async () => (await book.current()).rulesFor('generic')));
-      assert.equal(asked[0]?.length, 20);
-      assert.equal(new Set(asked.map((rules) => rules[0])).size, 1);
+      await assert.rejects(
+        its.store.write((tx) => deleteRule(tx, 'disk')),
+        refusal('not_found'),
+      );
     });
   });
 }

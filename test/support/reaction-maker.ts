@@ -1,9 +1,10 @@
 /** Rules and events for tests of what comes of them, past the faces. */
+import assert from 'node:assert/strict';
 import type { NormalEvent } from '../../src/domain/event.ts';
 import type { Action } from '../../src/domain/rule.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Turns } from '../../src/lib/turns.ts';
-import type { ReactionDeps, Sender } from '../../src/reaction/receive.ts';
+import { type Outcome, type ReactionDeps, receive, type Sender } from '../../src/reaction/receive.ts';
 import { RuleBook } from '../../src/reaction/rule-book.ts';
 import { insertRule, type NewRule } from '../../src/store/rules.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -55,4 +56,15 @@ export function alert(some: Partial<NormalEvent> = {}): NormalEvent {
     annotations: {},
     ...some,
   };
+}
+
+/** What comes of one alert. */
+export async function one(deps: ReactionDeps, some: Partial<NormalEvent> = {}): Promise<Outcome> {
+  const [outcome] = await receive(deps, [alert(some)], WEBHOOK);
+  assert.ok(outcome !== undefined);
+  return outcome;
+}
+
+export async function jobCount(store: Store): Promise<number> {
+  return (await store.db.selectFrom('jobs').select('id').execute()).length;
 }

@@ -1,4 +1,5 @@
 /** Schedules, and a store whose time a test moves. */
+import { Scheduler } from '../../src/daemon/schedule.ts';
 import { runbookOf, type ScheduledAction } from '../../src/domain/schedule.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { insertSchedule } from '../../src/store/schedules.ts';
@@ -71,4 +72,41 @@ export async function addSchedule(
 
 export function scheduleOf(store: Store, name = 'nightly'): Promise<ScheduleRow> {
   return store.db.selectFrom('schedules').selectAll().where('name', '=', name).executeTakeFirstOrThrow();
+}
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const YEAR = 365 * 24 * HOUR;
+export const TTL = 30 * MINUTE;
+
+/** A daemon's look at schedules. */
+export function daemon(store: Store, time: MovedTime): Scheduler {
+  return new Scheduler({ store: storeAt(store, time), clock: time.clock, wake: () => undefined, approvalTtlMs: TTL });
+}
+
+export function jobs(store: Store) {
+  return store.db.selectFrom('jobs').selectAll().orderBy('id').execute();
+}
+
+export async function audited(
+  store: Store,
+): Promise<{ operation: string; target: string | null; detail: Record<string, unknown> }[]> {
+  const rows = await store.db
+    .selectFrom('ledger')
+    .select(['operation', 'target', 'detail'])
+    .orderBy('at')
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as Record<string, unknown> }));
+}
+
+export async function slotsRun(store: Store): Promise<unknown[]> {
+  return (await audited(store))
+    .filter(({ operation }) => operation === 'schedule.run')
+    .map(({ detail }) => String(detail['slot']).slice(0, 16));
+}
+
+export async function nextOf(store: Store): Promise<string | null> {
+  const { next_at: at } = await scheduleOf(store);
+  return at === null ? null : new Date(at).toISOString().slice(0, 16);
 }
