@@ -3,15 +3,8 @@ import { OPERATORS, READERS } from '../domain/scope.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { type Keyring, SEAL_ALGORITHM } from '../lib/seal.ts';
 import type { Db } from '../store/schema.ts';
-import {
-  assertSameKey,
-  countSealed,
-  holdsSealed,
-  noteUsed,
-  resealAll,
-  type ResealBy,
-  takeOver,
-} from '../store/seal.ts';
+import { resealAll, type ResealBy } from '../store/reseal.ts';
+import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../store/seal.ts';
 import { countActiveTokens } from '../store/tokens.ts';
 import * as field from './fields.ts';
 import { type Context, readOperation, writeOperation } from './operation.ts';

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { WebhookSource } from '../../src/domain/event.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { resealAll } from '../../src/store/seal.ts';
+import { resealAll } from '../../src/store/reseal.ts';
 import type { Store } from '../../src/store/store.ts';
 import { takeSignature } from '../../src/store/webhook-signing.ts';
 import { createIngressFace } from '../../src/faces/ingress/face.ts';

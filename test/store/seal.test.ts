@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
 import { createKeyring, type Keyring } from '../../src/lib/seal.ts';
 import { type Asker, queueWorkspaceRun } from '../../src/reaction/queue.ts';
+import { resealAll } from '../../src/store/reseal.ts';
 import type { ArtifactRow } from '../../src/store/schema.ts';
 import {
   assertSameKey,
@@ -15,7 +16,6 @@ import {
   noteUsed,
   planLabel,
   planViewLabel,
-  resealAll,
   stateLabel,
   takeOver,
 } from '../../src/store/seal.ts';
