@@ -1,6 +1,8 @@
 /** What nobody waits for, so that nobody sees it fail: schedules, dead-man watches and pages. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { addEarlierRule } from '../../test/support/earlier-rule.ts';
+import { putEvents } from '../../test/support/event-maker.ts';
 import { addSchedule } from '../../test/support/schedule-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
 import type { NotifyTarget } from '../domain/notify-target.ts';
@@ -116,6 +118,27 @@ for (const postgres of [false, true]) {
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
       assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
+    });
+
+    test('rules warns of those of an earlier build whose form a new rule could not have, or that refused a value', async () => {
+      const { store } = home;
+      await addEarlierRule(store, 'a-fine', ['df', '${event.labels.x}']);
+      await demand('rules', 'ok', 'Rules: 1, all of them can be read.');
+      await addEarlierRule(store, 'b-shell', ['bash', '/opt/fix.sh', '${event.labels.x}']);
+      await addEarlierRule(store, 'c-text', ['logger', 'disk ${event.labels.x}']);
+      await addEarlierRule(store, 'd-value', ['logger', '${event.labels.text}']);
+      const labels = { x: '/srv', text: 'a text' };
+      const rows = ['a-fine', 'd-value'].map((rule) => ({ rule, labels: JSON.stringify(labels) }));
+      const refused = (await putEvents(store, rows))[1]?.id;
+      await demand(
+        'rules',
+        'warn',
+        'Rules: 4, all of them can be read. 3 of an earlier build can end events as errors: ' +
+          'b-shell (action.command: "bash" runs what its words say, so that ${…} is not accepted in them; put the program or a script of your own first); ' +
+          'c-text (action.command: ${…} must be a whole word, or the end of a word whose text before it ends with "=", "/" or ":"); ' +
+          `d-value (a value of ${refused} is not accepted). ` +
+          'Write them anew as docs/how-to/write-values-of-an-event.md says, then run svc rule add --replace --file FILE.',
+      );
     });
 
     test('notifications warns where the daemons of a store have different targets', async () => {

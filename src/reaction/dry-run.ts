@@ -1,5 +1,6 @@
-import type { EventOutcome, EventSource, EventStatus, NormalEvent, TraceStep } from '../domain/event.ts';
+import type { EventOutcome, TraceStep } from '../domain/event.ts';
 import { decodeTrace } from './trace.ts';
+import { eventOf } from '../store/events.ts';
 import type { EventRow } from '../store/schema.ts';
 import { considerBy } from './consider.ts';
 import type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
@@ -70,17 +71,4 @@ async function settled(deps: ReactionDeps, considered: Considered): Promise<Judg
     const { outcome, reason, trace } = thrown.outcome.event;
     return { outcome, reason, trace: decodeTrace(trace) };
   }
-}
-
-/** An event of the ledger, as it came in. */
-export function eventOf(row: EventRow): NormalEvent {
-  return {
-    source: row.source as EventSource,
-    name: row.name ?? '',
-    status: row.status as EventStatus | null,
-    severity: row.severity,
-    fingerprint: row.fingerprint ?? '',
-    labels: JSON.parse(row.labels) as Record<string, string>,
-    annotations: JSON.parse(row.annotations) as Record<string, string>,
-  };
 }

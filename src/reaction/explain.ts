@@ -4,7 +4,7 @@ import { explainTerms } from '../domain/rule-explain.ts';
 import type { Rule } from '../domain/rule.ts';
 import { findRule } from '../store/rules.ts';
 import type { Db, EventRow } from '../store/schema.ts';
-import { eventOf } from './dry-run.ts';
+import { factsOf } from '../store/events.ts';
 import { decodeTrace } from './trace.ts';
 
 /**
@@ -37,11 +37,6 @@ async function explained(
     steps.push(isOpen ? await explain(step) : step);
   }
   return steps;
-}
-
-function factsOf(row: EventRow, receivedAt: number): EventFacts {
-  const event = eventOf(row);
-  return { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt };
 }
 
 async function explainThen(db: Db, step: TraceStep, facts: EventFacts): Promise<TraceStep> {

@@ -2,9 +2,10 @@ import { Failure } from '../domain/failure.ts';
 import type { TraceStep } from '../domain/event.ts';
 import { hostOf } from '../domain/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/reaction.ts';
+import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events.ts';
 import type { Tx } from '../store/gate.ts';
-import { insertPage } from '../store/pages.ts';
+import { insertPage, requestPage } from '../store/pages.ts';
 import { noteFired } from '../store/rules.ts';
 import { holdingMute, pageState } from './held.ts';
 import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './parts.ts';
@@ -26,8 +27,28 @@ export async function carryOut(
   decided: ReactionDecision,
   now: number,
 ): Promise<Done> {
+  await reportUnfit(deps, tx, considered, decided, now);
   const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, considered, decided, now);
   return makeJob(deps, tx, considered, told, now);
+}
+
+/** A rule that matched an event whose values its action does not accept: a notification says so, once per rule and day. */
+async function reportUnfit(
+  deps: ReactionDeps,
+  tx: Tx,
+  { id: eventId, event, attempts }: Considered,
+  decision: ReactionDecision,
+  now: number,
+): Promise<void> {
+  const isUnfit = ({ rule, tried }: Attempt): boolean => rule.name === decision.rule && tried.unfit !== null;
+  if (decision.outcome !== 'error' || !attempts.some(isUnfit)) return;
+  const rule = decision.rule ?? '';
+  const subject = { eventName: event.name || null, host: hostOf(event.labels) };
+  if ((await holdingMute(tx, () => Promise.resolve([subject]))) !== null) return;
+  const message = `Rule ${rule} matched but did nothing: it does not accept a value of the event`;
+  const facts = { kind: 'rule', rule, eventId, event: event.name || event.source, message } as const;
+  const topic = `unfit:${rule}:${rfc3339(now).slice(0, 'yyyy-mm-dd'.length)}`;
+  if ((await requestPage(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
 }
 
 /** The pages of rules that tell people; a mute holds them, and the event says so. */

@@ -1,5 +1,12 @@
 import { sql } from 'kysely';
-import { EVENT_OUTCOMES, type EventOutcome } from '../domain/event.ts';
+import {
+  EVENT_OUTCOMES,
+  type EventFacts,
+  type EventOutcome,
+  type EventSource,
+  type EventStatus,
+  type NormalEvent,
+} from '../domain/event.ts';
 import { Failure } from '../domain/failure.ts';
 import type { JobState } from '../domain/job.ts';
 import { pooledBytes } from '../lib/random.ts';
@@ -124,6 +131,12 @@ export function listEvents(db: Db, filter: EventFilter, limit: number): Promise<
   return query.execute();
 }
 
+/** Among the newest `limit` events, those that one of these rules decided; newest first. */
+export function newestOfRules(db: Db, rules: readonly string[], limit: number): Promise<EventRow[]> {
+  const newest = db.selectFrom('events').selectAll().orderBy('id', 'desc').limit(limit).as('newest');
+  return db.selectFrom(newest).selectAll().where('rule', 'in', rules).orderBy('id', 'desc').execute();
+}
+
 const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((db, value) =>
   // Written out, so that the partial index of events with a job serves the query.
   db
@@ -195,4 +208,23 @@ const upsertFire = prepared<NewFire, unknown>((db, value) =>
 /** Notes that a rule acted; `firedAt` by the store's clock. */
 export function recordFire(tx: Tx, fire: NewFire): void {
   tx.later(upsertFire(tx.db, fire));
+}
+
+/** An event of the ledger, as it came in. */
+export function eventOf(row: EventRow): NormalEvent {
+  return {
+    source: row.source as EventSource,
+    name: row.name ?? '',
+    status: row.status as EventStatus | null,
+    severity: row.severity,
+    fingerprint: row.fingerprint ?? '',
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    annotations: JSON.parse(row.annotations) as Record<string, string>,
+  };
+}
+
+/** The same as rules see it, had it come in at `receivedAt`: milliseconds since the epoch. */
+export function factsOf(row: EventRow, receivedAt: number): EventFacts {
+  const event = eventOf(row);
+  return { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt };
 }

@@ -1,0 +1,114 @@
+/** Rules that an earlier build stored: none is lost, and nothing that they no longer do is lost in silence. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import type { Action } from '../../src/domain/rule.ts';
+import { insertMute } from '../../src/store/mutes.ts';
+import { getJob } from '../../src/store/jobs.ts';
+import type { PageRow } from '../../src/store/schema.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Outcome, receive } from '../../src/reaction/receive.ts';
+import { addEarlierRule } from '../support/earlier-rule.ts';
+import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
+import { ENGINES, freshStore } from './kit.ts';
+
+const DF = ['df', '-h', '${event.labels.mountpoint}'];
+
+for (const engine of ENGINES) {
+  describe(`A rule of an earlier build on ${engine.name}`, () => {
+    const its = freshStore(engine);
+    let store: Store;
+    let deps: ReturnType<typeof reactionOf>;
+    let count = 0;
+    beforeEach(() => {
+      store = its.store;
+      deps = reactionOf(store);
+    });
+
+    async function outcome(mountpoint: string): Promise<Outcome> {
+      const event = alert({ labels: { mountpoint, host: 'db1' }, fingerprint: `f${(count += 1)}` });
+      const [only] = await receive(deps, [event], WEBHOOK);
+      assert.ok(only !== undefined);
+      return only;
+    }
+
+    async function command(mountpoint: string): Promise<unknown> {
+      const { jobId, event } = await outcome(mountpoint);
+      if (jobId === null) return event.reason;
+      return (JSON.parse((await getJob(store.db, jobId)).spec) as Extract<Action, { kind: 'command' }>).command;
+    }
+
+    const pages = (): Promise<Pick<PageRow, 'topic' | 'detail'>[]> =>
+      store.db.selectFrom('pages').select(['topic', 'detail']).orderBy('topic').execute();
+
+    test('goes on: a whole word takes a name or a path', async () => {
+      await addEarlierRule(store, 'disk', DF);
+      assert.deepEqual(await command('/'), ['df', '-h', '/']);
+      assert.deepEqual(await command('/var/lib/x.y'), ['df', '-h', '/var/lib/x.y']);
+      assert.deepEqual(await command('sda1'), ['df', '-h', 'sda1']);
+    });
+
+    test('goes on in each place that was accepted', async () => {
+      await addEarlierRule(store, 'disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
+      assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);
+      await addEarlierRule(store, 'a-text', ['logger', 'disk ${event.labels.mountpoint} is full']);
+      assert.deepEqual(await command('sda1'), ['logger', 'disk sda1 is full']);
+    });
+
+    test('makes the event an error where it does not accept a value, and a notification says so once per rule and day', async () => {
+      await addEarlierRule(store, 'disk', DF);
+      const first = await outcome('/mnt/../etc');
+      assert.equal(first.event.outcome, 'error');
+      assert.equal(
+        first.event.reason,
+        'Rule disk matched, but its action can not be filled in: command: word 3: "/mnt/../etc" is not accepted; ' +
+          'expected a name: letters, digits and _ . : @ -, at most 253 characters, the first a letter, a digit or _.',
+      );
+      assert.equal(deps.wakes(), 1);
+      for (const mountpoint of ['a b', '$(id)', '-x', ''])
+        assert.equal((await outcome(mountpoint)).event.outcome, 'error');
+      const [page, ...more] = await pages();
+      assert.deepEqual(more, []);
+      assert.match(page?.topic ?? '', /^unfit:disk:\d{4}-\d\d-\d\d$/);
+      assert.deepEqual(JSON.parse(page?.detail ?? ''), {
+        kind: 'rule',
+        rule: 'disk',
+        eventId: first.event.id,
+        event: 'DiskFull',
+        message: 'Rule disk matched but did nothing: it does not accept a value of the event',
+      });
+      assert.equal(deps.wakes(), 1);
+      assert.deepEqual(await command('/srv'), ['df', '-h', '/srv']);
+    });
+
+    test('that is added anew takes a path only as path(…)', async () => {
+      await addEarlierRule(store, 'disk', DF);
+      const action = { kind: 'command', command: DF, inventory: 'localhost', limit: null, timeout: null } as const;
+      await store.write((tx) => tx.db.deleteFrom('rules').execute());
+      await addRule(deps, 'disk', { action });
+      assert.match(
+        String(await command('/')),
+        /"\/" is not accepted; expected a name: .*; write \$\{path\(…\)\} for an absolute path\.$/,
+      );
+      const [page] = await pages();
+      assert.match(page?.topic ?? '', /^unfit:disk:/);
+    });
+
+    test('tells nobody where a mute holds what it would say', async () => {
+      await addEarlierRule(store, 'disk', DF);
+      const now = Date.now();
+      const times = { created_at: now, expires_at: now + 60_000, ended_at: null };
+      const mute = {
+        id: 'mute_1',
+        scope_kind: 'host',
+        scope_value: 'db1',
+        reason: 'r',
+        created_by: 'ana',
+        created_via: 'cli',
+        ...times,
+      } as const;
+      await store.write((tx) => insertMute(tx, mute));
+      assert.equal((await outcome('a b')).event.outcome, 'error');
+      assert.deepEqual(await pages(), []);
+    });
+  });
+}
