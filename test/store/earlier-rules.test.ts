@@ -24,6 +24,11 @@ for (const engine of ENGINES) {
       deps = reactionOf(store);
     });
 
+    async function add(name: string, command: readonly string[]): Promise<void> {
+      await addEarlierRule(store, name, command);
+      deps.rules.forget();
+    }
+
     async function outcome(mountpoint: string): Promise<Outcome> {
       const event = alert({ labels: { mountpoint, host: 'db1' }, fingerprint: `f${(count += 1)}` });
       const [only] = await receive(deps, [event], WEBHOOK);
@@ -41,21 +46,21 @@ for (const engine of ENGINES) {
       store.db.selectFrom('pages').select(['topic', 'detail']).orderBy('topic').execute();
 
     test('goes on: a whole word takes a name or a path', async () => {
-      await addEarlierRule(store, 'disk', DF);
+      await add('disk', DF);
       assert.deepEqual(await command('/'), ['df', '-h', '/']);
       assert.deepEqual(await command('/var/lib/x.y'), ['df', '-h', '/var/lib/x.y']);
       assert.deepEqual(await command('sda1'), ['df', '-h', 'sda1']);
     });
 
     test('goes on in each place that was accepted', async () => {
-      await addEarlierRule(store, 'disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
+      await add('disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
       assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);
-      await addEarlierRule(store, 'a-text', ['logger', 'disk ${event.labels.mountpoint} is full']);
+      await add('a-text', ['logger', 'disk ${event.labels.mountpoint} is full']);
       assert.deepEqual(await command('sda1'), ['logger', 'disk sda1 is full']);
     });
 
     test('makes the event an error where it does not accept a value, and a notification says so once per rule and day', async () => {
-      await addEarlierRule(store, 'disk', DF);
+      await add('disk', DF);
       const first = await outcome('/mnt/../etc');
       assert.equal(first.event.outcome, 'error');
       assert.equal(
@@ -81,7 +86,7 @@ for (const engine of ENGINES) {
     });
 
     test('that is added anew takes a path only as path(…)', async () => {
-      await addEarlierRule(store, 'disk', DF);
+      await add('disk', DF);
       const action = { kind: 'command', command: DF, inventory: 'localhost', limit: null, timeout: null } as const;
       await store.write((tx) => tx.db.deleteFrom('rules').execute());
       await addRule(deps, 'disk', { action });
@@ -94,7 +99,7 @@ for (const engine of ENGINES) {
     });
 
     test('tells nobody where a mute holds what it would say', async () => {
-      await addEarlierRule(store, 'disk', DF);
+      await add('disk', DF);
       const now = Date.now();
       const times = { created_at: now, expires_at: now + 60_000, ended_at: null };
       const mute = {
