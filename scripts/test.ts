@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres.ts';
+import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CHROMIUM = '/usr/bin/chromium';

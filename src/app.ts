@@ -2,7 +2,7 @@ import type { Local } from './app/local.ts';
 import type { SchemaChange } from './app/migrate.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProgramIo } from './faces/cli/terminal.ts';
-import type { SchemaAccess } from './store/migrate.ts';
+import type { SchemaAccess } from './store/engine/migrate.ts';
 
 // Each program loads what it needs and no more: the command line is started for every verb.
 

@@ -84,7 +84,7 @@ describe('Names and places', () => {
     for (const path of ['src/utils/a.ts', 'src/lib/string-helpers.ts', 'src/store/jobManager.ts', 'docs/common.md']) {
       bites(repository.vagueName(path), /in its name/);
     }
-    assert.deepEqual(repository.vagueName('src/operations/commands.ts'), []);
+    assert.deepEqual(repository.vagueName('src/operations/commands/commands.ts'), []);
   });
 
   test('no file names a path of a private machine', () => {

@@ -2,13 +2,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../../src/config/settings.ts';
-import { localCaller } from '../../src/domain/caller.ts';
+import { localCaller } from '../../src/domain/access/caller.ts';
 import { startServe, type Running } from '../../src/app/serve.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { invoke } from '../../src/operations/invoke.ts';
+import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
-import { fetchGit } from '../../src/runners/checkout/git.ts';
-import { GIT_PROTOCOLS } from '../../src/runners/checkout/git-url.ts';
+import { fetchGit } from '../../src/runners/checkout/git/git.ts';
+import { GIT_PROTOCOLS } from '../../src/runners/checkout/git/url.ts';
 import { createLauncherPool } from '../../src/runners/sandbox/pool.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
@@ -17,7 +17,7 @@ import type { CheckoutOrder } from './orders.ts';
 async function token(running: Running): Promise<string> {
   const operation = OPERATIONS.find(({ id }) => id === 'token.create');
   if (operation === undefined) throw new Error('there is no operation token.create');
-  const answer = await invoke(running.home, operation, {
+  const answer = await invoke(running.runtime, operation, {
     caller: localCaller('bench'),
     raw: { name: 'bench', scope: 'operator' },
   });

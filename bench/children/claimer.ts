@@ -1,12 +1,12 @@
 /**
  * Claims jobs, as a daemon with free slots does, until none is left. `open`, then at the word `go` all claimers begin.
  */
-import { claim } from '../../src/daemon/moves.ts';
+import { claim } from '../../src/daemon/jobs/job-transitions.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
-import { insertDaemon } from '../../src/store/daemons.ts';
+import { testKeyring } from '../../test/support/seal.ts';
+import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';

@@ -2,10 +2,10 @@
  * A whole daemon inside a process that also measures: from sending a request to the signal that the job runs, without
  * any other process in between. `watch` only tells when jobs start and end, for jobs that another process queues.
  */
-import { localCaller } from '../../src/domain/caller.ts';
+import { localCaller } from '../../src/domain/access/caller.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { startServe, type Running } from '../../src/app/serve.ts';
-import { invoke } from '../../src/operations/invoke.ts';
+import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
@@ -61,7 +61,7 @@ async function sample(count: number, watch: Watch, queue: () => Promise<string>)
 }
 
 async function tokenHeaders(running: Running): Promise<Record<string, string>> {
-  const answer = await invoke(running.home, operation('token.create'), {
+  const answer = await invoke(running.runtime, operation('token.create'), {
     caller: CALLER,
     raw: { name: 'bench', scope: 'operator' },
   });
@@ -89,7 +89,7 @@ async function overHttp(running: Running, watch: Watch, count: number): Promise<
 
 function byInvoke(running: Running, watch: Watch, count: number): Promise<number[]> {
   return sample(count, watch, async () => {
-    const answer = await invoke(running.home, operation('command.run'), { caller: CALLER, raw: RAW });
+    const answer = await invoke(running.runtime, operation('command.run'), { caller: CALLER, raw: RAW });
     return answer.shape === 'body' ? (answer.data as { job_id: string }).job_id : '';
   });
 }

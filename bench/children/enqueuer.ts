@@ -1,7 +1,7 @@
 /** The local command line's way to queue a job, in a process that stays: what is measured is not the start of Node. */
 import { openLocal } from '../../src/app/local.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { invoke } from '../../src/operations/invoke.ts';
+import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
@@ -11,10 +11,10 @@ const RAW = { inventory: 'localhost', command: ['/bin/true'] };
 
 type Local = Awaited<ReturnType<typeof openLocal>>;
 
-async function enqueue({ home, caller }: Local): Promise<string> {
+async function enqueue({ runtime, caller }: Local): Promise<string> {
   const operation = OPERATIONS.find((row) => row.id === 'command.run');
   if (operation === undefined) throw new Error('there is no operation command.run');
-  const answer = await invoke(home, operation, { caller, raw: RAW });
+  const answer = await invoke(runtime, operation, { caller, raw: RAW });
   return answer.shape === 'body' ? (answer.data as { job_id: string }).job_id : '';
 }
 

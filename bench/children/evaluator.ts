@@ -2,11 +2,11 @@
  * The rule book of a store, asked for events that match none of its rules: as an event's way goes, without the rest.
  */
 import { join } from 'node:path';
-import type { EventFacts } from '../../src/domain/event.ts';
+import type { EventFacts } from '../../src/domain/events/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
-import { RuleBook } from '../../src/reaction/rule-book.ts';
-import { insertRule } from '../../src/store/rules.ts';
+import { testKeyring } from '../../test/support/seal.ts';
+import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { insertRule } from '../../src/store/rules/rules.ts';
 import { openStore } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
@@ -44,7 +44,7 @@ function facts(i: number): EventFacts {
   };
 }
 
-async function perSecond(book: RuleBook, durationMs: number): Promise<number> {
+async function perSecond(book: CompiledRules, durationMs: number): Promise<number> {
   const before = monotonicMs();
   let count = 0;
   for (let i = 0; monotonicMs() - before < durationMs; i += 1) {
@@ -68,7 +68,7 @@ for await (const { dir, rules, form, durationMs } of orders<EvaluateOrder>()) {
   await store.write(async (tx) => {
     for (const { name, when } of benchRules(0, rules, form)) await insertRule(tx, { name, when, ...REST });
   });
-  const book = new RuleBook(store, systemClock);
+  const book = new CompiledRules(store, systemClock);
   await book.current();
   say({ firstPerSecond: await perSecond(book, FIRST_MS), perSecond: await perSecond(book, durationMs) });
   await store.close();

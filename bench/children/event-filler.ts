@@ -5,7 +5,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
+import { testKeyring } from '../../test/support/seal.ts';
 import { openStore } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
 import type { FillOrder } from './reaction-orders.ts';

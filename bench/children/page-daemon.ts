@@ -5,7 +5,7 @@ import { setDefaultCACertificates } from 'node:tls';
 import { startServe, type Running } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { newId } from '../../src/lib/id.ts';
-import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify.ts';
+import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify/endpoints.ts';
 import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { runsDirFor } from '../kit/scratch.ts';
@@ -18,7 +18,7 @@ const COMMAND = ['/bin/sleep', '0.2'];
 async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do: 'start' }>): Promise<Running> {
   setDefaultCACertificates([ca]);
   process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
-  await import('../../test/support/push-preload.ts');
+  await import('../../test/support/notify/push-preload.ts');
   const flags = {
     'data-dir': dataDir,
     'web-addr': '127.0.0.1:0',
@@ -27,7 +27,7 @@ async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do:
   };
   const running = await startServe(readSettings(flags, {}));
   // Past the API, which would ask name servers, and for as many tokens as it takes.
-  await running.home.store.write(async (tx) => {
+  await running.runtime.store.write(async (tx) => {
     for (const [i, endpoint] of endpoints.entries()) {
       const token_id = `local:bench${Math.floor(i / ENDPOINTS_PER_TOKEN)}`;
       await insertEndpoint(tx, {

@@ -1,7 +1,7 @@
 /** Asks a daemon of this process as its command line would. */
 import type { Running } from '../../src/app/serve.ts';
-import { localCaller } from '../../src/domain/caller.ts';
-import { invoke } from '../../src/operations/invoke.ts';
+import { localCaller } from '../../src/domain/access/caller.ts';
+import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 
 const CALLER = localCaller('bench');
@@ -10,7 +10,7 @@ const CALLER = localCaller('bench');
 export async function call<T>(running: Running, id: string, raw: object): Promise<T> {
   const operation = OPERATIONS.find((row) => row.id === id);
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
-  const answer = await invoke(running.home, operation, { caller: CALLER, raw });
+  const answer = await invoke(running.runtime, operation, { caller: CALLER, raw });
   if (answer.shape !== 'body') throw new Error(`${id} answered without a body`);
   return answer.data as T;
 }

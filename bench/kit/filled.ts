@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { prepareDataDir } from '../../src/config/data-dir.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
+import { testKeyring } from '../../test/support/seal.ts';
 import { openStore } from '../../src/store/store.ts';
 import { passableTempDir, removeDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOSTILE } from '../../test/support/hostile/all.ts';
-import { HostileServer } from '../../test/support/hostile/server.ts';
+import { HOSTILE } from '../../test/support/attacks/hostile/all.ts';
+import { HostileServer } from '../../test/support/attacks/hostile/server.ts';
 import type { Bench } from '../kit/bench.ts';
 import { openChild } from '../kit/child.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';

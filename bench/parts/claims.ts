@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Claimed } from '../children/orders.ts';
 import { rawInsertsPerSecond } from '../floors/insert.ts';
-import { claim } from '../../src/daemon/moves.ts';
+import { claim } from '../../src/daemon/jobs/job-transitions.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
-import { insertDaemon } from '../../src/store/daemons.ts';
+import { testKeyring } from '../../test/support/seal.ts';
+import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { Bench } from '../kit/bench.ts';
 import { openChild } from '../kit/child.ts';

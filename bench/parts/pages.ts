@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { createAuthority } from '../../test/support/push-authority.ts';
-import { closedPort, publicAddress, serveTcp, serveTls } from '../../test/support/push-network.ts';
+import { createAuthority } from '../../test/support/notify/push-authority.ts';
+import { closedPort, publicAddress, serveTcp, serveTls } from '../../test/support/notify/push-network.ts';
 import type { Ended, PageOrder } from '../children/page-orders.ts';
 import type { Bench } from '../kit/bench.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../test/support/postgres/postgres.ts';
 import type { Bench } from '../kit/bench.ts';
 import { openChild, runChild } from '../kit/child.ts';
 import { getData, queueCommand, startDaemon, type Daemon } from '../kit/daemon.ts';

@@ -12,19 +12,19 @@ import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { Followers } from '../lib/followers.ts';
+import { Followers } from '../lib/flow/followers.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
-import { Turns } from '../lib/turns.ts';
-import type { Services, SourceFetcher } from '../operations/services.ts';
-import { hashToken } from '../operations/token-hash.ts';
-import { RuleBook } from '../reaction/rule-book.ts';
-import type { GitPlace } from '../runners/checkout/git-place.ts';
+import { TaskSlicer } from '../lib/flow/cooperative.ts';
+import type { Services, SourceFetcher } from '../operations/core/services.ts';
+import { hashToken } from '../operations/access/token-hash.ts';
+import { CompiledRules } from '../reaction/compiled-rules.ts';
+import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
-import { assertSameKey, holdsSealed } from '../store/seal.ts';
-import type { SchemaAccess } from '../store/migrate.ts';
+import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
+import type { SchemaAccess } from '../store/engine/migrate.ts';
 import { openStore, SchemaMismatch, type Store, type StoreOptions } from '../store/store.ts';
-import { countActiveTokens } from '../store/tokens.ts';
+import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createSourceFetcher } from './sources.ts';
 
@@ -162,8 +162,8 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       clock,
       wake: parts.wake,
       approvalTtlMs: base.settings.approvalTtlMs,
-      rules: new RuleBook(base.store, clock),
-      turns: new Turns(clock),
+      rules: new CompiledRules(base.store, clock),
+      turns: new TaskSlicer(clock),
     },
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),

@@ -1,6 +1,6 @@
-import { lockFile, thisMachine } from '../daemon/identity.ts';
-import { listIngresses } from '../store/daemons.ts';
-import { isLockHeld } from '../store/instance-lock.ts';
+import { lockFile, thisMachine } from '../daemon/core/identity.ts';
+import { listIngresses } from '../store/maintenance/daemons.ts';
+import { isLockHeld } from '../store/engine/instance-lock.ts';
 import { urlOf, type Base } from './base.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { restoreModes } from '../config/data-dir-modes.ts';
 import { prepareJobAccount, type JobIdentity } from '../config/job-account.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
-import { ModeWatch, withModes } from '../daemon/mode-watch.ts';
+import { ModeWatch, withModes } from '../daemon/core/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
 import { userName } from '../lib/user-name.ts';

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../config/data-dir.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
-import { keyLedger } from '../store/ledger-keying.ts';
+import { keyLedger } from '../store/audit/keying.ts';
 import type { Base } from './base.ts';
 
 /** Remembers, in the data directory, that the whole ledger of the shared database has keys. */

@@ -1,18 +1,18 @@
 import type { Settings } from '../config/settings.ts';
-import { localCaller, type Caller } from '../domain/caller.ts';
+import { localCaller, type Caller } from '../domain/access/caller.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
-import type { Home } from '../operations/invoke.ts';
-import type { Services } from '../operations/services.ts';
+import type { Runtime } from '../operations/core/invoke.ts';
+import type { Services } from '../operations/core/services.ts';
 import type { Store } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { sandboxSupport } from './sandbox-support.ts';
 
-/** The local command line's home: the same operations, on the data directory itself. */
+/** The local command line's runtime: the same operations, on the data directory itself. */
 export interface Local {
-  readonly home: Home;
+  readonly runtime: Runtime;
   readonly caller: Caller;
   close(): Promise<void>;
 }
@@ -34,14 +34,14 @@ export async function openLocal(settings: Settings): Promise<Local> {
       sandbox: sandboxSupport,
       listeners: () => [],
     });
-    return { home: { store: base.store, services }, caller, close: () => base.close() };
+    return { runtime: { store: base.store, services }, caller, close: () => base.close() };
   } catch (error) {
     // As it is: the operator is at the machine, and there is no daemon's log to look into.
-    return { home: brokenHome(settings, error), caller, close: () => Promise.resolve() };
+    return { runtime: brokenRuntime(settings, error), caller, close: () => Promise.resolve() };
   }
 }
 
-function brokenHome(settings: Settings, reason: unknown): Home {
+function brokenRuntime(settings: Settings, reason: unknown): Runtime {
   const refuse = (): never => {
     throw reason;
   };

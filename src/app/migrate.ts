@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { appliedMigrations } from '../store/migrate.ts';
+import { appliedMigrations } from '../store/engine/migrate.ts';
 import { openBase } from './base.ts';
 
 /** The newest migration that the store had before, 0 for a new store, and the one that it has now. */

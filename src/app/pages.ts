@@ -1,8 +1,8 @@
 import type { Settings } from '../config/settings.ts';
-import type { PageOptions } from '../daemon/page.ts';
+import type { PageOptions } from '../daemon/notify/send.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Services } from '../operations/services.ts';
-import { guardedDial, resolvePublic } from '../push/dial-guard.ts';
+import type { Services } from '../operations/core/services.ts';
+import { guardedDial, resolvePublic } from '../dial/guard.ts';
 import { sendToEndpoint } from '../push/endpoint.ts';
 import type { Transport } from '../push/transport.ts';
 

@@ -3,20 +3,20 @@ import { basename, dirname, join } from 'node:path';
 import { isLoopback, type ListenAddress } from '../config/listen-address.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
-import { thisMachine } from '../daemon/identity.ts';
-import { createSignals, type Signals } from '../daemon/signals.ts';
-import { localCaller } from '../domain/caller.ts';
+import { thisMachine } from '../daemon/core/identity.ts';
+import { createSignals, type Signals } from '../daemon/core/signals.ts';
+import { localCaller } from '../domain/access/caller.ts';
 import { Failure } from '../domain/failure.ts';
-import { createHttpFace, type HttpFace } from '../faces/http/face.ts';
+import { createHttpFace, type HttpFace } from '../faces/api/face.ts';
 import { Peers } from '../faces/http/peers.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
-import { createAuthenticator } from '../operations/authenticate.ts';
-import { encode } from '../operations/envelope.ts';
-import { invoke, type Home } from '../operations/invoke.ts';
+import { createAuthenticator } from '../operations/access/authenticate.ts';
+import { encode } from '../operations/core/envelope.ts';
+import { invoke, type Runtime } from '../operations/core/invoke.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import { readTransports } from '../push/transport.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
@@ -24,8 +24,8 @@ import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
-import type { SchemaAccess } from '../store/migrate.ts';
-import { countActiveTokens, listTokens } from '../store/tokens.ts';
+import type { SchemaAccess } from '../store/engine/migrate.ts';
+import { countActiveTokens, listTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
 import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
@@ -42,7 +42,7 @@ const CLOSE_GRACE_MS = 5_000;
 export interface Running {
   readonly webUrl: string;
   readonly ingressUrl: string | null;
-  readonly home: Home;
+  readonly runtime: Runtime;
   readonly daemon: Daemon | null;
   readonly signals: Signals;
   stop(): Promise<void>;
@@ -113,7 +113,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   let ingressUrl = '';
   const surface: Surface = { base, log, teardown, listening: [] };
   // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
-  const { home, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
+  const { runtime, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
     ingressUrl: () => Promise.resolve(ingressUrl),
@@ -121,7 +121,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     jobIdentity: place,
     targets: settings.notify.length,
   });
-  const ingress = createIngressFace({ home, log, peers: new Peers(settings.trustedProxy) });
+  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
   const env = processEnvironment();
@@ -142,12 +142,12 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     endTree,
     announceJob: (jobId) => base.followers.tell(jobId),
     signals,
-    reaction: home.services.reaction,
-    pages: pageOptions({ clock: base.clock, settings, transports, webUrl, services: home.services }),
+    reaction: runtime.services.reaction,
+    pages: pageOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
   });
   const started = daemon;
   teardown.add(() => started.stop());
-  return { webUrl, ingressUrl, home, daemon, signals, stop: () => teardown.run() };
+  return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
 }
 
 async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
@@ -157,14 +157,14 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   await sameKey(base);
   const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
-  const { home, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
+  const { runtime, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
     hasQueue: false,
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
     ingressUrl: () => ingressUrlOf(base),
     sandbox: sandboxSupport,
   });
-  return { webUrl, ingressUrl: null, home, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
+  return { webUrl, ingressUrl: null, runtime, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
 }
 
 /** What both programs listen with. */
@@ -182,12 +182,12 @@ async function openWeb(
   at: ListenAddress,
   flag: string,
   parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
-): Promise<{ home: Home; url: string }> {
+): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;
   await refuseOpenDoor(base, at, flag);
   const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
-  const home = { store: base.store, services };
-  return { home, url: await open(surface, 'web', await createWeb(base, home, log), at, flag) };
+  const runtime = { store: base.store, services };
+  return { runtime, url: await open(surface, 'web', await createWeb(base, runtime, log), at, flag) };
 }
 
 interface Face {
@@ -209,10 +209,10 @@ async function open({ teardown, listening }: Surface, name: string, face: Face, 
   }
 }
 
-async function createWeb(base: Base, home: Home, log: Log): Promise<HttpFace> {
+async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFace> {
   const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
   const { basePath, publicUrl, trustedProxy } = base.settings;
-  return createHttpFace({ home, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, peers: new Peers(trustedProxy), log });
+  return createHttpFace({ runtime, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, peers: new Peers(trustedProxy), log });
 }
 
 /** Nobody but this machine may reach a surface that no credential guards. */
@@ -256,7 +256,7 @@ function loggedSignals(log: Log): Signals {
 }
 
 async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
-  const { webUrl, ingressUrl, home } = running;
+  const { webUrl, ingressUrl, runtime } = running;
   if (io.output === 'json') {
     const data = { web_url: webUrl, ingress_url: ingressUrl, data_dir: settings.dataDir, pid: process.pid, version: VERSION };
     io.stdout.write(encode('serve.ready', data));
@@ -264,15 +264,15 @@ async function sayReady(running: Running, settings: Settings, io: ProgramIo): Pr
     const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
     io.stdout.write(`Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`);
   }
-  if ((await listTokens(home.store.db)).length > 0) return;
+  if ((await listTokens(runtime.store.db)).length > 0) return;
   io.stderr.write(io.interactive ? await firstToken(running) : 'No token yet. Make one: svc token create --name NAME --scope operator\n');
 }
 
 /** On the first start somebody sits there: the token is shown this once. */
-async function firstToken({ home, webUrl }: Running): Promise<string> {
+async function firstToken({ runtime, webUrl }: Running): Promise<string> {
   const operation = OPERATIONS.find((row) => row.id === 'token.create');
   if (operation === undefined) throw new Error('the table has no token.create');
-  const answer = await invoke(home, operation, { caller: localCaller('first-start'), raw: { name: 'first', scope: 'operator' } });
+  const answer = await invoke(runtime, operation, { caller: localCaller('first-start'), raw: { name: 'first', scope: 'operator' } });
   const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
   return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;
 }

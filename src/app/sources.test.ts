@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { SourceFetcher } from '../operations/services.ts';
+import type { SourceFetcher } from '../operations/core/services.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
 import { createSourceFetcher } from './sources.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Account } from '../domain/account.ts';
+import type { Account } from '../domain/jobs/account.ts';
 import { Failure } from '../domain/failure.ts';
 import { pause, systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { allowsAddress } from '../domain/address.ts';
+import { allowsAddress } from '../domain/netgroups/address.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 /** An address to listen on. `host` is as given: a name is resolved when it is bound. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Account } from '../domain/account.ts';
+import type { Account } from '../domain/jobs/account.ts';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { allowsAddress, parsePrefix } from '../domain/address.ts';
-import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approval.ts';
+import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
+import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
-import { PUSH_DETAILS, type PushDetail } from '../domain/page.ts';
+import { PUSH_DETAILS, type PushDetail } from '../domain/notify/notification.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { isLoopback, readAddress } from './listen-address.ts';
 import { refuseSetting } from './refuse-setting.ts';

@@ -1,22 +1,22 @@
 import type { Clock } from '../lib/clock.ts';
-import { type Soon, soon } from '../lib/soon.ts';
-import type { ReactionDeps } from '../reaction/parts.ts';
+import { type Debounced, debounce } from '../lib/flow/debounce.ts';
+import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunKit } from '../runners/run.ts';
-import { takeIdentity, type Identity, type Machine } from './identity.ts';
-import { renewEveryMs, renewOnce, Trust } from './lease.ts';
-import { startLoop, type Loop } from './loop.ts';
-import { EXPIRE_EVERY_MS, expireOnce } from './expire.ts';
-import { MODES_EVERY_MS, type ModeWatch } from './mode-watch.ts';
-import { startPageLoops } from './page-loops.ts';
-import type { PageOptions } from './page.ts';
-import type { InputDeps } from './run-inputs.ts';
-import { startReactionLoops } from './reaction-loops.ts';
-import { RESCUE_EVERY_MS, rescueOnce } from './rescue.ts';
-import { RETENTION_EVERY_MS, retainOnce } from './retention.ts';
-import { SCHEDULE_EVERY_MS, Scheduler } from './schedule.ts';
-import type { Signals } from './signals.ts';
-import { Work } from './work.ts';
+import { takeIdentity, type Identity, type Machine } from './core/identity.ts';
+import { renewEveryMs, renewOnce, Trust } from './core/lease.ts';
+import { startLoop, type Loop } from './core/loop.ts';
+import { EXPIRE_EVERY_MS, expireOnce } from './approvals/expire.ts';
+import { MODES_EVERY_MS, type ModeWatch } from './core/mode-watch.ts';
+import { startPageLoops } from './notify/loops.ts';
+import type { PageOptions } from './notify/send.ts';
+import type { InputDeps } from './jobs/run-inputs.ts';
+import { startReactionLoops } from './events/loops.ts';
+import { RESCUE_EVERY_MS, rescueOnce } from './jobs/rescue.ts';
+import { RETENTION_EVERY_MS, retainOnce } from './maintenance/retention.ts';
+import { SCHEDULE_EVERY_MS, Scheduler } from './schedules/schedule.ts';
+import type { Signals } from './core/signals.ts';
+import { Work } from './jobs/work.ts';
 
 export interface DaemonOptions extends InputDeps {
   readonly clock: Clock;
@@ -98,7 +98,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const retention = loop('retention', RETENTION_EVERY_MS, (signal) => retainOnce({ store, clock }, signal));
   const modes = options.modes === undefined ? [] : [loop('modes', MODES_EVERY_MS, () => options.modes?.check() ?? Promise.resolve())];
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
-  const others = soon(clock, OTHERS_AFTER_MS, () => {
+  const others = debounce(clock, OTHERS_AFTER_MS, () => {
     expiry.wake();
     paging.wake();
   });
@@ -121,7 +121,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** The lease outlives the jobs: while they end, nobody may take them. */
 async function stopInOrder(parts: {
   forget: () => void;
-  others: Soon;
+  others: Debounced;
   loops: readonly Loop[];
   work: Work;
   lease: Loop | null;

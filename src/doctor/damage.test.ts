@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
-import { testKeyring } from '../lib/seal-for-tests.ts';
+import { testKeyring } from '../../test/support/seal.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry } from './entry.ts';
-import { install, type Installation, queueJobs } from './facts-for-tests.ts';
+import { install, type Installation, queueJobs } from '../../test/support/doctor-facts.ts';
 
 const JOBS = 600;
 const PAGE_BYTES = 4_096;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
-import { SchemaMismatch } from '../store/migrate.ts';
+import { SchemaMismatch } from '../store/engine/migrate.ts';
 import type { Store } from '../store/store.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
-import { install, type Installation } from './facts-for-tests.ts';
+import { install, type Installation } from '../../test/support/doctor-facts.ts';
 
 const ORDER = [
   'data_dir',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { chmod, chown, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
-import { insertToken } from '../store/tokens.ts';
+import { insertToken } from '../store/access/tokens.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
-import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
-import { judgeRoom } from './disk-room.ts';
+import { freshDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
+import { judgeRoom } from './entries/disk-room.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
-import { install, type Installation, queueJobs, WALL_MS } from './facts-for-tests.ts';
-import { judgeSchema } from './schema.ts';
+import { install, type Installation, queueJobs, WALL_MS } from '../../test/support/doctor-facts.ts';
+import { judgeSchema } from './entries/schema.ts';
 
 let home: Installation;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { getSystemErrorMessage } from 'node:util';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { SchemaMismatch } from '../store/migrate.ts';
+import { SchemaMismatch } from '../store/engine/migrate.ts';
 
 /**
  * Why something failed, in plain words without a value: texts of foreign errors may hold URLs, paths, names or rows, so

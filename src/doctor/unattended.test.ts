@@ -1,20 +1,20 @@
 /** What nobody waits for, so that nobody sees it fail: schedules, dead-man watches and pages. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { addEarlierRule } from '../../test/support/earlier-rule.ts';
-import { putEvents } from '../../test/support/event-maker.ts';
-import { addSchedule } from '../../test/support/schedule-maker.ts';
-import { freshDatabase, type FreshDatabase } from '../../test/support/postgres.ts';
-import type { NotifyTarget } from '../domain/notify-target.ts';
-import { insertDaemon } from '../store/daemons.ts';
-import { insertWatch, listWatches, tripWatch } from '../store/deadmen.ts';
-import { insertEndpoint } from '../store/notify.ts';
-import { targetsJson } from '../store/notify-targets.ts';
-import { insertRule, type NewRule } from '../store/rules.ts';
-import { insertWebhook } from '../store/webhooks.ts';
+import { addEarlierRule } from '../../test/support/fixtures/earlier-rule.ts';
+import { putEvents } from '../../test/support/fixtures/events.ts';
+import { addSchedule } from '../../test/support/fixtures/schedules.ts';
+import { freshDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
+import type { NotifyTarget } from '../domain/notify/target.ts';
+import { insertDaemon } from '../store/maintenance/daemons.ts';
+import { insertWatch, listWatches, tripWatch } from '../store/events/deadmen.ts';
+import { insertEndpoint } from '../store/notify/endpoints.ts';
+import { targetsJson } from '../store/notify/targets.ts';
+import { insertRule, type NewRule } from '../store/rules/rules.ts';
+import { insertWebhook } from '../store/events/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorParts } from './entry.ts';
-import { install, type Installation } from './facts-for-tests.ts';
+import { install, type Installation } from '../../test/support/doctor-facts.ts';
 
 const OPS: NotifyTarget = { name: 'ops', key: 'a'.repeat(64) };
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type FailureCode, failureRow } from '../domain/failure.ts';
-import { READERS } from '../domain/scope.ts';
-import { SCHEMA_VERSION } from './envelope.ts';
-import { NO_INPUT } from './fields.ts';
-import { type HttpFace, isNone, type Operation, placeOf, readOperation, takesKey } from './operation.ts';
-import { statusOf } from './invoke.ts';
-import { VIEWS, type ViewName } from './views.ts';
+import { READERS } from '../domain/access/scope.ts';
+import { SCHEMA_VERSION } from './core/envelope.ts';
+import { NO_INPUT } from './core/fields.ts';
+import { type HttpFace, isNone, type Operation, placeOf, readOperation, takesKey } from './core/operation.ts';
+import { statusOf } from './core/invoke.ts';
+import { VIEWS, type ViewName } from './views/views.ts';
 
 /** A node of the document: JSON that is only written out. */
 interface Node {

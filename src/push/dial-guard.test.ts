@@ -4,8 +4,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
 import { Failure } from '../domain/failure.ts';
-import { ADDRESS_FORMS } from './address-forms-for-tests.ts';
-import { guardedDial, openDial, publicAddresses, type Resolve, SendFailed } from './dial-guard.ts';
+import { ADDRESS_FORMS } from '../../test/support/address-forms.ts';
+import { guardedDial, openDial, publicAddresses, DialFailed } from '../dial/guard.ts';
+import type { Resolve } from '../dial/resolver.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { post } from './post.ts';
 
@@ -69,7 +70,7 @@ test('One address that is not public refuses a name, whatever stands beside it',
     const answers: Resolve = () => Promise.resolve([PUBLIC, inner]);
     await assert.rejects(
       publicAddresses(URL_OF_PUSH, answers, new AbortController().signal),
-      (error: unknown) => error instanceof SendFailed && !error.message.includes(inner),
+      (error: unknown) => error instanceof DialFailed && !error.message.includes(inner),
     );
   }
 });
@@ -87,9 +88,9 @@ test('T37: in 1,000 rounds of a name that changes its answers, not a byte reache
     await assert.rejects(
       post({ clock: systemClock, dial }, { url: URL_OF_PUSH, headers: {}, body: 'x' }),
       (error: unknown) => {
-        const { message } = error as SendFailed;
+        const { message } = error as DialFailed;
         reasons.set(message, (reasons.get(message) ?? 0) + 1);
-        return error instanceof SendFailed;
+        return error instanceof DialFailed;
       },
     );
   }
@@ -113,7 +114,7 @@ test('T38: a redirect is a failure, and nothing but the first connection is open
     const url = new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}/`);
     await assert.rejects(
       post({ clock: systemClock, dial: openDial() }, { url, headers: {}, body: 'x' }),
-      new SendFailed(`answered ${status}: redirects are not followed`),
+      new DialFailed(`answered ${status}: redirects are not followed`),
     );
     assert.deepEqual({ connections, atTarget: listener.connections - before }, { connections: 1, atTarget: 0 });
     server.close();

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
-import { addressWords, allowsAddress, classifyAddress } from '../domain/address.ts';
+import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroups/address.ts';
 import { Failure } from '../domain/failure.ts';
+import { hostOf } from '../dial/guard.ts';
 
 /** The URL of an endpoint is a capability of some 100 characters; Web Push has ones of 500. */
 export const ENDPOINT_CHARS_MAX = 2_000;
@@ -42,11 +43,6 @@ function refuseOddName(url: URL, host: string): URL {
   if (host.length > 253 || labels.length < 2 || labels.includes('') || ofThisMachine)
     throw refused(`${host} is not the name of a public host`);
   return url;
-}
-
-/** The host without the brackets of IPv6. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function authorityOf(text: string): string {

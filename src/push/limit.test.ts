@@ -4,8 +4,8 @@ import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { oneLine } from '../domain/one-line.ts';
 import type { Clock } from '../lib/clock.ts';
-import { guardedDial, SendFailed } from './dial-guard.ts';
-import { CONNECT_MS, TOTAL_MS } from './limit.ts';
+import { guardedDial, DialFailed } from '../dial/guard.ts';
+import { CONNECT_MS, TOTAL_MS } from '../dial/limits.ts';
 import { post } from './post.ts';
 import { sendMail } from './smtp.ts';
 
@@ -60,7 +60,7 @@ test(
     const dial = guardedDial({ resolve: () => new Promise(() => undefined) });
     const sent = post({ clock, dial }, { url: new URL('https://push.example.com/a'), headers: {}, body: 'x' });
     clock.advance(CONNECT_MS);
-    await assert.rejects(sent, new SendFailed('no connection within 3 s'));
+    await assert.rejects(sent, new DialFailed('no connection within 3 s'));
     assert.equal(clock.waiting, 0, 'a timer is left');
   },
 );
@@ -76,7 +76,7 @@ test('F19: a mail server that goes on saying a little is left after the time of 
     { host: '127.0.0.1', port, secure: false, auth: null, from: 'a@example.com', to: 'b@example.com' },
     { clock },
   )(PAGE);
-  const refused = assert.rejects(sent, new SendFailed('not done within 10 s'));
+  const refused = assert.rejects(sent, new DialFailed('not done within 10 s'));
   const [socket] = await reached;
   socket.on('error', () => undefined);
   const closed = new Promise((resolve) => socket.once('close', resolve));

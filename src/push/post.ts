@@ -2,8 +2,8 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { type Dial, SendFailed } from './dial-guard.ts';
-import { CONNECT_MS, Limit } from './limit.ts';
+import { type Dial, DialFailed } from '../dial/guard.ts';
+import { CONNECT_MS, Limit } from '../dial/limits.ts';
 
 /** From the connection to the head of the answer. */
 const ANSWER_MS = 5_000;
@@ -29,7 +29,7 @@ export interface PostDeps {
 
 /**
  * One POST on a connection of its own; follows no redirect. Resolves once the other side has taken it (2xx), else
- * throws SendFailed with what happened, in words without anything of the URL or the answer.
+ * throws DialFailed with what happened, in words without anything of the URL or the answer.
  */
 export async function post(deps: PostDeps, posting: Posting): Promise<void> {
   const limit = new Limit(deps.clock);
@@ -77,13 +77,13 @@ function exchange(socket: Socket, { url, headers, body }: Posting, signal: Abort
 function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): void {
   if (status >= 200 && status < 300) return;
   const what = `answered ${status}`;
-  if (status === 404 || status === 410) throw new SendFailed(what, 'gone');
+  if (status === 404 || status === 410) throw new DialFailed(what, 'gone');
   if (status === 429 || status === 503)
-    throw new SendFailed(what, 'transient', retryAfter(headers['retry-after'], now));
+    throw new DialFailed(what, 'transient', retryAfter(headers['retry-after'], now));
   // A redirect could lead anywhere, so it is followed nowhere.
-  if (status >= 300 && status < 400) throw new SendFailed(`${what}: redirects are not followed`);
-  if ([400, 401, 403, 413].includes(status)) throw new SendFailed(what, 'refused');
-  throw new SendFailed(what);
+  if (status >= 300 && status < 400) throw new DialFailed(`${what}: redirects are not followed`);
+  if ([400, 401, 403, 413].includes(status)) throw new DialFailed(what, 'refused');
+  throw new DialFailed(what);
 }
 
 /** Seconds or a date, to milliseconds; null for what is neither. */
@@ -110,7 +110,7 @@ async function drain(answer: IncomingMessage): Promise<void> {
   answer.destroy();
 }
 
-function explained(error: unknown): SendFailed {
-  if (error instanceof SendFailed) return error;
-  return new SendFailed(`the connection failed (${errorCode(error) ?? 'unknown error'})`);
+function explained(error: unknown): DialFailed {
+  if (error instanceof DialFailed) return error;
+  return new DialFailed(`the connection failed (${errorCode(error) ?? 'unknown error'})`);
 }

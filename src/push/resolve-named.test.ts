@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namedResolver } from './resolve-named.ts';
+import { namedResolver } from '../dial/resolver.ts';
 
 const { signal } = new AbortController();
 const failing = (code: string) => Promise.reject(Object.assign(new Error('no'), { code }));

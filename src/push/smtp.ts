@@ -1,9 +1,9 @@
-import type { PageMessage } from '../domain/page.ts';
+import type { PageMessage } from '../domain/notify/notification.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { SendFailed } from './dial-guard.ts';
-import { hostOf } from './endpoint-url.ts';
-import { CONNECT_MS, Limit, TOTAL_MS } from './limit.ts';
+import { DialFailed } from '../dial/guard.ts';
+import { hostOf } from '../dial/guard.ts';
+import { CONNECT_MS, Limit, TOTAL_MS } from '../dial/limits.ts';
 
 /** From the connection to the server's first word, in milliseconds. */
 const GREETING_MS = 5_000;
@@ -78,12 +78,12 @@ function textOf({ message, click, actions }: PageMessage): string {
 }
 
 /** A server that refuses for good says so with a code of 500 and more. */
-function explained(error: unknown): SendFailed {
+function explained(error: unknown): DialFailed {
   const response =
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
       ? error.responseCode
       : null;
   if (response !== null)
-    return new SendFailed(`the mail server answered ${response}`, response >= 500 ? 'refused' : 'transient');
-  return new SendFailed(`the mail could not be sent (${errorCode(error) ?? 'unknown error'})`);
+    return new DialFailed(`the mail server answered ${response}`, response >= 500 ? 'refused' : 'transient');
+  return new DialFailed(`the mail could not be sent (${errorCode(error) ?? 'unknown error'})`);
 }

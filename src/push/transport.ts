@@ -1,7 +1,7 @@
-import { deliveryTargetOf, type NotifyTarget } from '../domain/notify-target.ts';
-import type { PageMessage } from '../domain/page.ts';
+import { deliveryTargetOf, type NotifyTarget } from '../domain/notify/target.ts';
+import type { PageMessage } from '../domain/notify/notification.ts';
 import type { Clock } from '../lib/clock.ts';
-import { openDial } from './dial-guard.ts';
+import { openDial } from '../dial/guard.ts';
 import { sendNtfy } from './ntfy.ts';
 import type { PostDeps } from './post.ts';
 import { mailOf, sendMail } from './smtp.ts';
@@ -9,7 +9,7 @@ import { readTargets, targetKey } from './target-names.ts';
 import type { TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
-/** Takes a page to its target. Throws SendFailed; resolves once the target has taken it. */
+/** Takes a page to its target. Throws DialFailed; resolves once the target has taken it. */
 export type Send = (message: PageMessage) => Promise<void>;
 
 /** A target that the operator configured with `--notify`. */

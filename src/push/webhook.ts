@@ -1,4 +1,4 @@
-import type { PageMessage } from '../domain/page.ts';
+import type { PageMessage } from '../domain/notify/notification.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
 

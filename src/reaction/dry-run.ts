@@ -1,11 +1,11 @@
-import type { EventOutcome, TraceStep } from '../domain/event.ts';
+import type { EventOutcome, TraceStep } from '../domain/events/event.ts';
 import { decodeTrace } from './trace.ts';
-import { eventOf } from '../store/events.ts';
-import type { EventRow } from '../store/schema.ts';
-import { considerBy } from './consider.ts';
-import type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
-import type { BookRule } from './rule-book.ts';
-import { judge, settle } from './settle.ts';
+import { eventOf } from '../store/events/events.ts';
+import type { EventRow } from '../store/schema/schema.ts';
+import { considerBy } from './evaluate-rules.ts';
+import type { Considered, Outcome, ReactionDeps, Sender } from './types.ts';
+import type { CompiledRule } from './compiled-rules.ts';
+import { judge, settle } from './decide-and-record.ts';
 
 /** What a rule would do about an event. */
 export interface DryRun {
@@ -38,7 +38,7 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  * undone, so that what refuses the job is found too: nothing is written and nobody is told. A disabled rule is judged
  * as if it were enabled, without trying to make its job.
  */
-export async function dryRun(deps: ReactionDeps, rule: BookRule, row: EventRow): Promise<DryRun> {
+export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
   const [considered] = await considerBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [
     rule,

@@ -1,7 +1,7 @@
-import type { NormalEvent } from '../domain/event.ts';
-import { eventStatuses, type EventStatusRow } from '../store/event-statuses.ts';
-import type { Tx } from '../store/gate.ts';
-import type { Db } from '../store/schema.ts';
+import type { NormalEvent } from '../domain/events/event.ts';
+import { eventStatuses, type EventStatusRow } from '../store/events/event-statuses.ts';
+import type { Tx } from '../store/engine/gate.ts';
+import type { Db } from '../store/schema/schema.ts';
 import { consider, type Considered, type ReactionDeps, RuleChanged, type Sender, settle } from './receive.ts';
 
 /**

@@ -1,10 +1,10 @@
-import type { EventFacts, TraceStep } from '../domain/event.ts';
-import { NOT_MATCHED } from '../domain/reaction.ts';
-import { explainTerms } from '../domain/rule-explain.ts';
-import type { Rule } from '../domain/rule.ts';
-import { findRule } from '../store/rules.ts';
-import type { Db, EventRow } from '../store/schema.ts';
-import { factsOf } from '../store/events.ts';
+import type { EventFacts, TraceStep } from '../domain/events/event.ts';
+import { NOT_MATCHED } from '../domain/rules/reaction.ts';
+import { explainTerms } from '../domain/conditions/explain.ts';
+import type { Rule } from '../domain/rules/rule.ts';
+import { findRule } from '../store/rules/rules.ts';
+import type { Db, EventRow } from '../store/schema/schema.ts';
+import { factsOf } from '../store/events/events.ts';
 import { decodeTrace } from './trace.ts';
 
 /**

@@ -1,15 +1,15 @@
 import { Failure } from '../domain/failure.ts';
-import type { TraceStep } from '../domain/event.ts';
-import { hostOf } from '../domain/mute.ts';
-import { doneReason, refused, type ReactionDecision } from '../domain/reaction.ts';
+import type { TraceStep } from '../domain/events/event.ts';
+import { hostOf } from '../domain/rules/mute.ts';
+import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { recordFire } from '../store/events.ts';
-import type { Tx } from '../store/gate.ts';
-import { insertPage, requestPage } from '../store/pages.ts';
-import { noteFired } from '../store/rules.ts';
-import { holdingMute, pageState } from './held.ts';
-import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './parts.ts';
-import { type Gate, queueAction, type Queued } from './queue.ts';
+import { recordFire } from '../store/events/events.ts';
+import type { Tx } from '../store/engine/gate.ts';
+import { insertPage, requestPage } from '../store/notify/notifications.ts';
+import { noteFired } from '../store/rules/rules.ts';
+import { holdingMute, pageState } from './active-mute.ts';
+import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './types.ts';
+import { type Gate, queueAction, type Queued } from '../jobs/queue.ts';
 
 /** What a decision led to. */
 export interface Done {

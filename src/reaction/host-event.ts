@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/event.ts';
+import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/events/event.ts';
 import { isCredentialName, withoutCredentials } from './normalise/credentials.ts';
 
 /** What a host asks for. */

@@ -1,9 +1,9 @@
-import { hostOf, mutes } from '../domain/mute.ts';
-import type { EventStatusRow } from '../store/event-statuses.ts';
-import { endMute, expiredMutes } from '../store/mutes.ts';
-import type { MuteRow } from '../store/schema.ts';
+import { hostOf, mutes } from '../domain/rules/mute.ts';
+import type { EventStatusRow } from '../store/events/event-statuses.ts';
+import { endMute, expiredMutes } from '../store/rules/mutes.ts';
+import type { MuteRow } from '../store/schema/schema.ts';
 import { considerEnd, type Hold, noteEnds } from './expiry.ts';
-import type { Considered, ReactionDeps } from './parts.ts';
+import type { Considered, ReactionDeps } from './types.ts';
 
 const MUTE: Hold<MuteRow> = {
   due: expiredMutes,

@@ -1,14 +1,14 @@
-import type { NormalEvent, TraceStep } from '../domain/event.ts';
-import { isTerminal, type JobState } from '../domain/job.ts';
-import { findEventOfJob, insertEvent } from '../store/events.ts';
-import type { Tx } from '../store/gate.ts';
-import { markTold } from '../store/outcomes.ts';
-import type { Db, JobRow } from '../store/schema.ts';
-import { consider } from './consider.ts';
-import { pageJobEnd } from './job-page.ts';
-import { type Considered, type ReactionDeps, type Sender, untilRulesRest } from './parts.ts';
+import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
+import { isTerminal, type JobState } from '../domain/jobs/job.ts';
+import { findEventOfJob, insertEvent } from '../store/events/events.ts';
+import type { Tx } from '../store/engine/gate.ts';
+import { markTold } from '../store/jobs/outcomes.ts';
+import type { Db, JobRow } from '../store/schema/schema.ts';
+import { consider } from './evaluate-rules.ts';
+import { pageJobEnd } from './job-notification.ts';
+import { type Considered, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
 import { faultRow } from './receive.ts';
-import { settle } from './settle.ts';
+import { settle } from './decide-and-record.ts';
 
 /** The ends of jobs as events: what waits for rules like any alert. */
 
@@ -70,7 +70,7 @@ export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<
  */
 export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered: readonly Considered[]): Promise<void> {
   let first: readonly Considered[] | null = considered;
-  await untilRulesRest(deps, async () => {
+  await retryOnRuleChange(deps, async () => {
     const events = first ?? (await considerOutcome(deps, job));
     first = null;
     await deps.store.write((tx) => tell(deps, tx, job, events));

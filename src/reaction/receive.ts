@@ -1,18 +1,18 @@
-import type { EventSource, NormalEvent } from '../domain/event.ts';
+import type { EventSource, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { newId } from '../lib/id.ts';
-import { Breather } from '../lib/turns.ts';
-import { insertEvent } from '../store/events.ts';
-import type { EventRow } from '../store/schema.ts';
-import { consider } from './consider.ts';
+import { YieldTimer } from '../lib/flow/cooperative.ts';
+import { insertEvent } from '../store/events/events.ts';
+import type { EventRow } from '../store/schema/schema.ts';
+import { consider } from './evaluate-rules.ts';
 import { WEBHOOK_ANNOTATION } from './normalise/make-event.ts';
-import { type Outcome, type ReactionDeps, type Sender, untilRulesRest } from './parts.ts';
-import { settle } from './settle.ts';
+import { type Outcome, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
+import { settle } from './decide-and-record.ts';
 
-export { consider } from './consider.ts';
-export type { Considered, Outcome, ReactionDeps, Sender } from './parts.ts';
-export { RuleChanged, untilRulesRest } from './parts.ts';
-export { settle } from './settle.ts';
+export { consider } from './evaluate-rules.ts';
+export type { Considered, Outcome, ReactionDeps, Sender } from './types.ts';
+export { RuleChanged, retryOnRuleChange } from './types.ts';
+export { settle } from './decide-and-record.ts';
 
 /**
  * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
@@ -21,7 +21,7 @@ export { settle } from './settle.ts';
  */
 export async function receive(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
   try {
-    return await untilRulesRest(deps, () => receiveOnce(deps, events, sender));
+    return await retryOnRuleChange(deps, () => receiveOnce(deps, events, sender));
   } catch (error) {
     if (error instanceof Failure) throw error;
   }
@@ -35,7 +35,7 @@ async function receiveOnce(deps: ReactionDeps, events: readonly NormalEvent[], s
   const considered = await consider(deps, events, sender);
   return deps.store.write(async (tx) => {
     const outcomes: Outcome[] = [];
-    const breather = new Breather(deps.clock);
+    const breather = new YieldTimer(deps.clock);
     for (const each of considered) {
       if (breather.isDue) await breather.breathe();
       outcomes.push(await settle(deps, tx, each));
@@ -81,7 +81,7 @@ export function receiveUnreadable(
 ): Promise<EventRow[]> {
   return deps.store.write(async (tx) => {
     const rows: EventRow[] = [];
-    const breather = new Breather(deps.clock);
+    const breather = new YieldTimer(deps.clock);
     for (const reason of reasons) {
       if (breather.isDue) await breather.breathe();
       const row = { ...faultRow(tx.now, source, reason, labels), annotations: JSON.stringify(annotations) };

@@ -1,7 +1,7 @@
-import type { SilenceRow } from '../store/schema.ts';
-import { dueSilences, noteSilenceEnd } from '../store/silences.ts';
+import type { SilenceRow } from '../store/schema/schema.ts';
+import { dueSilences, noteSilenceEnd } from '../store/rules/silences.ts';
 import { type Hold, noteEnds } from './expiry.ts';
-import type { ReactionDeps } from './parts.ts';
+import type { ReactionDeps } from './types.ts';
 
 const SILENCE: Hold<SilenceRow> = {
   due: dueSilences,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TraceStep } from '../domain/event.ts';
-import { NOT_MATCHED } from '../domain/reaction.ts';
+import type { TraceStep } from '../domain/events/event.ts';
+import { NOT_MATCHED } from '../domain/rules/reaction.ts';
 import { decodeTrace, encodeTrace } from './trace.ts';
 
 const unmatched = (rule: string): TraceStep => ({ step: 'rule', rule, result: 'stopped', why: NOT_MATCHED });

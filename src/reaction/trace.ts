@@ -1,5 +1,5 @@
-import { NOT_MATCHED } from '../domain/reaction.ts';
-import type { TraceStep } from '../domain/event.ts';
+import { NOT_MATCHED } from '../domain/rules/reaction.ts';
+import type { TraceStep } from '../domain/events/event.ts';
 
 /**
  * The steps of an evaluation as they are stored with each event: short, because nearly all of them say that a rule did

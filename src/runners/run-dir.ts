@@ -1,9 +1,9 @@
 import { chmod, chown, lchown, mkdir, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { AccountIds } from '../domain/account.ts';
+import type { AccountIds } from '../domain/jobs/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { toldDirOf } from './process/told.ts';
+import { toldDirOf } from './process/term-once.ts';
 import { type Folder, openOwnFolder, openRunDir } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
 import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';

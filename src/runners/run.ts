@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Account } from '../domain/account.ts';
-import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/job.ts';
-import type { State } from '../domain/workspace.ts';
+import type { Account } from '../domain/jobs/account.ts';
+import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/jobs/job.ts';
+import type { State } from '../domain/workspaces/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
-import { toldDirOf } from './process/told.ts';
+import { toldDirOf } from './process/term-once.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { inputsDirOf, makeRunDir, placeInput, PLAN_FILE, removeRunDir } from './run-dir.ts';

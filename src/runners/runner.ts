@@ -1,5 +1,5 @@
-import type { JobKind, RunOutcome } from '../domain/job.ts';
-import type { State, WorkspaceMaterials } from '../domain/workspace.ts';
+import type { JobKind, RunOutcome } from '../domain/jobs/job.ts';
+import type { State, WorkspaceMaterials } from '../domain/workspaces/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** What a run is told of its job. It never sees the store. */

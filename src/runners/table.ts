@@ -1,4 +1,4 @@
-import type { JobKind } from '../domain/job.ts';
+import type { JobKind } from '../domain/jobs/job.ts';
 import { commandRunner } from './command/command.ts';
 import type { Runner } from './runner.ts';
 import { terraformRunner } from './terraform/terraform.ts';

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { recent } from '../lib/recent.ts';
 import type { Keyring } from '../lib/seal.ts';
-import type { Dialect, Engine } from './dialect.ts';
-import { WriteGate, type Work, type WriteOptions } from './gate.ts';
-import { migrate, type Migration, readMigrations, type SchemaAccess } from './migrate.ts';
-import type { Db } from './schema.ts';
+import type { Dialect, Engine } from './engine/dialect.ts';
+import { WriteGate, type Work, type WriteOptions } from './engine/gate.ts';
+import { migrate, type Migration, readMigrations, type SchemaAccess } from './engine/migrate.ts';
+import type { Db } from './schema/schema.ts';
 
-export { SchemaMismatch } from './migrate.ts';
+export { SchemaMismatch } from './engine/migrate.ts';
 
 /**
  * How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key
@@ -97,9 +97,9 @@ async function closeInOrder(gate: WriteGate, engine: Engine): Promise<void> {
 // Each driver is loaded only where it is used: together they cost a command line some 60 ms.
 async function openEngine(options: StoreOptions): Promise<Engine> {
   if ('url' in options.location) {
-    const { openPostgres } = await import('./postgres.ts');
+    const { openPostgres } = await import('./engine/postgres/postgres.ts');
     return openPostgres(options.location.url, options.clock);
   }
-  const { openSqlite } = await import('./sqlite.ts');
+  const { openSqlite } = await import('./engine/sqlite/sqlite.ts');
   return openSqlite(options.location.file, options.clock);
 }

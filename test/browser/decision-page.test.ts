@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { type DecisionSite, type Gated, openDecisionSite } from '../support/decision-site.ts';
+import { type DecisionSite, type Gated, openDecisionSite } from '../support/fixtures/decisions.ts';
 
 const FLAGS = [
   '--disable-gpu',

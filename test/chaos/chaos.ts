@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TERMINAL, until } from '../support/api-client.ts';
 import type { Api } from '../support/api-client.ts';
 import { NotReady, type RunningDaemon, type StartingDaemon } from '../support/daemon.ts';
-import { openSite, type Ending, type Site } from '../support/site.ts';
+import { openSite, type Ending, type Site } from '../support/fixtures/installation.ts';
 import { check, type Violation } from './checker.ts';
 import { readHistory, type History } from './history.ts';
 import { startLoad } from './load.ts';

@@ -8,7 +8,7 @@
  * I6 once the faults are over, every job comes to its end;
  * I9 the sequence numbers of a job's events have no gap and no repeat.
  */
-import { canMove, isTerminal, type JobState } from '../../src/domain/job.ts';
+import { canMove, isTerminal, type JobState } from '../../src/domain/jobs/job.ts';
 import type { EnqueueAck, FinalJob, History } from './history.ts';
 
 export interface Violation {

@@ -1,7 +1,7 @@
 /** What happened, as three witnesses tell it: the clients, the tools, and the store at the end. */
-import type { JobState } from '../../src/domain/job.ts';
+import type { JobState } from '../../src/domain/jobs/job.ts';
 import type { EventJson } from '../support/api-client.ts';
-import type { Site } from '../support/site.ts';
+import type { Site } from '../support/fixtures/installation.ts';
 import type { WitnessLine } from '../support/witness.ts';
 
 /** A job that somebody was told is queued. */

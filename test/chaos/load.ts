@@ -1,7 +1,7 @@
 /** Clients that queue, cancel and look while daemons die under them, and remember every answer that they got. */
-import type { JobState } from '../../src/domain/job.ts';
+import type { JobState } from '../../src/domain/jobs/job.ts';
 import type { Api } from '../support/api-client.ts';
-import type { Site } from '../support/site.ts';
+import type { Site } from '../support/fixtures/installation.ts';
 import type { ClientRecord, EnqueueAck, Observation } from './history.ts';
 import { REQUEST_MARK } from './history.ts';
 import type { Seeded } from './seeded.ts';

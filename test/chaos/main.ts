@@ -3,7 +3,7 @@
  * points of sending pages on each, and the figures of all. KILLS takes the place of both numbers. CHAOS_SEED=N repeats
  * the decisions of a run. Exits with 1 when an invariant was broken.
  */
-import type { Ending } from '../support/site.ts';
+import type { Ending } from '../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
 import { describePageFigures, runPageKills } from './page-kills.ts';
 import { chosenSeed } from './seeded.ts';

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { TERMINAL, until } from '../support/api-client.ts';
-import { gate } from '../support/approval-maker.ts';
+import { gate } from '../support/fixtures/approvals.ts';
 import type { StartingDaemon } from '../support/daemon.ts';
-import { openReceiver, type Receiver } from '../support/page-receiver.ts';
-import { type Ending, openSite, type Site } from '../support/site.ts';
+import { openReceiver, type Receiver } from '../support/notify/receiver.ts';
+import { type Ending, openSite, type Site } from '../support/fixtures/installation.ts';
 import { checkPages, countRepeats, type PageHistory, type PageViolation } from './page-history.ts';
 import { seeded, type Seeded } from './seeded.ts';
 

@@ -1,15 +1,15 @@
 /** What tools of others write: plans, states, and what helpers of the service say. */
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { parsePlan } from '../../src/domain/plan-json.ts';
-import { viewOf } from '../../src/domain/plan-view.ts';
-import { CHUNK_STREAMS, ChunkCorrupt, decodeChunk, encodeChunk } from '../../src/lib/chunk.ts';
+import { parsePlan } from '../../src/domain/workspaces/plan-json.ts';
+import { viewOf } from '../../src/domain/workspaces/plan-view.ts';
+import { CHUNK_STREAMS, ChunkCorrupt, decodeChunk, encodeChunk } from '../../src/lib/chunks/chunk.ts';
 import { SandboxRefused } from '../../src/runners/sandbox/errors.ts';
 import { encodeOrder } from '../../src/runners/sandbox/launcher-process.ts';
 import { ORDER_MAX_BYTES, parseReport } from '../../src/runners/sandbox/protocol.ts';
 import { readPlanFile } from '../../src/runners/terraform/plan-file.ts';
 import { parseState } from '../../src/runners/terraform/state-file.ts';
-import { planFile as planFileOf, resource as planned } from '../support/plan-bytes.ts';
+import { planFile as planFileOf, resource as planned } from '../support/attacks/plan-bytes.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { anyText, jsonOf, jsonTexts, texts } from './texts.ts';
 

@@ -1,13 +1,13 @@
 /** What strangers send to the ingress. */
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { EVENT_LIMITS, type NormalEvent, WEBHOOK_SOURCES, type WebhookSource } from '../../src/domain/event.ts';
+import { EVENT_LIMITS, type NormalEvent, WEBHOOK_SOURCES, type WebhookSource } from '../../src/domain/events/event.ts';
 import { oneLine } from '../../src/domain/one-line.ts';
-import { composePage, PUSH_DETAILS } from '../../src/domain/page.ts';
+import { composePage, PUSH_DETAILS } from '../../src/domain/notify/notification.ts';
 import { linkFormOf, linkVisitOf } from '../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../src/reaction/normalise/credentials.ts';
 import { checkJsonShape } from '../../src/reaction/normalise/json-shape.ts';
-import { multipartField } from '../../src/reaction/normalise/multipart.ts';
+import { multipartField } from '../../src/reaction/message/multipart.ts';
 import { NORMALISERS } from '../../src/reaction/normalise/normalise.ts';
 import { Unreadable } from '../../src/reaction/normalise/payload.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import * as fc from 'fast-check';
-import { allowsAddress, canonicalAddress, classifyAddress, parsePrefix } from '../../src/domain/address.ts';
-import { isSafeSubpath } from '../../src/domain/subpath.ts';
-import { gatherBody, gatherText, inputPlaces, sequenceNumber } from '../../src/faces/http/input.ts';
+import { allowsAddress, canonicalAddress, classifyAddress, parsePrefix } from '../../src/domain/netgroups/address.ts';
+import { isSafeSubpath } from '../../src/domain/sources/subpath.ts';
+import { gatherBody, gatherText, inputPlaces, sequenceNumber } from '../../src/faces/api/input.ts';
 import { parseBody } from '../../src/faces/http/json.ts';
-import { checkIdempotencyKey } from '../../src/operations/invoke.ts';
-import { parseInput } from '../../src/operations/parse.ts';
+import { checkIdempotencyKey } from '../../src/operations/core/invoke.ts';
+import { parseInput } from '../../src/operations/core/parse.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { readEndpointUrl } from '../../src/push/endpoint-url.ts';
 import { readTargetUrl } from '../../src/push/target-url.ts';
-import { checkGitRef, checkGitUrl } from '../../src/runners/checkout/git-url.ts';
+import { checkGitRef, checkGitUrl } from '../../src/runners/checkout/git/url.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { jsonOf, jsonTexts, texts } from './texts.ts';
 

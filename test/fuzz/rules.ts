@@ -1,17 +1,17 @@
 /** What operators write: rule files, conditions, policies, times, names. */
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { compileCel, parseCel } from '../../src/domain/cel.ts';
-import { CelRefused } from '../../src/domain/cel-refused.ts';
+import { compileCel, parseCel } from '../../src/domain/cel/cel.ts';
+import { CelRefused } from '../../src/domain/cel/refused.ts';
 import { formatDuration, parseDuration, requireDuration } from '../../src/domain/duration.ts';
-import type { EventFacts } from '../../src/domain/event.ts';
+import type { EventFacts } from '../../src/domain/events/event.ts';
 import { NAME } from '../../src/domain/name.ts';
-import { judge, lintPolicy } from '../../src/domain/policy.ts';
-import { compileCondition, storedCondition } from '../../src/domain/rule-condition.ts';
-import { readRuleFile } from '../../src/domain/rule-file.ts';
-import { timetableReader } from '../../src/domain/schedule.ts';
-import { formatToken, newSecret, parseToken } from '../../src/domain/token.ts';
-import { readYaml } from '../../src/domain/yaml-file.ts';
+import { judge, lintPolicy } from '../../src/domain/workspaces/policy.ts';
+import { compileCondition, storedCondition } from '../../src/domain/conditions/condition.ts';
+import { readRuleFile } from '../../src/domain/rules/file.ts';
+import { timetableReader } from '../../src/domain/schedules/schedule.ts';
+import { formatToken, newSecret, parseToken } from '../../src/domain/access/token.ts';
+import { readYaml } from '../../src/domain/yaml/file.ts';
 import { isId, newId } from '../../src/lib/id.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { pieces, texts } from './texts.ts';

@@ -1,7 +1,7 @@
 /** A target of the fuzz: values of one form, and what holds for each of them. */
 import * as fc from 'fast-check';
 import { Failure } from '../../src/domain/failure.ts';
-import { threadCpuMs } from '../support/loop-spans.ts';
+import { threadCpuMs } from '../support/measure/loop-spans.ts';
 
 /** What a check may take, in milliseconds of processor time: so much, and so much more for each character of the value. */
 export interface TimeBound {

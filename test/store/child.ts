@@ -5,16 +5,16 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
-import { testKeyring } from '../../src/lib/seal-for-tests.ts';
-import { claimJobs } from '../../src/store/claims.ts';
-import type { Engine } from '../../src/store/dialect.ts';
-import { holdLock, isLockHeld } from '../../src/store/instance-lock.ts';
-import { insertJob, listJobs } from '../../src/store/jobs.ts';
-import { migrate, readMigrations } from '../../src/store/migrate.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { testKeyring } from '../support/seal.ts';
+import { claimJobs } from '../../src/store/jobs/claims.ts';
+import type { Engine } from '../../src/store/engine/dialect.ts';
+import { holdLock, isLockHeld } from '../../src/store/engine/instance-lock.ts';
+import { insertJob, listJobs } from '../../src/store/jobs/jobs.ts';
+import { migrate, readMigrations } from '../../src/store/engine/migrate.ts';
+import { openPostgres } from '../../src/store/engine/postgres/postgres.ts';
+import { openSqlite } from '../../src/store/engine/sqlite/sqlite.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { entry, makeJob, type Location } from './kit.ts';
+import { entry, makeJob, type Location } from './engine-fixture.ts';
 
 export interface ChildInput {
   readonly location?: Location;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { ChildCommand, ChildInput } from './child.ts';
-import { temporaryDirectory } from './kit.ts';
+import { temporaryDirectory } from './engine-fixture.ts';
 
 const PROGRAM = join(import.meta.dirname, 'child.ts');
 

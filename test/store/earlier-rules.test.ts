@@ -1,15 +1,15 @@
 /** Rules that an earlier build stored: none is lost, and nothing that they no longer do is lost in silence. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import type { Action } from '../../src/domain/rule.ts';
-import { insertMute } from '../../src/store/mutes.ts';
-import { getJob } from '../../src/store/jobs.ts';
-import type { PageRow } from '../../src/store/schema.ts';
+import type { Action } from '../../src/domain/rules/rule.ts';
+import { insertMute } from '../../src/store/rules/mutes.ts';
+import { getJob } from '../../src/store/jobs/jobs.ts';
+import type { PageRow } from '../../src/store/schema/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Outcome, receive } from '../../src/reaction/receive.ts';
-import { addEarlierRule } from '../support/earlier-rule.ts';
-import { addRule, alert, reactionOf, WEBHOOK } from '../support/reaction-maker.ts';
-import { ENGINES, freshStore } from './kit.ts';
+import { addEarlierRule } from '../support/fixtures/earlier-rule.ts';
+import { addRule, alert, reactionOf, WEBHOOK } from '../support/fixtures/reaction.ts';
+import { ENGINES, freshStore } from './engine-fixture.ts';
 
 const DF = ['df', '-h', '${event.labels.mountpoint}'];
 

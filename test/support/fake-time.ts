@@ -1,7 +1,7 @@
 /** A daemon whose wall clock a story moves while it runs: libfaketime, which leaves the monotonic clock alone. */
 import { globSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SiteFlags } from './site.ts';
+import type { SiteFlags } from './fixtures/installation.ts';
 
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 /** In CI it is installed, and there a missing one is a failure. */

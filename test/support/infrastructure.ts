@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import type { Projected } from '../../src/operations/views.ts';
-import type { JobRow } from '../../src/store/schema.ts';
-import type { Site } from './site.ts';
+import type { Projected } from '../../src/operations/views/views.ts';
+import type { JobRow } from '../../src/store/schema/schema.ts';
+import type { Site } from './fixtures/installation.ts';
 
 export type PlanView = Projected<'approval.plan'>;
 

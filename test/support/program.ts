@@ -5,27 +5,27 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommandSpec } from '../../src/domain/command.ts';
-import type { JobEvent, RunOutcome } from '../../src/domain/job.ts';
-import { SCOPES, type Scope } from '../../src/domain/scope.ts';
-import { formatToken, newSecret } from '../../src/domain/token.ts';
-import { createHttpFace, type HttpFace, type HttpFaceOptions } from '../../src/faces/http/face.ts';
-import { encodeChunk } from '../../src/lib/chunk.ts';
+import type { CommandSpec } from '../../src/domain/commands/command.ts';
+import type { JobEvent, RunOutcome } from '../../src/domain/jobs/job.ts';
+import { SCOPES, type Scope } from '../../src/domain/access/scope.ts';
+import { formatToken, newSecret } from '../../src/domain/access/token.ts';
+import { createHttpFace, type HttpFace, type HttpFaceOptions } from '../../src/faces/api/face.ts';
+import { encodeChunk } from '../../src/lib/chunks/chunk.ts';
 import { type Clock, rfc3339, systemClock } from '../../src/lib/clock.ts';
-import { Followers } from '../../src/lib/followers.ts';
+import { Followers } from '../../src/lib/flow/followers.ts';
 import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
 import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
-import { Turns } from '../../src/lib/turns.ts';
-import { type Authenticator, createAuthenticator } from '../../src/operations/authenticate.ts';
-import type { Services } from '../../src/operations/services.ts';
-import { RuleBook } from '../../src/reaction/rule-book.ts';
-import { insertChunk, lastSeq } from '../../src/store/chunks.ts';
-import { claimJobs, fenceOf, finishJob } from '../../src/store/claims.ts';
-import { getJob, insertJob } from '../../src/store/jobs.ts';
+import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
+import { type Authenticator, createAuthenticator } from '../../src/operations/access/authenticate.ts';
+import type { Services } from '../../src/operations/core/services.ts';
+import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { insertChunk, lastSeq } from '../../src/store/jobs/chunks.ts';
+import { claimJobs, fenceOf, finishJob } from '../../src/store/jobs/claims.ts';
+import { getJob, insertJob } from '../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { insertToken, revokeToken } from '../../src/store/tokens.ts';
-import { freshDatabase } from './postgres.ts';
+import { insertToken, revokeToken } from '../../src/store/access/tokens.ts';
+import { freshDatabase } from './postgres/postgres.ts';
 
 /** What ends a program: a test's context, or anything that calls the steps itself. */
 export interface Ending {
@@ -128,7 +128,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
   const services = fakeServices({ store, seal, followers: base.followers, clock, authenticator, hasQueue: options.hasQueue ?? true, wake: () => (wakes += 1) });
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({
-    home: { store, services },
+    runtime: { store, services },
     authenticator,
     basePath: options.basePath ?? '',
     secureCookies: options.secureCookies ?? false,
@@ -216,7 +216,7 @@ function fakeServices({ store, seal, followers, clock, authenticator, hasQueue, 
       hooksFile: () => Promise.resolve(null),
       hookNames: () => Promise.resolve([]),
     },
-    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new RuleBook(store, clock), turns: new Turns(clock) },
+    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new CompiledRules(store, clock), turns: new TaskSlicer(clock) },
     approvalTtlMs: 3_600_000,
     linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
   };

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../src/domain/scope.ts';
+import type { Scope } from '../../src/domain/access/scope.ts';
 import { type Program, type ProgramOptions, startProgram } from './program.ts';
 
 export type Identity = Scope | 'nobody' | 'session';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { encodeFailure } from '../../src/operations/envelope.ts';
+import { encodeFailure } from '../../src/operations/core/envelope.ts';
 import { Failure, type FailureCode, failureRow } from '../../src/domain/failure.ts';
 
 export interface Seen {

@@ -1,11 +1,11 @@
 /** The command line in this process: a terminal whose streams, clock and program a test hands in and reads. */
 import { PassThrough, Writable } from 'node:stream';
-import type { Caller } from '../../src/domain/caller.ts';
-import { localCaller } from '../../src/domain/caller.ts';
+import type { Caller } from '../../src/domain/access/caller.ts';
+import { localCaller } from '../../src/domain/access/caller.ts';
 import { main } from '../../src/faces/cli/main.ts';
 import type { App, Terminal } from '../../src/faces/cli/terminal.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Home } from '../../src/operations/invoke.ts';
+import type { Runtime } from '../../src/operations/core/invoke.ts';
 
 export interface Ran {
   readonly exitCode: number;
@@ -65,9 +65,9 @@ export const NO_APP: App = {
   runMigrate: () => Promise.reject(new Error('this test has no store')),
 };
 
-/** Local mode on a home of the test's own. */
-export function appOf(home: Home, caller: Caller = localCaller('ana')): App {
-  return { ...NO_APP, openLocal: () => Promise.resolve({ home, caller, close: () => Promise.resolve() }) };
+/** Local mode on a runtime of the test's own. */
+export function appOf(runtime: Runtime, caller: Caller = localCaller('ana')): App {
+  return { ...NO_APP, openLocal: () => Promise.resolve({ runtime, caller, close: () => Promise.resolve() }) };
 }
 
 export async function svc(argv: readonly string[], given: Given = {}): Promise<Ran> {

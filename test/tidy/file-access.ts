@@ -9,34 +9,34 @@ const DOOR = 'src/runners/run-files/';
 
 /** Files of those folders that use paths all the same, and why no program of a run can lead them elsewhere. */
 export const PATH_USERS: Readonly<Record<string, string>> = {
-  'src/daemon/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
-  'src/daemon/rescue.ts':
+  'src/daemon/core/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
+  'src/daemon/jobs/rescue.ts':
     'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
-  'src/daemon/store-for-tests.ts': 'makes folders for tests',
+  'test/support/store/job-store.ts': 'makes folders for tests',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
   'src/runners/checkout/copy-tree.ts':
     'copies a tree into a new run directory before the first program of the run starts',
   'src/runners/checkout/erase.ts':
     'makes and removes entries of a folder of the service, addressed from its descriptor',
-  'src/runners/checkout/git.ts':
+  'src/runners/checkout/git/git.ts':
     'writes a checkout in the data directory, and adds up the sizes of what git wrote without opening a file',
-  'src/runners/checkout/git-place.ts': 'makes the folder of git before git is started, and never opens one afterwards',
-  'src/runners/checkout/git-tree.ts': 'writes a checkout in the data directory, which no run may write',
-  'src/runners/checkout/git-access.ts':
+  'src/runners/checkout/git/place.ts': 'makes the folder of git before git is started, and never opens one afterwards',
+  'src/runners/checkout/git/tree.ts': 'writes a checkout in the data directory, which no run may write',
+  'src/runners/checkout/git/access.ts':
     'looks for programs and for files of the account that git needs, outside of runs',
-  'src/runners/checkout/git-objects.ts':
+  'src/runners/checkout/git/objects.ts':
     'reads and writes a fetched repository in the data directory, which no run may write',
   'src/runners/checkout/hooks-file.ts':
     'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/process/process-table.ts': 'reads /proc',
-  'src/runners/process/told.ts': 'works in a folder beside the run directory, which no run may write',
-  'src/runners/sandbox/landlock.ts': 'opens the paths of a policy: the system, and run directories themselves',
+  'src/runners/process/term-once.ts': 'works in a folder beside the run directory, which no run may write',
+  'src/runners/sandbox/kernel/landlock.ts': 'opens the paths of a policy: the system, and run directories themselves',
   'src/runners/sandbox/launcher.ts': 'runs before the program of the run, and looks for that program',
   'src/runners/sandbox/launcher-process.ts': 'opens the output pipes of a launcher below /proc',
   'src/runners/sandbox/lean.ts': 'reads the memory map of its own process',
-  'src/runners/sandbox/privileges.ts': 'reads /proc of its own process',
+  'src/runners/sandbox/kernel/privileges.ts': 'reads /proc of its own process',
   'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',
 };
 

@@ -28,10 +28,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   config: { may: BASE, why: 'config reads the settings before anything else is there.' },
   store: { may: BASE, why: LEAF_WHY },
   runners: { may: BASE, why: LEAF_WHY },
-  probes: { may: BASE, why: LEAF_WHY },
-  push: { may: BASE, why: LEAF_WHY },
+  dial: { may: BASE, why: LEAF_WHY },
+  probes: { may: [...BASE, 'dial'], why: LEAF_WHY },
+  push: { may: [...BASE, 'dial'], why: LEAF_WHY },
+  jobs: {
+    may: [...BASE, 'store'],
+    why: 'jobs says how a job is asked for, whoever asks: it is below reaction and operations.',
+  },
   reaction: {
-    may: [...BASE, 'config', 'store'],
+    may: [...BASE, 'config', 'store', 'jobs'],
     why: 'reaction decides on events and writes the outcome; what it starts, it starts by a row in the store.',
   },
   doctor: {
@@ -39,7 +44,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     why: 'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the examination.',
   },
   operations: {
-    may: [...BASE, 'config', 'store', 'probes', 'push', 'reaction', 'doctor'],
+    may: [...BASE, 'config', 'store', 'dial', 'probes', 'push', 'jobs', 'reaction', 'doctor'],
     why: 'An operation only enqueues: it never runs a job itself, and it does not know through which face it was called.',
   },
   faces: {
@@ -47,7 +52,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     why: 'A face reaches the store only through an operation, because scope is checked there.',
   },
   daemon: {
-    may: [...BASE, 'config', 'store', 'runners', 'probes', 'push', 'reaction', 'doctor', 'operations'],
+    may: [...BASE, 'config', 'store', 'runners', 'dial', 'probes', 'push', 'jobs', 'reaction', 'doctor', 'operations'],
     why: 'The loops of the daemon stand apart from the faces: both are started by app.ts.',
   },
 };

@@ -126,7 +126,7 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
         "const fs = await import('node:fs');",
       ),
       ...at('src/runners/playbook/a.ts', "import * as fs from 'fs';", "export { rm } from 'fs/promises';"),
-      ...at('src/daemon/states.ts', "import { readFileSync } from 'node:fs';", "const fs = require('fs');"),
+      ...at('src/daemon/workspaces/states.ts', "import { readFileSync } from 'node:fs';", "const fs = require('fs');"),
     ],
     good: [
       ...at('src/runners/run-files/folder.ts', "import { open } from 'node:fs/promises';"),

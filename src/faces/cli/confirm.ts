@@ -1,11 +1,11 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Projected } from '../../operations/views.ts';
-import { readData } from './client.ts';
-import type { Session } from './session.ts';
-import type { Fields } from './arguments.ts';
-import { inline } from './text/safe.ts';
-import { type OperationCall, operationVerb, TREE } from './tree.ts';
-import { UsageFailure } from './usage.ts';
+import type { Projected } from '../../operations/views/views.ts';
+import { readData } from './connection/client.ts';
+import type { Session } from './connection/session.ts';
+import type { Fields } from './syntax/arguments.ts';
+import { inline } from '../text/safe.ts';
+import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
+import { UsageFailure } from './syntax/usage.ts';
 
 /** What a person is asked, and whether an answer lets it go on. */
 interface Question {

@@ -1,6 +1,6 @@
-import { FLAGS_TOPIC } from './arguments.ts';
+import { FLAGS_TOPIC } from './syntax/arguments.ts';
 import { GROUPS, NOUN_GROUPS } from './programs.ts';
-import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './tree.ts';
+import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
 
 /** Help for the whole, a noun, or a verb. Ends with a line end; null where there is no such topic. */
 export function help(tree: Tree, topic: string): string | null {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts';
-import { encode, encodeFailure } from '../../operations/envelope.ts';
-import type { Home } from '../../operations/invoke.ts';
+import { encode, encodeFailure } from '../../operations/core/envelope.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
 import { appOf, hurriedClock, svc } from '../../../test/support/terminal.ts';
 import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
 
@@ -13,15 +13,15 @@ const ID = 'job_01m7yd4zyke00anp2z332d2j5p';
 const TOKEN = { SVC_TOKEN: 'svc_test' };
 const CODES = Object.keys(FAILURES) as FailureCode[];
 
-/** A home whose doctor fails with `code`: a failure from within an operation. */
-function failingHome(code: FailureCode): Home {
-  return { store: {}, services: { doctor: () => Promise.reject(new Failure(code, 'It is so.')) } } as unknown as Home;
+/** A runtime whose doctor fails with `code`: a failure from within an operation. */
+function failingRuntime(code: FailureCode): Runtime {
+  return { store: {}, services: { doctor: () => Promise.reject(new Failure(code, 'It is so.')) } } as unknown as Runtime;
 }
 
 for (const code of CODES) {
   test(`${code}: ends with its exit code and its envelope on standard output, locally and remotely with the same bytes`, async (t) => {
     const server = await standIn(t, (_, response) => sendFailure(response, code));
-    const local = await svc(['doctor', '--output', 'json'], { app: appOf(failingHome(code)) });
+    const local = await svc(['doctor', '--output', 'json'], { app: appOf(failingRuntime(code)) });
     const remote = await svc(['doctor', '--output', 'json', '--remote', server.url], { env: TOKEN });
     assert.deepEqual(local, { exitCode: FAILURES[code].exit, stdout: encodeFailure(new Failure(code, 'It is so.')), stderr: '' });
     assert.deepEqual({ exitCode: remote.exitCode, stdout: remote.stdout }, { exitCode: local.exitCode, stdout: local.stdout });
@@ -29,7 +29,7 @@ for (const code of CODES) {
 
   test(`${code}: is told with its hint on standard error in text mode, locally and remotely`, async (t) => {
     const server = await standIn(t, (_, response) => sendFailure(response, code));
-    const local = await svc(['doctor'], { app: appOf(failingHome(code)) });
+    const local = await svc(['doctor'], { app: appOf(failingRuntime(code)) });
     const remote = await svc(['doctor', '--remote', server.url], { env: TOKEN });
     assert.deepEqual(local, { exitCode: FAILURES[code].exit, stdout: '', stderr: `Error: It is so.\nHint: ${FAILURES[code].hint}\n` });
     assert.equal(remote.exitCode, local.exitCode);
@@ -218,8 +218,8 @@ test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; el
 
 test('a token that is made stands alone on standard output, and the words about it beside it', async () => {
   const data = { id: 'tok_1', name: 'ci', scope: 'operator', expires_at: null, token: 'svc_tok_secret' };
-  const home = { store: { write: () => Promise.resolve({ shape: 'body', status: 200, kind: 'token.created', body: encode('token.created', data), data }) }, services: { hashToken: () => Promise.resolve('h') } } as unknown as Home;
-  const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(home) });
+  const runtime = { store: { write: () => Promise.resolve({ shape: 'body', status: 200, kind: 'token.created', body: encode('token.created', data), data }) }, services: { hashToken: () => Promise.resolve('h') } } as unknown as Runtime;
+  const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(runtime) });
   assert.equal(made.stdout, 'svc_tok_secret\n');
   assert.match(made.stderr, /^Token ci, scope operator, good until it is revoked\. It is shown this once:\n$/);
 });

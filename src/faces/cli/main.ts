@@ -1,12 +1,12 @@
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
-import { readArguments, type Request } from './arguments.ts';
-import { type Client, exitCodeOf, ToldFailure } from './client.ts';
-import { guessOutput, type Options, readOptions, readToken } from './options.ts';
-import { noRoute, requireRoute } from './remote-request.ts';
-import type { Session } from './session.ts';
+import { readArguments, type Request } from './syntax/arguments.ts';
+import { type Client, exitCodeOf, ToldFailure } from './connection/client.ts';
+import { guessOutput, type Options, readOptions, readToken } from './syntax/options.ts';
+import { noRoute, requireRoute } from './connection/remote-request.ts';
+import type { Session } from './connection/session.ts';
 import { type Output, type Terminal, write } from './terminal.ts';
-import { TREE } from './tree.ts';
-import { UsageFailure } from './usage.ts';
+import { TREE } from './syntax/tree.ts';
+import { UsageFailure } from './syntax/usage.ts';
 
 /** Carries out one command line. Resolves to the exit code; whatever goes wrong was told by then. Never throws. */
 export async function main(terminal: Terminal): Promise<number> {
@@ -53,12 +53,12 @@ async function run(
 async function openClient(terminal: Terminal, flags: Session['flags'], { remote: baseUrl }: Options): Promise<Client> {
   if (baseUrl === null) {
     const [{ LocalClient }, { readSettings }] = await Promise.all([
-      import('./local.ts'),
+      import('./connection/local.ts'),
       import('../../config/settings.ts'),
     ]);
     return new LocalClient(readSettings(flags, terminal.env), () => terminal.app());
   }
-  const { RemoteClient } = await import('./remote.ts');
+  const { RemoteClient } = await import('./connection/remote.ts');
   const say = (text: string): void => void terminal.stderr.write(`${text}\n`);
   return new RemoteClient({ baseUrl, token: await readToken(flags, terminal), clock: terminal.clock, say });
 }
@@ -70,10 +70,10 @@ async function tell(terminal: Terminal, output: Output, error: unknown, request:
     terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   const failure = asFailure(error);
   if (output === 'json') {
-    const { encodeFailure } = await import('../../operations/envelope.ts');
+    const { encodeFailure } = await import('../../operations/core/envelope.ts');
     await write(terminal.stdout, failure instanceof ToldFailure ? failure.body : encodeFailure(failure));
   } else {
-    const [{ line }, { staleHint }] = await Promise.all([import('./text/safe.ts'), import('./stale-hint.ts')]);
+    const [{ line }, { staleHint }] = await Promise.all([import('../text/safe.ts'), import('./stale-hint.ts')]);
     const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure);
     await write(terminal.stderr, line(`Error: ${await messageOf(failure, request)}`) + line(`Hint: ${hint}`));
   }
@@ -83,7 +83,7 @@ async function tell(terminal: Terminal, output: Output, error: unknown, request:
 /** For people the field is the flag that they typed; in JSON mode the bytes are those of every face. */
 async function messageOf(failure: Failure, request: Request | null): Promise<string> {
   if (failure instanceof UsageFailure || request?.ask !== 'run') return failure.message;
-  return (await import('./field-names.ts')).inWordsOf(request.verb, failure.message);
+  return (await import('./syntax/field-names.ts')).inWordsOf(request.verb, failure.message);
 }
 
 function hintOf(failure: Failure): string {

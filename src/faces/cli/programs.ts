@@ -1,5 +1,5 @@
-import type { CliFace } from '../../operations/operation.ts';
-import type { Flag, Verb } from './tree.ts';
+import type { CliFace } from '../../operations/core/operation.ts';
+import type { Flag, Verb } from './syntax/tree.ts';
 
 /** What each first word of a command is about, in the order of the help. */
 export const NOUNS: Readonly<Record<string, string>> = {

@@ -1,21 +1,21 @@
 import { Failure } from '../../domain/failure.ts';
-import { readData } from './client.ts';
+import { readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
-import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow.ts';
-import { type Session, show } from './session.ts';
-import { type OperationCall, operationVerb, TREE } from './tree.ts';
+import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
+import { type Session, show } from './connection/session.ts';
+import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
 
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(session: Session, call: OperationCall): Promise<number> {
   const { flags, client, options } = session;
   await requireConfirmation(session, call);
-  if (call.operation === 'approval.watch') return (await import('./watch.ts')).watchApprovals(session, call);
+  if (call.operation === 'approval.watch') return (await import('./follow/watch.ts')).watchApprovals(session, call);
   if (call.effect === 'stream') return tail(session);
-  if (call.until === 'ended') return (await import('./job-wait.ts')).jobWait(session);
+  if (call.until === 'ended') return (await import('./follow/job-wait.ts')).jobWait(session);
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (flags['wait'] !== undefined)
-    return (await import('./run-wait.ts')).waitForRun(session, call, await readData(called));
+    return (await import('./follow/run-wait.ts')).waitForRun(session, call, await readData(called));
   await show(session, called);
   if (call.operation === 'event.get') await showTrace(session);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
@@ -29,9 +29,9 @@ async function fieldsOf(session: Session, { operation }: OperationCall): Promise
   const fileField = session.verb.flags.find(
     ({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields,
   )?.field;
-  if (fileField !== undefined) return (await import('./value-input.ts')).withFile(session, fileField);
+  if (fileField !== undefined) return (await import('./syntax/value-input.ts')).withFile(session, fileField);
   if (!session.verb.flags.some(({ name, field }) => name === 'file' && field === undefined)) return session.fields;
-  const { VALUE_INPUTS, withValue } = await import('./value-input.ts');
+  const { VALUE_INPUTS, withValue } = await import('./syntax/value-input.ts');
   const input = VALUE_INPUTS[operation];
   return input === undefined ? session.fields : withValue(session, input);
 }

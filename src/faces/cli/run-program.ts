@@ -1,10 +1,10 @@
 import { readSettings } from '../../config/settings.ts';
-import { encode } from '../../operations/envelope.ts';
+import { encode } from '../../operations/core/envelope.ts';
 import { isShell } from './completion.ts';
-import type { Session } from './session.ts';
+import type { Session } from './connection/session.ts';
 import { type ProgramIo, write } from './terminal.ts';
-import { type ProgramName, TREE } from './tree.ts';
-import { UsageFailure } from './usage.ts';
+import { type ProgramName, TREE } from './syntax/tree.ts';
+import { UsageFailure } from './syntax/usage.ts';
 
 /** These ask no server and open no store by themselves. */
 export type ProgramSession = Omit<Session, 'client'>;
@@ -25,7 +25,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     );
   },
   commands: async (session) => {
-    const { commandLines, commandTree } = await import('./command-tree.ts');
+    const { commandLines, commandTree } = await import('./syntax/command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));
   },
   completion: async (session) => {

@@ -1,9 +1,9 @@
 import type { Failure } from '../../domain/failure.ts';
-import type { Projected } from '../../operations/views.ts';
-import type { Request } from './arguments.ts';
-import { ToldFailure } from './client.ts';
-import { placeFlags } from './session.ts';
-import { movedBy } from './text/stale.ts';
+import type { Projected } from '../../operations/views/views.ts';
+import type { Request } from './syntax/arguments.ts';
+import { ToldFailure } from './connection/client.ts';
+import { placeFlags } from './connection/session.ts';
+import { movedBy } from './display/stale.ts';
 
 type Stale = NonNullable<Projected<'approval.get'>['stale']>;
 

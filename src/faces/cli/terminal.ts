@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Environment, Settings } from '../../config/settings.ts';
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Home } from '../../operations/invoke.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
 
 /** What `src/app.ts` builds. The command line is handed it, because a face must not know what stands behind it. */
 export interface App {
-  openLocal(settings: Settings): Promise<LocalHome>;
+  openLocal(settings: Settings): Promise<LocalRuntime>;
   /**
    * Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date.
    */
@@ -15,8 +15,8 @@ export interface App {
   runMigrate(settings: Settings): Promise<{ readonly from: number; readonly to: number }>;
 }
 
-export interface LocalHome {
-  readonly home: Home;
+export interface LocalRuntime {
+  readonly runtime: Runtime;
   readonly caller: Caller;
   close(): Promise<void>;
 }

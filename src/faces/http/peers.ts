@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { type AddressSet, addressSet, allowsAddress, canonicalAddress, customerPrefix } from '../../domain/address.ts';
-import { plainAddress } from '../../domain/netgroup.ts';
+import {
+  type AddressSet,
+  addressSet,
+  allowsAddress,
+  canonicalAddress,
+  customerPrefix,
+} from '../../domain/netgroups/address.ts';
+import { plainAddress } from '../../domain/netgroups/netgroup.ts';
 
 /** Addresses read of one X-Forwarded-For, from its end: far more than proxies stand in a row. */
 const FORWARDED_ADDRESSES_MAX = 16;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { encodeFailure } from '../../operations/envelope.ts';
+import { encodeFailure } from '../../operations/core/envelope.ts';
 import { ClientGone, hasBody } from './body.ts';
 import { type HeaderList, JSON_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import { isIP } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { encodeFailure } from '../../operations/envelope.ts';
+import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { limitWorkOfConnections } from './connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';

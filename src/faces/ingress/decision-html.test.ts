@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { JOB_KINDS } from '../../domain/job.ts';
-import type { Asked, DecisionPage } from '../../operations/decision-page.ts';
+import { JOB_KINDS } from '../../domain/jobs/job.ts';
+import type { Asked, DecisionPage } from '../../operations/approvals/decision-page.ts';
 import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 14, 6);

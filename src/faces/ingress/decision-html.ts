@@ -1,11 +1,11 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without a script and without another request. */
 import { hash } from 'node:crypto';
-import type { Decision } from '../../domain/approval.ts';
-import type { JobKind } from '../../domain/job.ts';
-import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/decision-page.ts';
-import { inline } from '../cli/text/safe.ts';
+import type { Decision } from '../../domain/approvals/approval.ts';
+import type { JobKind } from '../../domain/jobs/job.ts';
+import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
+import { inline } from '../text/safe.ts';
 import { type HeaderList, pageHeaders } from '../http/headers.ts';
-import { html, Html } from '../web/html.ts';
+import { html, Html } from '../html/html.ts';
 import { clockTime, timeLeft } from './decision-times.ts';
 
 /** Addresses of what is destroyed that the page lists; the rest is a number. */

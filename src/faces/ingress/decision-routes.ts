@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
-import { decideByLink, visitLink, type DecisionPage, type LinkVisit } from '../../operations/decision-page.ts';
-import type { Home } from '../../operations/invoke.ts';
+import {
+  decideByLink,
+  visitLink,
+  type DecisionPage,
+  type LinkVisit,
+} from '../../operations/approvals/decision-page.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
 import { ClientGone, hasBody, readBody } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
@@ -14,11 +19,11 @@ const FORM_MAX_BYTES = 9_216;
 
 /** `/approval/{id}/{approve|reject}?token=…`: a GET shows what is asked, and only a POST decides. */
 export class DecisionRoutes {
-  readonly #home: Home;
+  readonly #runtime: Runtime;
   readonly #sender: Sender;
 
-  constructor(home: Home, sender: Sender) {
-    this.#home = home;
+  constructor(runtime: Runtime, sender: Sender) {
+    this.#runtime = runtime;
     this.#sender = sender;
   }
 
@@ -30,9 +35,9 @@ export class DecisionRoutes {
     try {
       const isPost = method === 'POST';
       const page = isPost
-        ? await decideByLink(this.#home, visit, await readFields(exchange.request))
-        : await visitLink(this.#home, visit);
-      this.#send(exchange, statusOf(page, isPost), decisionHtml(page, this.#home.services.server.hostname));
+        ? await decideByLink(this.#runtime, visit, await readFields(exchange.request))
+        : await visitLink(this.#runtime, visit);
+      this.#send(exchange, statusOf(page, isPost), decisionHtml(page, this.#runtime.services.server.hostname));
     } catch (error) {
       this.#fail(exchange, error);
     }

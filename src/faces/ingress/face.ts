@@ -1,16 +1,16 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Home } from '../../operations/invoke.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
 import { Peers } from '../http/peers.ts';
 import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
 import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
 import { DecisionRoutes } from './decision-routes.ts';
 import { type HookLimits, HookRoutes } from './hook-routes.ts';
-import { MessageReader, type ReaderLimits } from '../../reaction/normalise/message-reader.ts';
+import { MessageReader, type ReaderLimits } from '../../reaction/message/message-reader.ts';
 
 export interface IngressFaceOptions {
-  readonly home: Home;
+  readonly runtime: Runtime;
   readonly log: FaceLog;
   readonly clock?: Clock;
   /** Who is behind a connection; by default no proxy is trusted. */
@@ -30,9 +30,9 @@ export interface IngressFace {
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
 export function createIngressFace({
-  home,
+  runtime,
   log,
-  clock = home.services.clock,
+  clock = runtime.services.clock,
   peers = new Peers(),
   limits: given,
   hookLimits,
@@ -40,9 +40,9 @@ export function createIngressFace({
 }: IngressFaceOptions): IngressFace {
   const limits = { ...HTTP_LIMITS, ...given };
   const sender = new Sender(limits, clock, log, peers);
-  const decisions = new DecisionRoutes(home, sender);
-  const reader = new MessageReader(clock, home.services.reaction.turns, readerLimits);
-  const hooks = new HookRoutes(home, sender, peers, reader, hookLimits);
+  const decisions = new DecisionRoutes(runtime, sender);
+  const reader = new MessageReader(clock, runtime.services.reaction.turns, readerLimits);
+  const hooks = new HookRoutes(runtime, sender, peers, reader, hookLimits);
   const server = createLimitedServer(limits, peers, (request, response) => void route({ request, response }));
   let closed: Promise<void> | null = null;
   return {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
-import { encode } from '../../operations/envelope.ts';
+import { encode } from '../../operations/core/envelope.ts';
 import {
   type Accepted,
   type Hook,
@@ -10,12 +10,12 @@ import {
   refuseMessage,
   type WebhookRow,
   webhookFinder,
-} from '../../operations/hooks-in.ts';
-import { refusalOf, RefusalNoter } from '../../operations/hook-refusals.ts';
-import { checkSignature } from '../../operations/hook-signature.ts';
-import type { Home } from '../../operations/invoke.ts';
-import { VIEWS } from '../../operations/views.ts';
-import type { MessageReader } from '../../reaction/normalise/message-reader.ts';
+} from '../../operations/events/hooks-in.ts';
+import { refusalOf, RefusalNoter } from '../../operations/events/hook-refusals.ts';
+import { checkSignature } from '../../operations/events/hook-signature.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
+import { VIEWS } from '../../operations/views/views.ts';
+import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { Unreadable } from '../../reaction/normalise/payload.ts';
 import { hasBody, readBody } from '../http/body.ts';
 import { JSON_HEADERS } from '../http/headers.ts';
@@ -71,7 +71,7 @@ export const HOOK_LIMITS: HookLimits = {
 
 /** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
 export class HookRoutes {
-  readonly #home: Home;
+  readonly #runtime: Runtime;
   readonly #find: ReturnType<typeof webhookFinder>;
   readonly #take: ReturnType<typeof messageTaker>;
   readonly #refused: RefusalNoter;
@@ -82,11 +82,11 @@ export class HookRoutes {
   readonly #events: SharedRoom;
   readonly #bodies: SharedRoom;
 
-  constructor(home: Home, sender: Sender, peers: Peers, reader: MessageReader, limits: HookLimits = HOOK_LIMITS) {
-    this.#home = home;
-    this.#find = webhookFinder(home);
-    this.#take = messageTaker(home);
-    this.#refused = new RefusalNoter(home.store);
+  constructor(runtime: Runtime, sender: Sender, peers: Peers, reader: MessageReader, limits: HookLimits = HOOK_LIMITS) {
+    this.#runtime = runtime;
+    this.#find = webhookFinder(runtime);
+    this.#take = messageTaker(runtime);
+    this.#refused = new RefusalNoter(runtime.store);
     this.#sender = sender;
     this.#peers = peers;
     this.#reader = reader;
@@ -131,7 +131,7 @@ export class HookRoutes {
     const peer = this.#peers.of(request).address;
     if (!hasBody(request)) return this.#takeMessage(row, request, { peer, query, bytes: NOTHING });
     const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
-    if (encoding !== 'identity') return refuseMessage(this.#home, { row, signature: null }, peer, COMPRESSED);
+    if (encoding !== 'identity') return refuseMessage(this.#runtime, { row, signature: null }, peer, COMPRESSED);
     const { messageBytes } = this.#limits;
     const bytes = length === undefined ? UNKNOWN_LENGTH_BYTES : Math.min(Number(length), messageBytes);
     // Held until the message is done: its events take as much memory as its body.
@@ -147,7 +147,7 @@ export class HookRoutes {
     { peer, query, bytes }: Omit<Message, 'contentType'>,
   ): Promise<Accepted> {
     const { length } = bytes;
-    const signature = await checkSignature(this.#home, row, request.headers, bytes);
+    const signature = await checkSignature(this.#runtime, row, request.headers, bytes);
     const hook: Hook = { row, signature };
     // Only the body is signed.
     const message = {
@@ -162,7 +162,7 @@ export class HookRoutes {
       row.hash,
       Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX),
       async (_resize, correct) => {
-        const normalised = await readMessage(this.#home, this.#reader, hook, message);
+        const normalised = await readMessage(this.#runtime, this.#reader, hook, message);
         correct(normalised.events.length + normalised.problems.length);
         return this.#take(hook, normalised, peer);
       },
@@ -182,7 +182,7 @@ export class HookRoutes {
       return await readBody(request, messageBytes, grown);
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'invalid_argument') throw error;
-      return refuseMessage(this.#home, { row, signature: null }, peer, new Unreadable(error.message, 'too_large'));
+      return refuseMessage(this.#runtime, { row, signature: null }, peer, new Unreadable(error.message, 'too_large'));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type HeaderList, pageHeaders } from '../http/headers.ts';
-import { html, Html } from './html.ts';
+import { html, Html } from '../html/html.ts';
 
 /**
  * The whole style, in the page itself: a page before the sign-in may ask for nothing else. It fits 360 px, and

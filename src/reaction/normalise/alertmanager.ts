@@ -1,4 +1,4 @@
-import type { EventStatus, NormalEvent, WebhookSource } from '../../domain/event.ts';
+import type { EventStatus, NormalEvent, WebhookSource } from '../../domain/events/event.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said } from './make-event.ts';
 import {

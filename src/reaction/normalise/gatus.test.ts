@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalise, refusal } from './payloads-for-tests.ts';
+import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 
 /** The snippet of docs/how-to/receive-alerts.md, as Gatus fills it in: only the quotes of the errors are escaped. */
 function filled(values: { status: string; description?: string; errors?: string; name?: string }): string {

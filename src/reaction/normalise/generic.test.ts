@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EVENT_LIMITS, WEBHOOK_SOURCES } from '../../domain/event.ts';
-import { normalise, refusal } from './payloads-for-tests.ts';
+import { EVENT_LIMITS, WEBHOOK_SOURCES } from '../../domain/events/event.ts';
+import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 
 const DISK = {
   name: 'DiskFull',

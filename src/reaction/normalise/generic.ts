@@ -1,4 +1,4 @@
-import type { WebhookSource } from '../../domain/event.ts';
+import type { WebhookSource } from '../../domain/events/event.ts';
 import { makeEvent, said } from './make-event.ts';
 import {
   type Fields,

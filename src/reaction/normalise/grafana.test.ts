@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalise } from './payloads-for-tests.ts';
+import { normalise } from '../../../test/support/events/payloads.ts';
 
 const ALERT = {
   status: 'firing',

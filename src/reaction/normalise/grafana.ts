@@ -1,4 +1,4 @@
-import type { NormalEvent } from '../../domain/event.ts';
+import type { NormalEvent } from '../../domain/events/event.ts';
 import { alertGroup } from './alertmanager.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said } from './make-event.ts';

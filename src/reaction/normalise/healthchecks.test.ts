@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalise, refusal } from './payloads-for-tests.ts';
+import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 
 const SIMPLE = {
   source: 'healthchecks',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { EVENT_LIMITS } from '../../domain/event.ts';
+import { EVENT_LIMITS } from '../../domain/events/event.ts';
 import { isCredentialName, withoutCredentials } from './credentials.ts';
-import { normalise, refusal } from './payloads-for-tests.ts';
+import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 
 test('Labels and annotations have bounds, and an annotation says what was left out', () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`l${n}`, 'v']));

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { EVENT_LIMITS, type EventStatus, type NormalEvent, type WebhookSource } from '../../domain/event.ts';
+import { EVENT_LIMITS, type EventStatus, type NormalEvent, type WebhookSource } from '../../domain/events/event.ts';
 import { isCredentialName, withoutCredentials } from './credentials.ts';
 import type { Fields } from './payload.ts';
 import { severityOf } from './status.ts';

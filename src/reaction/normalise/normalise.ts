@@ -1,4 +1,4 @@
-import type { WebhookSource } from '../../domain/event.ts';
+import type { WebhookSource } from '../../domain/events/event.ts';
 import { alertmanager } from './alertmanager.ts';
 import { gatus } from './gatus.ts';
 import { generic } from './generic.ts';

@@ -1,5 +1,5 @@
-import type { NormalEvent } from '../../domain/event.ts';
-import type { MessageRefusal } from '../../domain/message-refusal.ts';
+import type { NormalEvent } from '../../domain/events/event.ts';
+import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import { checkJsonShape } from './json-shape.ts';
 
 /** What a sender sent, as it came. */

@@ -1,4 +1,4 @@
-import type { EventStatus } from '../../domain/event.ts';
+import type { EventStatus } from '../../domain/events/event.ts';
 
 /** What senders call a thing that is wrong, or that has ended; a word that stands nowhere here is neither. */
 const STATUS_WORDS: Readonly<Record<string, EventStatus>> = Object.assign(

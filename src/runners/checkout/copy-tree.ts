@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { AccountIds } from '../../domain/account.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { giveEntry, giveFile, ownerOf } from '../run-files/owner.ts';
 import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';

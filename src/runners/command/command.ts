@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../domain/command.ts';
+import type { CommandSpec } from '../../domain/commands/command.ts';
 import { outcomeOf, type Runner } from '../runner.ts';
 
 /** Ports that every command may reach: OpenSSH. */

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
-import { decodeChunk } from '../../lib/chunk.ts';
+import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { LINE_LIMIT_BYTES } from './lines.ts';
 import { RecorderFenced } from './recorder.ts';
-import { setUp, settle } from './testing.ts';
+import { setUp, settle } from '../../../test/support/output/recording.ts';
 
 void test('T55: a secret does not reach the store from a stream, a system line or progress, however it is cut', async () => {
   const secret = 'hunter2-is-long';

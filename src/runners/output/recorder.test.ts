@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
-import { setUp, settle } from './testing.ts';
+import { setUp, settle } from '../../../test/support/output/recording.ts';
 
 function endless(line: string, onRead: (bytes: number) => void): Readable {
   const block = Buffer.from(line.repeat(Math.ceil(65_536 / line.length)));

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { JobProgress } from '../../domain/job.ts';
-import { type HiddenFolders, pathForms } from '../../domain/path-mask.ts';
-import type { Redactor } from '../../domain/pattern-replacer.ts';
-import { compileSecrets, createRedactor, redactText, type SecretPatterns } from '../../domain/redaction.ts';
+import type { JobProgress } from '../../domain/jobs/job.ts';
+import { type HiddenFolders, pathForms } from '../../domain/secrets/path-mask.ts';
+import type { Redactor } from '../../domain/secrets/pattern-replacer.ts';
+import { compileSecrets, createRedactor, redactText, type SecretPatterns } from '../../domain/secrets/redaction.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';

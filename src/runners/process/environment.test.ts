@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { isRefusedVariable } from '../../domain/variable.ts';
+import { isRefusedVariable } from '../../domain/secrets/variable.ts';
 import { childEnvironment } from './environment.ts';
 
 const HOSTILE = [

@@ -1,4 +1,4 @@
-import { isRefusedVariable } from '../../domain/variable.ts';
+import { isRefusedVariable } from '../../domain/secrets/variable.ts';
 import { userName } from '../../lib/user-name.ts';
 
 /** Carries the job's id into every process of its tree, so that each can be found again. */

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import { unlinkIn } from '../run-files/unlink-in.ts';
 import { giveBackText, startLean } from '../sandbox/lean.ts';
-import { openSystemCalls } from '../sandbox/system-call.ts';
+import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
 import { HeldOutput } from './held-output.ts';
 import { endTree, GRACE_DEFAULT_MS } from './tree.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { nextTurn } from '../../lib/turns.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 
 /** One line of the system's process table. */
 export interface ProcessEntry {

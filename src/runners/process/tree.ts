@@ -1,6 +1,6 @@
 import { pause, type Clock } from '../../lib/clock.ts';
 import { JOB_ID_VARIABLE } from './environment.ts';
-import { Told } from './told.ts';
+import { Told } from './term-once.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 
 /** The first process of a job, as it was recorded when it started. */

@@ -1,5 +1,5 @@
 import { fchownSync, lchownSync, lstatSync } from 'node:fs';
-import type { AccountIds } from '../../domain/account.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 
 /**
  * Who owns `folder`, which is a run directory or lies in one; null where that is this process itself. What the service

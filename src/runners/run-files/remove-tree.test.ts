@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Attacker, startAttacker } from '../../../test/support/exchange-attacker.ts';
+import { type Attacker, startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { makeRunDir, removeRunDir } from '../run-dir.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
-import { CALL_NUMBERS } from './call-numbers.ts';
+import { CALL_NUMBERS } from './kernel/call-numbers.ts';
 import { SandboxRefused } from './errors.ts';
 import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
 

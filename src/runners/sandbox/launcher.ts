@@ -1,6 +1,6 @@
 import fs from 'node:fs';
-import type { AccountIds } from '../../domain/account.ts';
-import { Ruleset, LANDLOCK_ABI_NEEDED, LANDLOCK_ABI_OF_NAMED_SOCKETS, landlockAbi } from './landlock.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
+import { Ruleset, LANDLOCK_ABI_NEEDED, LANDLOCK_ABI_OF_NAMED_SOCKETS, landlockAbi } from './kernel/landlock.ts';
 import { giveBackText, startLean } from './lean.ts';
 import {
   becomeAccount,
@@ -10,12 +10,12 @@ import {
   forbidNewPrivileges,
   installFilter,
   limitResources,
-} from './privileges.ts';
+} from './kernel/privileges.ts';
 import type { LaunchOrder, LaunchProblem, LauncherReport } from './protocol.ts';
 import { CONTROL_FD, ORDER_MAX_BYTES, exitCodeOf } from './protocol.ts';
-import { seccompProgram } from './seccomp.ts';
-import type { SystemCalls } from './system-call.ts';
-import { cString, cStrings, openSystemCalls } from './system-call.ts';
+import { seccompProgram } from './kernel/seccomp.ts';
+import type { SystemCalls } from './kernel/system-call.ts';
+import { cString, cStrings, openSystemCalls } from './kernel/system-call.ts';
 
 /**
  * A stand-alone program that starts one tool. It prepares all that takes time, says that it is ready, and waits for its

@@ -255,7 +255,7 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
   it('lets a launcher run without anything of the daemon’s environment', async () => {
     const program = `
       import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../lib/clock.ts'))};
+      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};
       import { readFileSync } from 'node:fs';
       const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
       await pool.supported();

@@ -1,4 +1,4 @@
-import type { AccountIds } from '../../domain/account.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { SandboxPolicy } from './policy.ts';
 
 /** What the daemon and a launcher say to each other on descriptor 3: one JSON text for each line. */

@@ -224,7 +224,7 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   it('ends every idle launcher when the daemon is killed', async () => {
     const program = `
       import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../lib/clock.ts'))};
+      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};
       const pool = createLauncherPool({ clock: systemClock, warm: 2 });
       await pool.supported();
       const children = (await import('node:fs')).readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8');

@@ -26,7 +26,7 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
       execFileSync('chown', ['nobody', own]);
       const script = `
       import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../lib/clock.ts'))};
+      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};
       import { writeFileSync, mkdirSync } from 'node:fs';
       writeFileSync('${own}/secret', 'canary'); mkdirSync('${own}/run');
       const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });

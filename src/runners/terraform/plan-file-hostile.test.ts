@@ -9,7 +9,7 @@ import {
   resource,
   zipOf,
   zipOfTwo,
-} from '../../../test/support/plan-bytes.ts';
+} from '../../../test/support/attacks/plan-bytes.ts';
 import { type ChangeKey, readPlanFile, resourceKey } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
 

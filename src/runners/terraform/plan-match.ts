@@ -1,4 +1,4 @@
-import { entriesOf, isObject, listOf, malformed, memberOf } from '../../domain/plan-json.ts';
+import { entriesOf, isObject, listOf, malformed, memberOf } from '../../domain/workspaces/plan-json.ts';
 import { type ChangeKey, outputKey, resourceKey } from './plan-file.ts';
 
 /**

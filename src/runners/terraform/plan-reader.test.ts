@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { SERVER_SET } from '../../domain/plan-values.ts';
-import type { ReadPlan } from '../../domain/plan.ts';
-import { REDACTED } from '../../domain/redaction.ts';
+import { SERVER_SET } from '../../domain/workspaces/plan-values.ts';
+import type { ReadPlan } from '../../domain/workspaces/plan.ts';
+import { REDACTED } from '../../domain/secrets/redaction.ts';
 import { PLAN_JSON_MAX_BYTES, readInThread, readPlan } from './plan-reader.ts';
 import { findTool } from './tool.ts';
 

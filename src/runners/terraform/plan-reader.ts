@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { parsePlan } from '../../domain/plan-json.ts';
-import { type PlanViewOptions, viewOf } from '../../domain/plan-view.ts';
-import type { ReadPlan } from '../../domain/plan.ts';
+import { parsePlan } from '../../domain/workspaces/plan-json.ts';
+import { type PlanViewOptions, viewOf } from '../../domain/workspaces/plan-view.ts';
+import type { ReadPlan } from '../../domain/workspaces/plan.ts';
 import { type PlanFile, readPlanFile, sizeOfPlan } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
 

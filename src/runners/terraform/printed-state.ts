@@ -1,4 +1,4 @@
-import type { State } from '../../domain/workspace.ts';
+import type { State } from '../../domain/workspaces/workspace.ts';
 import type { OutputSift } from '../runner.ts';
 import { parseState, STATE_MAX_BYTES } from './state-file.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WorkspaceMaterials } from '../../domain/workspace.ts';
+import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
 import { findHooksFile } from '../checkout/hooks-file.ts';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { State } from '../../domain/workspace.ts';
-import { startAttacker } from '../../../test/support/exchange-attacker.ts';
+import type { State } from '../../domain/workspaces/workspace.ts';
+import { startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
 import { holdProcess, systemClock } from '../../lib/clock.ts';
 import { backendOf } from './root.ts';
 import { ERRORED_STATE_FILE, parseState, readState, STATE_FILE, watchState } from './state-file.ts';

@@ -1,4 +1,4 @@
-import type { State } from '../../domain/workspace.ts';
+import type { State } from '../../domain/workspaces/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import { readRunFile, versionOfRunFile } from '../run-files/run-files.ts';
 

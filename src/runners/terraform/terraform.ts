@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { RunOutcome } from '../../domain/job.ts';
-import type { ReadPlan, Verdict } from '../../domain/plan.ts';
-import { judge } from '../../domain/policy.ts';
-import { hasMoved } from '../../domain/plan.ts';
-import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspace.ts';
+import type { RunOutcome } from '../../domain/jobs/job.ts';
+import type { ReadPlan, Verdict } from '../../domain/workspaces/plan.ts';
+import { judge } from '../../domain/workspaces/policy.ts';
+import { hasMoved } from '../../domain/workspaces/plan.ts';
+import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { PLAN_FILE } from '../run-dir.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';

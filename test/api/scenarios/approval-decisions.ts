@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { getApproval } from '../../../src/store/approvals.ts';
-import { getJob } from '../../../src/store/jobs.ts';
-import { auditOf, gated, LINEAGE, SERIAL } from '../../support/approval-maker.ts';
+import { getApproval } from '../../../src/store/approvals/approvals.ts';
+import { getJob } from '../../../src/store/jobs/jobs.ts';
+import { auditOf, gated, LINEAGE, SERIAL } from '../../support/fixtures/approvals.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 import { decided, stale, UNKNOWN, waiting } from './approvals.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ASKER, gated, type MadeApproval, moveState, planView, SERIAL } from '../../support/approval-maker.ts';
+import { ASKER, gated, type MadeApproval, moveState, planView, SERIAL } from '../../support/fixtures/approvals.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { EVENT_OUTCOMES } from '../../../src/domain/event.ts';
-import type { EventRow } from '../../../src/store/schema.ts';
-import { putEvents } from '../../support/event-maker.ts';
+import { EVENT_OUTCOMES } from '../../../src/domain/events/event.ts';
+import type { EventRow } from '../../../src/store/schema/schema.ts';
+import { putEvents } from '../../support/fixtures/events.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 

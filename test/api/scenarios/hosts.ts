@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { EVENT_LIMITS } from '../../../src/domain/event.ts';
-import { insertRule, type NewRule } from '../../../src/store/rules.ts';
+import { EVENT_LIMITS } from '../../../src/domain/events/event.ts';
+import { insertRule, type NewRule } from '../../../src/store/rules/rules.ts';
 import type { Program } from '../../support/program.ts';
 import { type Received, type Scenario, type Sending, send } from '../../support/scenario.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { insertEvent } from '../../../src/store/events.ts';
+import { insertEvent } from '../../../src/store/events/events.ts';
 import { newId } from '../../../src/lib/id.ts';
-import { insertMute } from '../../../src/store/mutes.ts';
-import type { MuteRow } from '../../../src/store/schema.ts';
+import { insertMute } from '../../../src/store/rules/mutes.ts';
+import type { MuteRow } from '../../../src/store/schema/schema.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 import { REFUSED_MUTES } from './refused-mutes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/lib/id.ts';
-import { insertEndpoint } from '../../../src/store/notify.ts';
+import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 

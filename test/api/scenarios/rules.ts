@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Action } from '../../../src/domain/rule.ts';
-import { insertRule, noteFired, switchRule } from '../../../src/store/rules.ts';
-import { insertSilence } from '../../../src/store/silences.ts';
+import type { Action } from '../../../src/domain/rules/rule.ts';
+import { insertRule, noteFired, switchRule } from '../../../src/store/rules/rules.ts';
+import { insertSilence } from '../../../src/store/rules/silences.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 

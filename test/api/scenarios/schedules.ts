@@ -1,6 +1,6 @@
 import type { Program } from '../../support/program.ts';
 import type { Scenario } from '../../support/scenario.ts';
-import { addSchedule } from '../../support/schedule-maker.ts';
+import { addSchedule } from '../../support/fixtures/schedules.ts';
 
 const JOB = 'job_01m7yd4zyke00anp2z332d2j5p';
 

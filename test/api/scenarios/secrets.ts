@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setSecret } from '../../../src/store/secrets.ts';
+import { setSecret } from '../../../src/store/secrets/secrets.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 

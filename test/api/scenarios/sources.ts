@@ -1,4 +1,4 @@
-import { insertSource } from '../../../src/store/sources.ts';
+import { insertSource } from '../../../src/store/sources/sources.ts';
 import type { Program } from '../../support/program.ts';
 import type { Scenario } from '../../support/scenario.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/lib/id.ts';
-import { consume } from '../../../src/store/artifacts.ts';
-import { moveWorkspace } from '../../../src/store/workspaces.ts';
+import { consume } from '../../../src/store/workspaces/artifacts.ts';
+import { moveWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 import {
   audited,
@@ -12,7 +12,7 @@ import {
   makeWorkspace,
   net,
   noJob,
-} from '../../support/workspace-maker.ts';
+} from '../../support/fixtures/workspaces.ts';
 
 const plan = '/api/v1/workspaces/net/plan';
 const apply = '/api/v1/workspaces/net/apply';

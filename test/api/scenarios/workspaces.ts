@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { insertSource } from '../../../src/store/sources.ts';
+import { insertSource } from '../../../src/store/sources/sources.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
-import { audited, jobIdOf, jobsOf, LINEAGE, makeWorkspace, net, noJob } from '../../support/workspace-maker.ts';
+import { audited, jobIdOf, jobsOf, LINEAGE, makeWorkspace, net, noJob } from '../../support/fixtures/workspaces.ts';
 import { APPLY_SCENARIOS } from './workspace-applies.ts';
 
 const plan = '/api/v1/workspaces/net/plan';

@@ -1,9 +1,9 @@
-import type { Projected } from '../../../operations/views.ts';
-import { command, type Page, type Paint, paint } from './page.ts';
-import { inline } from './safe.ts';
-import { movedBy } from './stale.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { command, type Page, type Paint, paint } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
+import { movedBy } from '../display/stale.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 type Approval = Projected<'approval.list'>[number];
 

@@ -1,8 +1,8 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page } from './page.ts';
-import { inline } from './safe.ts';
-import { table } from './table.ts';
-import { absolute } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
+import { table } from '../display/table.ts';
+import { absolute } from '../../text/time.ts';
 
 type Row = Projected<'audit.list'>[number];
 

@@ -1,9 +1,9 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page, Paint } from './page.ts';
-import { paint } from './page.ts';
-import { inline } from './safe.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page, Paint } from '../display/display.ts';
+import { paint } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 type Event = Projected<'event.get'>;
 type Step = Projected<'event.trace'>['steps'][number];

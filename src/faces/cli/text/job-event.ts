@@ -1,4 +1,4 @@
-import type { JobEvent } from '../../../domain/job.ts';
+import type { JobEvent } from '../../../domain/jobs/job.ts';
 
 /** What an event of a job says, as one line or, for output, as it was printed. Not yet safe to show. */
 export function eventText(event: JobEvent): string {

@@ -1,11 +1,11 @@
-import type { JobState } from '../../../domain/job.ts';
-import type { Projected } from '../../../operations/views.ts';
+import type { JobState } from '../../../domain/jobs/job.ts';
+import type { Projected } from '../../../operations/views/views.ts';
 import { eventText } from './job-event.ts';
-import type { Page, Paint } from './page.ts';
-import { command, paint } from './page.ts';
-import { inline } from './safe.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative, took } from './time.ts';
+import type { Page, Paint } from '../display/display.ts';
+import { command, paint } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative, took } from '../../text/time.ts';
 
 const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
   awaiting_approval: 'magenta',

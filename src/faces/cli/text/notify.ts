@@ -1,7 +1,7 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page } from './page.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 export function endpoints(data: Projected<'notify.endpoint.list'>, page: Page): string {
   return table(

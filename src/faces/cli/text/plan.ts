@@ -1,6 +1,6 @@
-import type { Projected } from '../../../operations/views.ts';
-import { type Page, type Paint, paint } from './page.ts';
-import { inline } from './safe.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { type Page, type Paint, paint } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
 
 type Plan = Projected<'approval.plan'>;
 type Entry = Plan['destroys'][number];

@@ -1,8 +1,8 @@
-import type { Projected } from '../../../operations/views.ts';
+import type { Projected } from '../../../operations/views/views.ts';
 import { reasonText, steps } from './events.ts';
-import type { Page } from './page.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Page } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 type Listed = Projected<'rule.list'>[number];
 type Silence = Projected<'silence.get'>;

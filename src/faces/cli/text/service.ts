@@ -1,7 +1,7 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page, Paint } from './page.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page, Paint } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint>> = {
   ok: 'green',

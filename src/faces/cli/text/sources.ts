@@ -1,8 +1,8 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page } from './page.ts';
-import { inline } from './safe.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
 
 /** As much of a commit as git itself shows where it is short. */
 const COMMIT_LETTERS = 12;

@@ -1,7 +1,7 @@
-import type { Projected } from '../../../operations/views.ts';
-import type { Page, Paint } from './page.ts';
-import { sheet, table } from './table.ts';
-import { relative } from './time.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Page, Paint } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { relative } from '../../text/time.ts';
 
 type Workspace = Projected<'workspace.list'>[number];
 

@@ -1,0 +1,53 @@
+import type { Clock } from '../../lib/clock.ts';
+import { listExpired, nextDeadline, settle, type Due } from '../../store/approvals/approvals.ts';
+import { appendState } from '../../store/jobs/chunks.ts';
+import { cancelWaiting } from '../../store/jobs/claims.ts';
+import type { Store } from '../../store/store.ts';
+import { recordMove } from '../jobs/job-transitions.ts';
+
+export interface ExpireDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly announceJob: (jobId: string) => void;
+  /** The id of this daemon. */
+  readonly self: () => string;
+}
+
+/** How often deadlines are looked at where none is near, in milliseconds: another process may have asked meanwhile. */
+export const EXPIRE_EVERY_MS = 30_000;
+/** Approvals that are read at a time: what a long stop left over is worked off in pieces. */
+const BATCH = 100;
+
+/**
+ * Ends every pending approval whose deadline has come, and cancels its job: nothing runs without a yes. Answers in how
+ * many milliseconds the next deadline comes, at most EXPIRE_EVERY_MS. At the start of a daemon a pass is made before
+ * the first claim.
+ */
+export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promise<number> {
+  const { store, clock } = deps;
+  const ended = (): boolean => signal?.aborted === true;
+  while (!ended()) {
+    // One look where nothing waits, which is nearly always: every commit of another process leads here.
+    const next = await nextDeadline(store.db);
+    if (next === null) break;
+    const now = await store.dialect.clock(store.db, clock.now());
+    if (next > now) return Math.min(next - now, EXPIRE_EVERY_MS);
+    for (const due of await listExpired(store.db, now, BATCH)) {
+      if (ended()) break;
+      await expire(deps, due);
+    }
+  }
+  return EXPIRE_EVERY_MS;
+}
+
+/** The approval and its job in one transaction; nothing where somebody decided first. */
+async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
+  await store.write(async (tx) => {
+    const settled = await settle(tx, id, { to: 'expired', by: null, via: null, reason: null });
+    if (settled === undefined) return;
+    const cancelled = await cancelWaiting(tx, jobId, 'awaiting_approval');
+    if (cancelled) await appendState(tx, jobId, 'cancelled', null);
+    recordMove(tx, self(), 'approval.expire', id, { job_id: jobId, job_cancelled: cancelled });
+    tx.afterCommit(() => announceJob(jobId));
+  });
+}

@@ -1,0 +1,87 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { NotifyTarget } from '../../domain/notify/target.ts';
+import { newId } from '../../lib/id.ts';
+import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
+import { holdLock, type InstanceLock } from '../../store/engine/instance-lock.ts';
+import { adoptNumbered, targetsJson } from '../../store/notify/targets.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Which boot of which machine: processes of another one can't be looked for from here. */
+export interface Machine {
+  readonly host: string;
+  readonly bootId: string;
+}
+
+export function thisMachine(): Machine {
+  return { host: hostname(), bootId: readBootId() };
+}
+
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** The name under which jobs are claimed, and what shows others that its bearer lives. */
+export interface Identity {
+  readonly id: string;
+  /** Ends it in the records. Only after its jobs have ended. */
+  retire(): Promise<void>;
+}
+
+export interface IdentityOptions {
+  readonly store: Store;
+  readonly machine: Machine;
+  readonly version: string;
+  readonly instancesDir: string;
+  /** Of its ingress listener, which is open by now. */
+  readonly ingressUrl: string;
+  /** Of `--notify`. */
+  readonly targets: readonly NotifyTarget[];
+  readonly leaseMs: number;
+  readonly now: number;
+}
+
+export function lockFile(instancesDir: string, daemonId: string): string {
+  return join(instancesDir, `${daemonId}.lock`);
+}
+
+/** Takes a new name. Its lock is held before its row is seen, so nobody finds it dead while it starts. */
+export async function takeIdentity(options: IdentityOptions): Promise<Identity> {
+  const { store, machine } = options;
+  const id = newId('dmn', options.now);
+  const lock: InstanceLock | null =
+    store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
+  const recorded = store.write(async (tx) => {
+    const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;
+    await insertDaemon(tx, {
+      id,
+      host: machine.host,
+      boot_id: machine.bootId,
+      pid: process.pid,
+      version: options.version,
+      started_at: tx.now,
+      lease_until: lease,
+      stopped_at: null,
+      ingress_url: options.ingressUrl,
+      notify_targets: targetsJson(options.targets),
+    });
+    await adoptNumbered(tx, id, options.targets);
+  });
+  await recorded.catch((error: unknown) => {
+    lock?.release();
+    throw error;
+  });
+  return {
+    id,
+    async retire() {
+      await store.write((tx) => markStopped(tx, id));
+      lock?.release();
+      rmSync(lockFile(options.instancesDir, id), { force: true });
+    },
+  };
+}

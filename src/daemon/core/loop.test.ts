@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { systemClock, type Clock } from '../../lib/clock.ts';
+import { startLoop } from './loop.ts';
+
+/** Time passes only when the test says so. */
+function stoppedClock(): { clock: Clock; ring: () => void; waits: () => number[] } {
+  const timers = new Map<() => void, number>();
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, fire) {
+      timers.set(fire, ms);
+      return () => void timers.delete(fire);
+    },
+  };
+  return { clock, ring: () => [...timers.keys()].forEach((fire) => fire()), waits: () => [...timers.values()] };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a loop', () => {
+  test('makes a pass at once, few for any number of wake-ups, then one when the time is up', async () => {
+    const { clock, ring, waits } = stoppedClock();
+    let passes = 0;
+    const loop = startLoop({
+      name: 'x',
+      clock,
+      everyMs: 70,
+      sweepOnce: async () => void (passes += 1),
+      onError: assert.fail,
+    });
+    await turn();
+    assert.equal(passes, 1);
+    for (let n = 0; n < 50; n += 1) loop.wake();
+    await turn();
+    const woken = passes;
+    assert.ok(woken >= 2 && woken <= 3, `${woken} passes`);
+    assert.deepEqual(waits(), [70]);
+    ring();
+    await turn();
+    assert.equal(passes, woken + 1);
+    await loop.stop();
+    assert.deepEqual(waits(), []);
+  });
+
+  test('makes another pass for a wake-up that came during one', async () => {
+    const { clock } = stoppedClock();
+    let passes = 0;
+    const first = Promise.withResolvers<void>();
+    const sweepOnce = (): Promise<void> => ((passes += 1) === 1 ? first.promise : Promise.resolve());
+    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce, onError: assert.fail });
+    loop.wake();
+    first.resolve();
+    await turn();
+    assert.equal(passes, 2);
+    await loop.stop();
+  });
+
+  test('goes on after a pass that failed, and tells of it', async () => {
+    const { clock } = stoppedClock();
+    const told: unknown[] = [];
+    let passes = 0;
+    const sweepOnce = async (): Promise<void> => {
+      passes += 1;
+      if (passes === 1) throw new Error('no luck');
+    };
+    const loop = startLoop({
+      name: 'x',
+      clock,
+      everyMs: 70,
+      sweepOnce,
+      onError: (name, error) => told.push([name, String(error)]),
+    });
+    await turn();
+    loop.wake();
+    await turn();
+    assert.deepEqual([passes, told], [2, [['x', 'Error: no luck']]]);
+    await loop.stop();
+  });
+
+  test('stops only when the pass under way has ended, tells that pass, and may be stopped twice', async () => {
+    const { clock } = stoppedClock();
+    const pass = Promise.withResolvers<void>();
+    let told = false;
+    const sweepOnce = (signal: AbortSignal): Promise<void> => {
+      signal.addEventListener('abort', () => (told = true));
+      return pass.promise;
+    };
+    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce, onError: assert.fail });
+    let stopped = 0;
+    const stops = [loop.stop(), loop.stop()].map((each) => each.then(() => (stopped += 1)));
+    await turn();
+    assert.deepEqual([told, stopped], [true, 0]);
+    pass.resolve();
+    await Promise.all(stops);
+    assert.equal(stopped, 2);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Clock } from '../../lib/clock.ts';
+import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { requestPage } from '../../store/notify/notifications.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface DeadmanDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** There is a page to send. */
+  readonly wake: () => void;
+}
+
+export const DEADMAN_EVERY_MS = 1_000;
+
+/**
+ * Asks for a page once when a watch has been silent for too long, and once when it is heard again. All times are by
+ * the store's clock, as another daemon may be the one that hears. When a webhook was last heard is in the store, so
+ * that a restart changes nothing: a service that restarts more often than `every` still tells of a silence.
+ */
+export async function watchOnce(deps: DeadmanDeps): Promise<void> {
+  const { store, clock } = deps;
+  const watches = await listWatches(store.db);
+  if (watches.length === 0) return;
+  const now = await store.dialect.clock(store.db, clock.now());
+  for (const watch of watches) {
+    const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
+    const heardAt = watch.last_heard_at ?? 0;
+    if (trippedAt === null) {
+      if (now - Math.max(heardAt, createdAt) >= everyMs) await tellSilent(deps, watch, now);
+      // What tripped it was a silence of that long: what is heard within it was committed after the watch was read.
+    } else if (heardAt > trippedAt - everyMs) await tellHeard(deps, watch, trippedAt);
+  }
+}
+
+function tellSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
+  return deps.store.write(async (tx) => {
+    if (await tripWatch(tx, watch, at))
+      await askForPage(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
+  });
+}
+
+function tellHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
+  return deps.store.write(async (tx) => {
+    if (await restWatch(tx, watch.name, trippedAt))
+      await askForPage(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
+  });
+}
+
+async function askForPage(
+  { wake }: DeadmanDeps,
+  tx: Tx,
+  { name, webhook, every_ms: everyMs }: Watch,
+  { heard, topic }: { heard: boolean; topic: string },
+): Promise<void> {
+  await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
+  tx.record({
+    principal: 'gatehouse',
+    owner: 'gatehouse',
+    via: 'daemon',
+    operation: heard ? 'deadman.heard' : 'deadman.silent',
+    target: name,
+    detail: { webhook },
+  });
+  tx.afterCommit(wake);
+}

@@ -1,0 +1,67 @@
+import { Failure } from '../../domain/failure.ts';
+import { considerOutcome, giveUpOutcome, settleOutcome } from '../../reaction/outcome.ts';
+import type { ReactionDeps } from '../../reaction/types.ts';
+import { listUntold } from '../../store/jobs/outcomes.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import type { Signals } from '../core/signals.ts';
+
+export interface OutcomeDeps {
+  readonly reaction: ReactionDeps;
+  readonly self: () => string;
+  readonly signals: Pick<Signals, 'emit'>;
+}
+
+/**
+ * How often ends are looked for that nobody here heard of, in milliseconds: of jobs that never ran, or of other
+ * daemons.
+ */
+export const OUTCOMES_EVERY_MS = 1_000;
+/**
+ * The ends of another daemon's jobs are its own to tell, until so long after: two that tell one end are in each other's
+ * way.
+ */
+const OTHERS_AFTER_MS = 2_000;
+/** Told at a time: their writes share a commit. */
+const BATCH = 64;
+
+/**
+ * Makes the events of ended jobs. That an end is not told yet is read off the job's own row, so whoever ends a job (a
+ * run, a cancel, a decision, a deadline, a rescue) need not know of events, and no end is lost with a daemon.
+ */
+export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Promise<void> {
+  const { reaction, self } = deps;
+  for (;;) {
+    const before = reaction.clock.now() - OTHERS_AFTER_MS;
+    const jobs = await listUntold(reaction.store.db, { daemonId: self(), before, limit: BATCH });
+    if (jobs.length === 0 || signal?.aborted === true) return;
+    const telling: Promise<Failure | null>[] = [];
+    for (const job of jobs.toSorted(byEnd)) {
+      const considering = considerOutcome(reaction, job);
+      telling.push(tellOne(deps, job, considering));
+      // One behind the other, so that of one runbook the newest event tells the newest end; the writes share a commit.
+      await considering.catch(() => undefined);
+    }
+    const refused = (await Promise.all(telling)).find((failure) => failure !== null);
+    // The store takes nothing at the moment: the next pass finds them again.
+    if (refused !== undefined) throw refused;
+  }
+}
+
+function byEnd(a: JobRow, b: JobRow): number {
+  return (a.finished_at ?? 0) - (b.finished_at ?? 0) || (a.id < b.id ? -1 : 1);
+}
+
+async function tellOne(
+  { reaction, signals }: OutcomeDeps,
+  job: JobRow,
+  considering: ReturnType<typeof considerOutcome>,
+): Promise<Failure | null> {
+  try {
+    await settleOutcome(reaction, job, await considering);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    signals.emit('loop:failed', { name: `outcome of ${job.id}`, error });
+    await giveUpOutcome(reaction, job);
+  }
+  return null;
+}

@@ -1,0 +1,50 @@
+import type { FinalState } from '../../domain/jobs/job.ts';
+import { appendState } from '../../store/jobs/chunks.ts';
+import { claimJobs, finishJob, type Fence } from '../../store/jobs/claims.ts';
+import { mayClaimNow } from '../../store/maintenance/cordon.ts';
+import { mayClaim } from '../../store/maintenance/daemons.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+
+/** The moves that the daemon makes, each with its event and its audit row in the same transaction. */
+
+/** A job that this daemon now runs, and the sequence number that its output goes on from. */
+export interface Claimed {
+  readonly row: JobRow;
+  readonly lastSeq: number;
+}
+
+/** Claims up to `limit` jobs; none while cordoned. */
+export async function claim(tx: Tx, daemonId: string, limit: number): Promise<Claimed[]> {
+  if (!(await mayClaimNow(tx)) || !(await mayClaim(tx, daemonId))) return [];
+  const claimed: Claimed[] = [];
+  for (const row of await claimJobs(tx, daemonId, limit)) {
+    claimed.push({ row, lastSeq: await appendState(tx, row.id, 'running', null) });
+    recordMove(tx, daemonId, 'job.start', row.id, {});
+  }
+  return claimed;
+}
+
+/** Ends a run. False, and nothing written, when the run had lost its job. */
+export async function endJob(
+  tx: Tx,
+  fence: Fence,
+  end: { state: FinalState; exitCode: number | null },
+  by: 'run' | 'rescue',
+): Promise<boolean> {
+  if (!(await finishJob(tx, fence, end))) return false;
+  await appendState(tx, fence.jobId, end.state, end.exitCode);
+  recordMove(tx, fence.daemonId, 'job.end', fence.jobId, { state: end.state, exit_code: end.exitCode, by });
+  return true;
+}
+
+/** Writes what the daemon did into the audit ledger. */
+export function recordMove(
+  tx: Tx,
+  daemonId: string,
+  operation: string,
+  target: string,
+  detail: Record<string, unknown>,
+): void {
+  tx.record({ principal: `daemon:${daemonId}`, owner: 'gatehouse', via: 'daemon', operation, target, detail });
+}

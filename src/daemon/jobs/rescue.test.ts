@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { systemClock } from '../../lib/clock.ts';
+import type { EndTreeOptions } from '../../runners/process/tree.ts';
+import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
+import { holdLock } from '../../store/engine/instance-lock.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import { lockFile } from '../core/identity.ts';
+import { claim, endJob } from './job-transitions.ts';
+import { rescueOnce, type RescueDeps } from './rescue.ts';
+import { createSignals } from '../core/signals.ts';
+import { HERE, openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
+
+const LEADER = { pid: 4_000_000, startTicks: 77 };
+
+interface Scene extends TestStore {
+  readonly self: string;
+  /** What was asked to end, and the state of the job at that moment. */
+  readonly asked: { options: EndTreeOptions; state: string }[];
+  readonly announced: string[];
+  rescue(left?: number[], formerRunsDirs?: string[]): Promise<void>;
+  state(id: string): Promise<string>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const kit = await openTestStore();
+  t.after(() => kit.close());
+  const self = await kit.daemon();
+  const asked: Scene['asked'] = [];
+  const announced: string[] = [];
+  const state = async (id: string): Promise<string> => (await getJob(kit.store.db, id)).state;
+  const rescue = (left: number[] = [], formerRunsDirs: string[] = []): Promise<void> => {
+    const deps: RescueDeps = {
+      ...kit,
+      formerRunsDirs,
+      clock: systemClock,
+      machine: HERE,
+      async endTree(options) {
+        asked.push({ options, state: await state(options.jobId) });
+        return { left };
+      },
+      announceJob: (id) => void announced.push(id),
+      signals: createSignals(),
+      self: () => self,
+    };
+    return rescueOnce(deps, new AbortController().signal);
+  };
+  return { ...kit, self, asked, announced, rescue, state };
+}
+
+/** A job that `daemonId` has claimed and, unless told otherwise, started. */
+async function runningJob(
+  kit: TestStore,
+  daemonId: string,
+  key: string | null = null,
+  started = true,
+): Promise<string> {
+  const id = await kit.job(key);
+  const [claimed] = await kit.store.write((tx) => claim(tx, daemonId, 1));
+  assert.ok(claimed !== undefined && claimed.row.id === id);
+  if (started) await kit.store.write((tx) => recordLeader(tx, fenceOf(claimed.row), LEADER));
+  return id;
+}
+
+describe('rescue', () => {
+  test('F01: what a dead daemon left is ended first, marked interrupted then, and its key is free', async (t) => {
+    const on = await scene(t);
+    const id = await runningJob(on, await on.daemon(), 'k');
+    const next = await on.job('k');
+    await on.rescue();
+    assert.deepEqual(
+      on.asked.map(({ options, state }) => [options.jobId, options.leader, state]),
+      [[id, LEADER, 'running']],
+    );
+    assert.deepEqual([await on.state(id), on.announced], ['interrupted', [id]]);
+    const claimed = await on.store.write((tx) => claim(tx, on.self, 5));
+    assert.deepEqual(
+      claimed.map(({ row }) => row.id),
+      [next],
+    );
+  });
+
+  test('F02: while a process of the job can not be ended, the job keeps its state and its key', async (t) => {
+    const on = await scene(t);
+    const id = await runningJob(on, await on.daemon(), 'k');
+    await on.job('k');
+    await on.rescue([4_000_001]);
+    assert.deepEqual([await on.state(id), on.announced], ['running', []]);
+    assert.deepEqual(await on.store.write((tx) => claim(tx, on.self, 5)), []);
+    await on.rescue();
+    assert.equal(await on.state(id), 'interrupted');
+  });
+
+  test('a daemon whose lock is held is left alone, and so is this one', async (t) => {
+    const on = await scene(t);
+    const other = await on.daemon();
+    const lock = holdLock(lockFile(on.instancesDir, other));
+    t.after(() => lock.release());
+    const ids = [await runningJob(on, other), await runningJob(on, on.self)];
+    await on.rescue();
+    for (const id of ids) assert.equal(await on.state(id), 'running');
+    assert.deepEqual(on.asked, []);
+  });
+
+  test('F09: a torn lock file is the lock of nobody, and goes with its daemon', async (t) => {
+    const on = await scene(t);
+    const other = await on.daemon();
+    writeFileSync(lockFile(on.instancesDir, other), 'torn'.repeat(50));
+    const id = await runningJob(on, other);
+    await on.rescue();
+    assert.equal(await on.state(id), 'interrupted');
+    assert.equal(existsSync(lockFile(on.instancesDir, other)), false);
+  });
+
+  test('a job that had no program yet has no process to look for', async (t) => {
+    const on = await scene(t);
+    const id = await runningJob(on, await on.daemon(), null, false);
+    await on.rescue();
+    assert.deepEqual([await on.state(id), on.asked], ['interrupted', []]);
+  });
+
+  test('F09: pids of another boot or another machine are not looked for here', async (t) => {
+    const on = await scene(t);
+    const ids = [
+      await runningJob(on, await on.daemon({ host: HERE.host, bootId: 'before' })),
+      await runningJob(on, await on.daemon({ host: 'elsewhere', bootId: HERE.bootId })),
+    ];
+    await on.rescue();
+    for (const id of ids) assert.equal(await on.state(id), 'interrupted');
+    assert.deepEqual(on.asked, []);
+  });
+
+  test('F03: a late end of the run changes nothing after the rescue', async (t) => {
+    const on = await scene(t);
+    const other = await on.daemon();
+    const id = await runningJob(on, other);
+    const fence = fenceOf(await getJob(on.store.db, id));
+    await on.rescue();
+    const late = await on.store.write((tx) => endJob(tx, fence, { state: 'succeeded', exitCode: 0 }, 'run'));
+    assert.deepEqual([late, await on.state(id)], [false, 'interrupted']);
+  });
+
+  test('directories of runs that have ended are removed, those of running and of unknown jobs stay', async (t) => {
+    const on = await scene(t);
+    const running = await runningJob(on, on.self);
+    const ended = await runningJob(on, await on.daemon());
+    const folders = [running, ended, 'job_01m7yd4zyke00anp2z332d2j5p', 'notes'];
+    for (const name of folders) mkdirSync(join(on.runsDir, name, 'closed', 'deep'), { recursive: true });
+    await on.rescue();
+    assert.deepEqual(
+      folders.map((name) => existsSync(join(on.runsDir, name))),
+      [true, false, true, true],
+    );
+  });
+
+  test('also where the directories of runs were before an upgrade', async (t) => {
+    const on = await scene(t);
+    const ended = await runningJob(on, await on.daemon());
+    const former = join(on.runsDir, '..', 'former');
+    mkdirSync(join(former, ended, 'deep'), { recursive: true });
+    await on.rescue([], [former, join(on.runsDir, '..', 'removed')]);
+    assert.deepEqual(
+      [existsSync(join(former, ended)), on.asked[0]?.options.toldDir],
+      [false, join(former, `${ended}.told`)],
+    );
+  });
+});

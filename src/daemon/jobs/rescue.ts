@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTerminal, LEADER_FIRST, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { endTree } from '../../runners/process/tree.ts';
+import { isChanging } from '../../domain/workspaces/workspace.ts';
+import { toldDirOf } from '../../runners/process/term-once.ts';
+import { jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
+import { fenceOf } from '../../store/jobs/claims.ts';
+import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
+import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { findJob } from '../../store/jobs/jobs.ts';
+import { recordApply } from '../../store/workspaces/workspaces.ts';
+import { lockFile, type Machine } from '../core/identity.ts';
+import { endJob } from './job-transitions.ts';
+import type { Signals } from '../core/signals.ts';
+import { type FindDeps, findState, keepFound } from '../workspaces/states.ts';
+
+export interface RescueDeps extends FindDeps {
+  readonly clock: Clock;
+  readonly machine: Machine;
+  readonly instancesDir: string;
+  /** Where run directories were before the account of jobs, or the build, was another one. */
+  readonly formerRunsDirs?: readonly string[];
+  readonly endTree: typeof endTree;
+  readonly announceJob: (jobId: string) => void;
+  readonly signals: Signals;
+  readonly self: () => string;
+}
+
+/** How often the daemons look after each other, in milliseconds. */
+export const RESCUE_EVERY_MS = 2_000;
+/** The rescue of jobs waits for the sweep: a directory that a process keeps filling is left to the next pass. */
+const SWEEP_WITHIN_MS = 1_000;
+
+/**
+ * Finds daemons that died and ends what they left: first the processes of each of their jobs, then the job, as
+ * `interrupted`, which gives its concurrency key away. Nothing is run again by itself.
+ */
+export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<void> {
+  await recordDeaths(deps);
+  const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
+  await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
+  // An operator may remove a former folder while this runs.
+  for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
+    await sweepRunDirs({ ...deps, runsDir });
+}
+
+/** With the folder in which the directory of this run is. */
+function holding(deps: RescueDeps, jobId: string): RescueDeps {
+  const former = deps.formerRunsDirs?.find((dir) => existsSync(join(dir, jobId)));
+  return former === undefined ? deps : { ...deps, runsDir: former };
+}
+
+/**
+ * Removes what runs have left here: the daemon that ends an orphan need not be one of this data directory. The
+ * directory of a job is removed before its end is written, so one that is there after it has no owner.
+ */
+async function sweepRunDirs(deps: RescueDeps): Promise<void> {
+  const { store, runsDir } = deps;
+  for (const id of new Set(readdirSync(runsDir).map(jobIdOf))) {
+    const job = await findJob(store.db, id);
+    if (job === undefined || !isTerminal(job.state)) continue;
+    const found = await findState(deps, job);
+    if (found !== null) await store.write((tx) => keepFound(tx, job, found));
+    await removeRunDir(join(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
+  }
+}
+
+async function recordDeaths({ store, instancesDir, self }: RescueDeps): Promise<void> {
+  if (store.dialect.liveness === 'lease') {
+    const others = await listOthers(store.db, self());
+    if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
+    return;
+  }
+  for (const other of await listOthers(store.db, self())) {
+    const file = lockFile(instancesDir, other.id);
+    if (isLockHeld(file)) continue;
+    await store.write((tx) => markStopped(tx, other.id));
+    rmSync(file, { force: true });
+  }
+}
+
+async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<void> {
+  const here = job.host === deps.machine.host && job.boot_id === deps.machine.bootId;
+  // On another machine that daemon's guard has ended the tree before the lease ran out; after a reboot nothing is left.
+  const left = here ? await endSurvivors(deps, job, signal) : [];
+  if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
+  if (left.length > 0 || signal.aborted) return;
+  // What the run has made is known before its key is given away.
+  const found = await findState(deps, job);
+  const ended = await deps.store.write(async (tx) => {
+    if (found !== null) await keepFound(tx, job, found);
+    const moved = await endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
+    if (moved && job.workspace !== null && isChanging(job.kind)) await recordApply(tx, job.workspace, job.id);
+    return moved;
+  });
+  if (!ended) return;
+  deps.announceJob(job.id);
+  deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '' });
+}
+
+async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {
+  // A program starts only after its leader is recorded: without one, there is nothing to look for.
+  if (job.leader_pid === null || job.leader_start === null) return [];
+  const leader = { pid: job.leader_pid, startTicks: job.leader_start };
+  const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: LEADER_FIRST.has(job.kind) };
+  const { left } = await deps.endTree({
+    jobId: job.id,
+    leader,
+    graceMs: STOP_GRACE_MS,
+    clock: deps.clock,
+    signal,
+    ...stop,
+  });
+  return left;
+}

@@ -1,0 +1,230 @@
+import { hash } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { hasMoved } from '../../domain/workspaces/plan.ts';
+import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
+import { newId } from '../../lib/id.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import type { SourceFetcher } from '../../operations/core/services.ts';
+import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
+import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
+import type { ArtifactRow, Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
+import { openSealed, planLabel, stateLabel } from '../../store/secrets/seal.ts';
+import { readKnownSecrets, readSecrets, secretVersions } from '../../store/secrets/secrets.ts';
+import { findSource } from '../../store/sources/sources.ts';
+import { findAside, newestState } from '../../store/workspaces/states.ts';
+import type { Store } from '../../store/store.ts';
+import { getWorkspace, recordSecrets } from '../../store/workspaces/workspaces.ts';
+
+/** What gathers the inputs of a run. */
+export interface InputDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
+}
+
+/** What a run gets beside its row. In memory only: nothing of it is written before the run has its directory. */
+export interface RunInputs {
+  readonly secrets: ReadonlyMap<string, Buffer>;
+  /** JSON: what the secrets were, by variable, for the plan that is made with them. */
+  readonly secretsUsed: string;
+  /** Values that earlier runs of the workspace were given: its state may have them. */
+  readonly hidden: readonly Buffer[];
+  readonly workspace: WorkspaceMaterials | null;
+  /** What the results are sealed with: taken before the run, so that nothing it made is lost for want of a key. */
+  readonly ring: Keyring | null;
+}
+
+/** Of a job that needs none. */
+export const NO_INPUTS: RunInputs = { secrets: new Map(), secretsUsed: '{}', hidden: [], workspace: null, ring: null };
+
+/**
+ * The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start.
+ * `signal` ends what takes long.
+ */
+export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortSignal): Promise<RunInputs> {
+  if (job.workspace === null) return NO_INPUTS;
+  const { db } = deps.store;
+  const spec = JSON.parse(job.spec) as WorkspaceSpec;
+  const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace)]);
+  const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
+  const given = { ...spec.runSecrets, ...(artifact === null ? {} : await plannedSecrets(db, artifact)) };
+  const secrets = await readSecrets(db, ring, given);
+  const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
+  const tree = await treeOf(deps, workspace, signal);
+  const state = await openState(deps.store, ring, workspace);
+  // Last, because it is used up by being opened: what is away for a moment must not cost a plan and its approval.
+  const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
+  const materials: WorkspaceMaterials = {
+    ...tree,
+    fromSource: workspace.source !== null,
+    artifactId: newId('art', job.started_at ?? job.created_at),
+    state,
+    ownBackend: workspace.own_backend === null ? null : workspace.own_backend === 1,
+    aside: await findAside(db, workspace.name, workspace.moved_at ?? 0),
+    policy: { approveWhen: workspace.approve_when, denyWhen: workspace.deny_when },
+    plan,
+  };
+  return { secrets, secretsUsed: await usedSecrets(db, given), hidden, workspace: materials, ring };
+}
+
+async function treeOf(
+  { store, sources }: InputDeps,
+  workspace: WorkspaceRow,
+  signal: AbortSignal | undefined,
+): Promise<{ tree: string; root: string }> {
+  if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
+  const source = await findSource(store.db, workspace.source);
+  if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
+  const here = await sources.treeOf(source);
+  if (here !== null) return { tree: here, root: workspace.path };
+  // The machine that fetched it was another one: the commit that it noted is what runs.
+  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
+  const fetched = await sources.treeOf(source);
+  if (fetched === null)
+    throw new Failure(
+      'unavailable',
+      `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`,
+    );
+  return { tree: fetched, root: workspace.path };
+}
+
+/** What is there now may be another directory than when it was named: the service's own is never copied into a run. */
+async function directoryOf(sources: InputDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
+  const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
+  if (tree === null)
+    throw new Failure(
+      'conflict',
+      `The directory of workspace ${name} is gone, or is one that no run may take its files from.`,
+    );
+  return tree;
+}
+
+/** A secret and which of its values: a plan has the value in it that it was made with. */
+interface UsedSecret {
+  readonly ref: string;
+  readonly version: number;
+}
+
+async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Promise<string> {
+  const versions = await secretVersions(db, Object.values(given));
+  const used = Object.entries(given).map(([variable, ref]): [string, UsedSecret] => [
+    variable,
+    { ref, version: versions.get(ref) ?? 0 },
+  ]);
+  return JSON.stringify(Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/**
+ * What a plan was made with. A value that is not kept any more could not be kept out of the output: the plan is
+ * refused.
+ */
+async function plannedSecrets(
+  db: Db,
+  { id, secrets }: Pick<ArtifactRow, 'id' | 'secrets'>,
+): Promise<Record<string, string>> {
+  const used = Object.entries(JSON.parse(secrets) as Record<string, UsedSecret>);
+  const versions = await secretVersions(
+    db,
+    used.map(([, { ref }]) => ref),
+  );
+  const changed = used.find(([, { ref, version }]) => versions.get(ref) !== version);
+  if (changed !== undefined) {
+    throw new Failure(
+      'conflict',
+      `The secret ${changed[1].ref} was set again or removed after plan ${id} was made with it: make a new ` +
+        'plan. Nothing was run.',
+    );
+  }
+  return Object.fromEntries(used.map(([variable, { ref }]) => [variable, ref]));
+}
+
+/** The values that this run is not given itself, and notes those that it is. */
+async function hiddenValues(
+  store: Store,
+  ring: Keyring,
+  workspace: WorkspaceRow,
+  given: readonly string[],
+): Promise<Buffer[]> {
+  const before = JSON.parse(workspace.secret_refs) as string[];
+  if (given.some((ref) => !before.includes(ref))) await store.write((tx) => recordSecrets(tx, workspace.name, given));
+  return readKnownSecrets(
+    store.db,
+    ring,
+    before.filter((ref) => !given.includes(ref)),
+  );
+}
+
+async function openState(
+  store: Store,
+  ring: Keyring,
+  { name: workspace, own_backend: ownBackend, serial, lineage }: WorkspaceRow,
+): Promise<Uint8Array | null> {
+  if (ownBackend === 1) return null;
+  const row = await newestState(store.db, workspace);
+  if (ownBackend === 0 && serial !== null && (row?.serial !== serial || row.lineage !== lineage)) {
+    throw new Failure(
+      'conflict',
+      `Integrity: the newest state of ${workspace}, serial ${serial}, is not there. Nothing was run.`,
+    );
+  }
+  if (row === undefined) return null;
+  return openSealed(
+    ring,
+    stateLabel(row),
+    row.sealed,
+    `version ${row.version} of the state of ${workspace} can not be used`,
+    'Nothing was run.',
+  );
+}
+
+type PlanRow = Awaited<ReturnType<typeof getArtifact>>;
+
+/** Looks that a plan that was being sealed anew at the first one is not taken for an altered one. */
+const LOOKS = 2;
+
+/** The plan as it was sealed, and asked about where somebody was. */
+async function readUnaltered(store: Store, jobId: string, id: string): Promise<PlanRow> {
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const artifact = await getArtifact(store.db, id);
+    const asked = await findApprovalOfJob(store.db, jobId);
+    const digest = hash('sha256', artifact.sealed);
+    if (digest === artifact.digest && (asked === undefined || asked.plan_digest === digest)) return artifact;
+  }
+  throw new Failure(
+    'conflict',
+    `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`,
+  );
+}
+
+/**
+ * Opens a saved plan for the one run that may carry it out: it is marked as used before anything runs, and has to be
+ * what was asked about, unaltered, and made from the state that is still the newest.
+ */
+async function openPlan(
+  { store }: InputDeps,
+  ring: Keyring,
+  job: JobRow,
+  artifact: PlanRow,
+  workspace: WorkspaceRow,
+): Promise<SavedPlan> {
+  const { id, serial, lineage } = artifact;
+  if (artifact.workspace !== workspace.name)
+    throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
+  if (!(await store.write((tx) => consume(tx, id, job.id))))
+    throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
+  if (hasMoved(artifact, workspace)) {
+    throw new Failure(
+      'stale_plan',
+      `The plan is stale: it was made from serial ${serial}, the state is at serial ${workspace.serial}. ` +
+        'Nothing was run.',
+    );
+  }
+  return {
+    file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} can not be used`, 'Nothing was run.'),
+    treeDigest: artifact.tree_digest,
+    needsInit: artifact.needs_init === 1,
+    ownBackend: artifact.own_backend === 1,
+    serial,
+    lineage,
+  };
+}

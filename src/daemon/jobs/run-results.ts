@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import type { RunOutcome } from '../../domain/jobs/job.ts';
+import {
+  isChanging,
+  type MadePlan,
+  type StatePosition,
+  type WorkspaceResult,
+} from '../../domain/workspaces/workspace.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import { sealPlanView } from '../../operations/workspaces/plan-view.ts';
+import { insertArtifact, release } from '../../store/workspaces/artifacts.ts';
+import { fenceOf, recordArtifact } from '../../store/jobs/claims.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import { noteDrift } from '../../store/jobs/outcomes.ts';
+import type { ArtifactRow, JobRow } from '../../store/schema/schema.ts';
+import { planLabel } from '../../store/secrets/seal.ts';
+import {
+  getWorkspace,
+  moveWorkspace,
+  recordApply,
+  recordBackend,
+  recordDrift,
+  recordPlan,
+} from '../../store/workspaces/workspaces.ts';
+import { recordMove } from './job-transitions.ts';
+import type { RunInputs } from './run-inputs.ts';
+
+/** What the end of a run writes, in the transaction of the job's own move. */
+export type WriteResult = (tx: Tx) => Promise<void>;
+
+export const NO_RESULT: WriteResult = () => Promise.resolve();
+
+/** Makes ready what the end of a run will write: sealed and judged before the transaction, which holds up everybody. */
+export async function readyResult(job: JobRow, inputs: RunInputs, outcome: RunOutcome): Promise<WriteResult> {
+  const { workspace: name } = job;
+  const found = outcome.workspace;
+  const { workspace: materials, ring } = inputs;
+  if (name === null || materials === null || ring === null) return NO_RESULT;
+  if (found === undefined) return (tx) => writeUnfound(tx, job, name);
+  const artifact =
+    found.made === null
+      ? null
+      : await artifactOf(job, inputs, ring, materials.artifactId, found.made, found.ownBackend);
+  return async (tx) => {
+    await recordBackend(tx, name, found.ownBackend);
+    if (found.position !== null) await writePosition(tx, job, name, found.position);
+    if (artifact !== null) await writeArtifact(tx, job, artifact);
+    if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
+    if (isChanging(job.kind)) await recordApply(tx, name, job.id);
+  };
+}
+
+/** Of a run that ended before it could find anything out. A plan that it never started to carry out can still be. */
+async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
+  if (isChanging(job.kind)) await recordApply(tx, name, job.id);
+  const { leader_pid: leader } = await getJob(tx.db, job.id);
+  if (job.plan_artifact_id !== null && isChanging(job.kind) && leader === null)
+    await release(tx, job.plan_artifact_id, job.id);
+}
+
+/** A serial that no run of ours has made was made outside of the service. */
+async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
+  const workspace = await getWorkspace(tx.db, name);
+  if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;
+  if (workspace.serial === null && position.lineage === '') return;
+  const mover = isChanging(job.kind) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
+  await moveWorkspace(tx, name, { ...position, ...mover });
+}
+
+type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
+
+async function artifactOf(
+  job: JobRow,
+  { secretsUsed }: RunInputs,
+  ring: Keyring,
+  id: string,
+  made: MadePlan,
+  ownBackend: boolean,
+): Promise<NewArtifact> {
+  const { planned, summary, view } = made.plan;
+  const named = {
+    id,
+    workspace: job.workspace ?? '',
+    job_id: job.id,
+    serial: made.before.serial,
+    lineage: made.before.lineage,
+    tree_digest: made.treeDigest,
+    verdict: made.verdict,
+    secrets: secretsUsed,
+  };
+  const sealed = ring.seal(planLabel(named), made.file);
+  return {
+    ...named,
+    needs_init: made.needsInit ? 1 : 0,
+    own_backend: ownBackend ? 1 : 0,
+    verdict_reason: made.verdictReason,
+    destroys: planned.destroys.length,
+    changes: planned.changes.length,
+    creates: planned.creates.length,
+    summary,
+    sealed,
+    digest: hash('sha256', sealed),
+    sealed_view: await sealPlanView(ring, named, view),
+    key_id: ring.activeId,
+  };
+}
+
+async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promise<void> {
+  await insertArtifact(tx, artifact);
+  await recordArtifact(tx, job.id, artifact.id);
+  await recordPlan(tx, artifact.workspace, job.id);
+  const { workspace, serial, digest, verdict, destroys, changes: changed, creates } = artifact;
+  const detail = { job_id: job.id, workspace, serial, digest, verdict, destroys, changes: changed, creates };
+  recordMove(tx, fenceOf(job).daemonId, 'artifact.seal', artifact.id, detail);
+}
+
+/** What differs is told by an event, and so is the end of it: by the one that tells the end of the job. */
+async function writeDrift(
+  tx: Tx,
+  job: JobRow,
+  name: string,
+  drift: NonNullable<WorkspaceResult['drift']>,
+): Promise<void> {
+  const before = (await getWorkspace(tx.db, name)).drift;
+  await recordDrift(tx, name, drift);
+  if (drift === 'drifted' || before === 'drifted')
+    await noteDrift(tx, job.id, drift === 'drifted' ? 'firing' : 'resolved');
+}

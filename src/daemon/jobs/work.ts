@@ -1,0 +1,281 @@
+import { Failure } from '../../domain/failure.ts';
+import type { RunOutcome } from '../../domain/jobs/job.ts';
+import { needsTag } from '../../domain/jobs/order.ts';
+import type { State } from '../../domain/workspaces/workspace.ts';
+import { pause } from '../../lib/clock.ts';
+import type { RecordedChunk } from '../../runners/output/recorder.ts';
+import { RecorderFenced } from '../../runners/output/recorder.ts';
+import { runJob, type RunKit } from '../../runners/run.ts';
+import type { Runner } from '../../runners/runner.ts';
+import { RUNNERS } from '../../runners/table.ts';
+import { appendOutput } from '../../store/jobs/chunks.ts';
+import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../store/jobs/claims.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { isCordoned } from '../../store/maintenance/cordon.ts';
+import { hasClaimable } from '../../store/jobs/jobs.ts';
+import { checkJobTag } from '../../store/jobs/order-tags.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import { claim, endJob, recordMove, type Claimed } from './job-transitions.ts';
+import { gatherInputs, type InputDeps, NO_INPUTS, type RunInputs } from './run-inputs.ts';
+import { NO_RESULT, readyResult, type WriteResult } from './run-results.ts';
+import type { Signals } from '../core/signals.ts';
+import { keepOfRun, setAside } from '../workspaces/states.ts';
+
+export interface WorkDeps extends InputDeps {
+  readonly kit: RunKit;
+  readonly maxJobs: number;
+  readonly announceJob: (jobId: string) => void;
+  readonly signals: Signals;
+  readonly self: () => string;
+  /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
+  readonly isOverdue: () => boolean;
+  /** Before each run: puts right what an earlier one may have changed. */
+  readonly beforeRun?: () => Promise<void>;
+  /** A run has ended, and its slot is free. */
+  readonly onFree: () => void;
+}
+
+/** Pause before a refused write is tried again, in milliseconds. */
+const PERSIST_RETRY_MS = 500;
+/** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
+const SHUTDOWN_ATTEMPTS = 10;
+
+/**
+ * A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job
+ * interrupted.
+ */
+const OTHER_ERROR_ATTEMPTS = 5;
+
+/** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
+const ENDED_BY_STOP: readonly (number | null)[] = [129, 130, 137, 143];
+
+/** Why a run is told to end. */
+type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
+
+interface Run {
+  readonly fence: Fence;
+  readonly abort: AbortController;
+  stop: Stop | null;
+  readonly done: Promise<void>;
+}
+
+/** A run that does nothing but say why. */
+function failingRunner(reason: string, state: 'failed' | 'cancelled'): Runner {
+  return {
+    run(_job, tools) {
+      tools.say(reason);
+      return Promise.resolve({ state, exitCode: null });
+    },
+  };
+}
+
+/** Claims jobs while slots are free, runs them, and writes down how they end. */
+export class Work {
+  readonly #deps: WorkDeps;
+  readonly #runs = new Map<string, Run>();
+  #closed = false;
+
+  constructor(deps: WorkDeps) {
+    this.#deps = deps;
+  }
+
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  /** One pass: claims as many jobs as there are free slots. */
+  async claimOnce(): Promise<void> {
+    const { store, maxJobs, self } = this.#deps;
+    const free = maxJobs - this.#runs.size;
+    // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
+    if (this.#closed || free <= 0 || !(await hasClaimable(store.db)) || (await isCordoned(store.db))) return;
+    const claiming = async (tx: Tx): Promise<Claimed[]> => {
+      const rows = await claim(tx, self(), free);
+      if (rows.length > 0) tx.afterCommit(() => rows.forEach(({ row }) => this.#deps.announceJob(row.id)));
+      return rows;
+    };
+    const claimed = await store.write(claiming, { prompt: true });
+    for (const each of claimed) this.#start(each);
+  }
+
+  /** One pass: stops the runs that somebody asked to cancel. */
+  async cancelOnce(): Promise<void> {
+    if (this.#runs.size === 0) return;
+    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self()))
+      this.#stopRun(jobId, 'cancel');
+  }
+
+  /**
+   * From now on nothing is claimed, and a program that a signal ends was ended by the stop: whoever stops the daemon
+   * may tell its programs in the same breath, as systemd does.
+   */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Stops every run, and waits until each tree has ended and its end is written down. */
+  async stopAll(why: Exclude<Stop, 'cancel'>): Promise<void> {
+    if (why === 'shutdown') this.close();
+    const runs = [...this.#runs.entries()];
+    for (const [jobId] of runs) this.#stopRun(jobId, why);
+    await Promise.all(runs.map(([, run]) => run.done));
+  }
+
+  #stopRun(jobId: string, why: Stop): void {
+    const run = this.#runs.get(jobId);
+    if (run === undefined || run.stop !== null) return;
+    run.stop = why;
+    run.abort.abort();
+  }
+
+  #start(claimed: Claimed): void {
+    const fence = fenceOf(claimed.row);
+    const abort = new AbortController();
+    this.#deps.signals.emit('job:started', { jobId: fence.jobId });
+    const done = this.#execute(claimed, fence, abort.signal).finally(() => {
+      this.#runs.delete(fence.jobId);
+      this.#deps.onFree();
+    });
+    this.#runs.set(fence.jobId, { fence, abort, stop: null, done });
+  }
+
+  async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
+    let end: RunOutcome = { state: 'failed', exitCode: null };
+    let result = NO_RESULT;
+    try {
+      await this.#deps.beforeRun?.();
+      const { runner, inputs } = await this.#ready(row, signal);
+      end = await runJob(
+        this.#deps.kit,
+        runner,
+        {
+          id: row.id,
+          kind: row.kind,
+          spec: row.spec,
+          privileged: row.privileged === 1,
+          timeoutMs: row.timeout_ms,
+          ...inputs,
+        },
+        {
+          firstSeq: lastSeq + 1,
+          leader: (leader) => this.#recordLeader(fence, leader),
+          write: (chunk) => this.#keep(fence, chunk),
+          keepState: (state, aside) => this.#keepState(fence, row, inputs, state, aside),
+        },
+        signal,
+      );
+      result = await readyResult(row, inputs, end);
+    } catch (error) {
+      this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
+      // What could not be made ready to be kept must not look like a success.
+      if (end.state === 'succeeded') end = { ...end, state: 'failed' };
+    }
+    try {
+      await this.#finish(fence, end, result);
+    } catch (error) {
+      // The job stays this daemon's until it ends; then the next one marks it interrupted.
+      this.#deps.signals.emit('loop:failed', { name: `end of ${row.id}`, error });
+    }
+  }
+
+  /** Where the run can't start, its output says why, and nothing else is run. */
+  async #ready(row: JobRow, signal: AbortSignal): Promise<{ runner: Runner; inputs: RunInputs }> {
+    const runner = RUNNERS[row.kind];
+    if (runner === undefined)
+      return { runner: failingRunner(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
+    try {
+      // Whoever can write the database alone must not get out of the sandbox.
+      if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
+      return { runner, inputs: await gatherInputs(this.#deps, row, signal) };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (signal.aborted)
+        return {
+          runner: failingRunner('It was stopped before its program was started.', 'cancelled'),
+          inputs: NO_INPUTS,
+        };
+      await this.#persist((tx) =>
+        Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })),
+      );
+      return { runner: failingRunner(error.message, 'failed'), inputs: NO_INPUTS };
+    }
+  }
+
+  /**
+   * The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the
+   * same.
+   */
+  async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, state: State, aside: boolean): Promise<void> {
+    if (ring === null) return;
+    const { owned } = await this.#persist(async (tx) => {
+      if (!aside) return keepOfRun(tx, fence, row, { state, ring });
+      await setAside(tx, row, { state, ring });
+      return { owned: true };
+    });
+    if (owned) return;
+    this.#stopRun(fence.jobId, 'lease-lost');
+    throw new RecorderFenced();
+  }
+
+  async #recordLeader(fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
+    const owned = await this.#persist((tx) => recordLeader(tx, fence, leader));
+    if (!owned) throw new Error('the job was lost before its program started');
+  }
+
+  /**
+   * Writes something that must not be lost: while the store can't take it (disk full, server away) the run waits,
+   * and with it, by back-pressure, its program. `again` tells `work` that an earlier attempt may have been committed.
+   */
+  async #persist<T>(work: (tx: Tx, again: boolean) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#deps.store.write((tx) => work(tx, attempt > 0));
+      } catch (error) {
+        const passing = error instanceof Failure && error.code === 'unavailable';
+        if ((!passing && attempt >= OTHER_ERROR_ATTEMPTS) || (this.#closed && attempt >= SHUTDOWN_ATTEMPTS))
+          throw error;
+        await pause(this.#deps.kit.clock, PERSIST_RETRY_MS);
+      }
+    }
+  }
+
+  async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
+    const kept = await this.#persist(async (tx, again) => {
+      const { firstSeq, lastSeq, rawBytes, data } = chunk;
+      const owned = await appendOutput(
+        tx,
+        fence,
+        { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data },
+        again,
+      );
+      if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
+      return owned;
+    });
+    if (kept) return;
+    this.#stopRun(fence.jobId, 'lease-lost');
+    throw new RecorderFenced();
+  }
+
+  async #finish(fence: Fence, end: RunOutcome, result: WriteResult): Promise<void> {
+    const stop = this.#runs.get(fence.jobId)?.stop ?? null;
+    // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
+    // only a success is certain to be its own.
+    const overdue = stop === 'lease-late' || this.#deps.isOverdue();
+    const told = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
+    const interrupted =
+      (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
+    const final = { state: interrupted ? ('interrupted' as const) : end.state, exitCode: end.exitCode };
+    if (stop === 'lease-lost') {
+      this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
+      return;
+    }
+    const ended = await this.#persist(async (tx) => {
+      const moved = await endJob(tx, fence, final, 'run');
+      if (moved) await result(tx);
+      if (moved) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
+      return moved;
+    });
+    if (!ended) this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
+    else this.#deps.signals.emit('job:finished', { jobId: fence.jobId, state: final.state, exitCode: final.exitCode });
+  }
+}

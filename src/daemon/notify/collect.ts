@@ -1,0 +1,205 @@
+import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
+import type { AskedFacts, PageFacts } from '../../domain/notify/notification.ts';
+import { hostOf } from '../../domain/rules/mute.ts';
+import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
+import { isOneTap } from '../../domain/approvals/one-tap.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import type { Transport } from '../../push/transport.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
+import { listLiveTargets } from '../../store/notify/targets.ts';
+import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../../store/notify/bursts.ts';
+import {
+  type AskedOrNone,
+  type Assignment,
+  assignTargets,
+  countPages,
+  countPending,
+  followable,
+  insertPage,
+  markFollowed,
+  newPages,
+  remindable,
+  requestPage,
+  untoldApprovals,
+} from '../../store/notify/notifications.ts';
+import type { Db, EndpointRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface CollectDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly self: () => string;
+  /** The operator's own targets. */
+  readonly transports: readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
+}
+
+/** Read at a time: what is more is found by the next pass, which follows at once. */
+const BATCH = 200;
+
+/** Pages that count what waits are so far apart, in milliseconds: nobody's request waits longer to be told. */
+const ASKED_APART_MS = 10_000;
+/** Where a deadline is nearer than this, that is too long. */
+const URGENT_MS = 30_000;
+const URGENT_APART_MS = 2_000;
+
+/** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
+export async function collectPages(deps: CollectDeps): Promise<number> {
+  if (!(await isSomethingDue(deps))) return 0;
+  return deps.store.write(async (tx) => {
+    // Another daemon that looks at the same time finds what this one made, because whatever is used is read after this.
+    await tx.dialect.lockKey(tx.db, 'pages');
+    const now = await tx.dialect.clock(tx.db, tx.now);
+    const endpoints = await listLiveEndpoints(tx.db, tx.now);
+    const targets = await assignmentsOf(deps, tx, endpoints);
+    // A request that nobody could be told of is told as soon as there is somebody.
+    const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
+    if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
+    const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
+    const pages = await newPages(tx.db, BATCH);
+    const shown = await showBursts(tx);
+    for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets);
+    return told + followed + pages.length + shown.length;
+  });
+}
+
+/**
+ * Everybody who is told, and by which daemon: endpoints and its own targets by this one, targets that only others have
+ * by one of them. So it does not matter which daemon finds a page first.
+ */
+async function assignmentsOf(
+  { transports, self }: CollectDeps,
+  tx: Tx,
+  endpoints: readonly EndpointRow[],
+): Promise<Assignment[]> {
+  const daemonId = self();
+  const byTarget = new Map<string, string>();
+  for (const other of await listLiveTargets(tx))
+    for (const target of other.targets) byTarget.set(deliveryTargetOf(target), other.daemonId);
+  for (const { id } of [...transports, ...endpoints]) byTarget.set(id, daemonId);
+  return [...byTarget].map(([target, sender]) => ({ target, daemonId: sender }));
+}
+
+/** A look that holds nobody up, before a write that other daemons wait for. */
+async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
+  const { db } = store;
+  const now = await store.dialect.clock(db, clock.now());
+  const found = await Promise.all([
+    untoldApprovals(db, now, 1),
+    remindable(db, now, 1),
+    followable(db, 1),
+    newPages(db, 1),
+    dueBursts(db, clock.now()),
+  ]);
+  return found.some(({ length }) => length > 0);
+}
+
+type DueBurst = Pick<WaitingBurst, 'burst'> & BurstStep;
+
+/** Of the bursts that wait, those of which something is to be shown now. */
+async function dueBursts(db: Db, now: number): Promise<DueBurst[]> {
+  const due: DueBurst[] = [];
+  for (const each of await waitingBursts(db)) {
+    const step = burstStep({ ...each, ...(await countShown(db, each.burst, now, WINDOW_MS)), now });
+    if (step.fold || step.singles > 0) due.push({ burst: each.burst, ...step });
+  }
+  return due;
+}
+
+/** The ids of what is shown of the bursts: the first pages themselves, and pages that speak for the others. */
+async function showBursts(tx: Tx): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { burst, singles, fold } of await dueBursts(tx.db, tx.now)) {
+    if (fold) ids.push(await foldBurst(tx, burst));
+    else for (const { id } of await oldestWaiting(tx.db, burst, singles)) ids.push(id);
+  }
+  return ids;
+}
+
+async function foldBurst(tx: Tx, burst: string): Promise<string> {
+  const id = newId('page', tx.now);
+  const pages = await foldWaiting(tx, burst, id);
+  const facts = foldFacts(pages.map(({ detail }) => JSON.parse(detail) as PageFacts));
+  await requestPage(tx, { id, topic: `${facts.kind}:${id}`, facts });
+  return id;
+}
+
+async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
+  if (asked.length === 0) return 0;
+  const recent = await countPages(tx.db, 'approval', tx.now, WINDOW_MS);
+  if (recent + asked.length <= SINGLE_MAX) {
+    for (const each of asked)
+      await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
+    return asked.length;
+  }
+  // What comes meanwhile waits for the next such page, but never past its deadline.
+  const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
+  if ((await countPages(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
+  const page = await requestPage(tx, {
+    topic: `approvals:${asked[0]?.id ?? ''}`,
+    facts: { kind: 'approvals', count: await countPending(tx.db) },
+  });
+  const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
+  for (const each of asked)
+    await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
+  return asked.length;
+}
+
+/** Reminders of many at once say less than one: they are left out beyond what a person reads. */
+async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
+  const recent = await countPages(tx.db, 'reminder', tx.now, WINDOW_MS);
+  const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
+  for (const each of single)
+    await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
+}
+
+/** Answers how many it was given. */
+async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<number> {
+  for (const each of settled) {
+    const { state, decided_by: by, decided_via: via } = each;
+    if (state === 'pending') continue;
+    await requestPage(tx, {
+      topic: `decided:${each.id}`,
+      facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) },
+    });
+    await markFollowed(tx, each.id);
+  }
+  return settled.length;
+}
+
+/** Who decided, in words for people; this daemon may have other targets than the one that sent the link. */
+function personOf({ transports }: CollectDeps, decidedBy: string): string {
+  if (isNumberedTarget(decidedBy)) return 'a target of the operator';
+  const target = transports.find((each) => recipientOf(each) === decidedBy);
+  return target === undefined ? decidedBy : `${target.name} (${target.label})`;
+}
+
+function factsOf(row: AskedOrNone): AskedFacts {
+  const { destroys, changes, creates } = row;
+  return {
+    approvalId: row.id,
+    jobId: row.job_id,
+    jobKind: row.kind,
+    runbook: row.runbook,
+    workspace: row.workspace,
+    requestedBy: row.requested_by,
+    rule: row.rule,
+    schedule: row.schedule,
+    about: aboutOf(row),
+    expiresAt: row.expires_at,
+    plan: destroys === null || changes === null || creates === null ? null : { destroys, changes, creates },
+    oneTap: isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
+  };
+}
+
+/** Of what a sender wrote, so much: a name may have 256 characters. */
+const ABOUT_CHARACTERS = 120;
+
+function aboutOf({ event_name: name, event_labels: labels }: AskedOrNone): string | null {
+  if (name === null || name === '') return null;
+  const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
+  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`)
+    .slice(0, ABOUT_CHARACTERS)
+    .join('');
+}

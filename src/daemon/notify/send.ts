@@ -1,0 +1,257 @@
+import { composePage, type PageFacts, type PageMessage, type PushDetail } from '../../domain/notify/notification.ts';
+import { Failure } from '../../domain/failure.ts';
+import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
+import { pause } from '../../lib/clock.ts';
+import { pooledBytes } from '../../lib/random.ts';
+import { type MintedLinks, mintLinks } from '../../operations/approvals/approval-links.ts';
+import type { LinkHolder } from '../../operations/approvals/link-standing.ts';
+import type { Services } from '../../operations/core/services.ts';
+import { DialFailed } from '../../dial/guard.ts';
+import type { EndpointTarget } from '../../push/endpoint.ts';
+import type { Transport } from '../../push/transport.ts';
+import {
+  dueDeliveries,
+  type Due,
+  hasLeft,
+  nextDelivery,
+  putOff,
+  retryDelivery,
+  settleDelivery,
+  takeOver,
+} from '../../store/notify/deliveries.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
+import { adoptNumbered } from '../../store/notify/targets.ts';
+import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
+import type { EndpointRow } from '../../store/schema/schema.ts';
+import { type CollectDeps, collectPages } from './collect.ts';
+
+/** What the pages of a daemon are made and sent with. */
+export interface PageOptions {
+  readonly transports: readonly Transport[];
+  /** Posts to a registered endpoint. Throws DialFailed. */
+  readonly sendToEndpoint: (target: EndpointTarget, message: PageMessage) => Promise<void>;
+  readonly detail: PushDetail;
+  /** Where the web pages are, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly services: Pick<Services, 'linkOrigin'>;
+}
+
+export interface PageDeps extends Omit<CollectDeps, 'transports'>, PageOptions {
+  readonly onError: (error: unknown) => void;
+}
+
+/** The fallback where no wake-up arrives, in milliseconds. */
+export const PAGE_EVERY_MS = 2_000;
+/** Wake-ups come with every commit of others: passes are at least so far apart, in milliseconds. */
+const REST_MS = 50;
+/**
+ * Sends under way. A dead target holds its place for up to 3 s, so that 99 of them must not be in front of a live one:
+ * there is a place for each, a target has one send at a time, and those that took the last message go first.
+ */
+const SENDS_MAX = 256;
+/** After each try, in milliseconds: 5 tries over some 10 minutes. */
+const RETRY_MS = [5_000, 30_000, 120_000, 420_000] as const;
+/** For so long at most the failure of one page holds up others to the same target. */
+const PUT_OFF_MS = 30_000;
+/** Links that are kept for the other devices of a recipient; the oldest are forgotten first. */
+const LINKS_MAX = 1_000;
+
+/** Tells people: makes the pages that are due and sends what waits, each target on its own. */
+export class Pager {
+  readonly #deps: PageDeps;
+  readonly #busy = new Set<string>();
+  readonly #sends = new Set<Promise<void>>();
+  /** One pair serves all devices of a recipient: a second one would end the first. */
+  readonly #links = new Map<string, Promise<MintedLinks | null>>();
+  #last = Number.NEGATIVE_INFINITY;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: PageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Rung when a send has ended: its target may have more to get. */
+  onFree(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  /** One pass; answers in how many milliseconds the next is due. */
+  async sweepOnce(signal: AbortSignal): Promise<number> {
+    const { store, clock, self } = this.#deps;
+    const rest = this.#last + REST_MS - clock.monotonic();
+    if (rest > 0) return rest;
+    this.#last = clock.monotonic();
+    await this.#takeOver();
+    while (!signal.aborted && (await collectPages(this.#deps)) > 0);
+    await this.#start(signal);
+    const next = await nextDelivery(store.db, self(), clock.now());
+    return next === null ? PAGE_EVERY_MS : Math.max(REST_MS, next - clock.now());
+  }
+
+  /** Resolves when every send under way has ended and is recorded. */
+  async settled(): Promise<void> {
+    while (this.#sends.size > 0) await Promise.allSettled(this.#sends);
+  }
+
+  /** What daemons that stopped have left. */
+  async #takeOver(): Promise<void> {
+    const { store, clock, self, transports } = this.#deps;
+    // Numbered targets of an earlier build get their names by this.
+    const numbered = transports.map((_target, index) => numberedTarget(index + 1));
+    const own = transports.map(({ id }) => id);
+    if (!(await hasLeft(store.db, [...own, ...numbered], clock.now()))) return;
+    await store.write(async (tx) => {
+      await adoptNumbered(tx, self(), transports);
+      await takeOver(tx, self(), own);
+    });
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    const { store, clock, self } = this.#deps;
+    // A send that ends while the rows are read has left its row among them as it was before: it would be sent again.
+    const underWay = new Set(this.#busy);
+    const due = await dueDeliveries(store.db, self(), clock.now(), SENDS_MAX * 8);
+    if (due.length === 0) return;
+    const endpoints = new Map((await listLiveEndpoints(store.db, clock.now())).map((row) => [row.id, row]));
+    const failures = (each: Due): number => endpoints.get(each.target)?.failures ?? 0;
+    for (const each of due.toSorted((a, b) => failures(a) - failures(b))) {
+      if (signal.aborted || this.#busy.size >= SENDS_MAX) return;
+      if (underWay.has(each.target) || this.#busy.has(each.target)) continue;
+      this.#busy.add(each.target);
+      const send = this.#deliver(each, endpoints.get(each.target), signal).catch(this.#deps.onError);
+      const ended = send.finally(() => {
+        this.#busy.delete(each.target);
+        this.#sends.delete(ended);
+        this.#wake();
+      });
+      this.#sends.add(ended);
+    }
+  }
+
+  /**
+   * One try, and what came of it. A record that can't be written is repeated, and never the send: the target is busy
+   * meanwhile. A daemon that ends in between leaves it to be sent again: at least once, never silently not at all.
+   */
+  async #deliver(due: Due, endpoint: EndpointRow | undefined, signal: AbortSignal): Promise<void> {
+    const failure = await this.#send(due, endpoint);
+    const { store, clock, onError } = this.#deps;
+    for (;;) {
+      try {
+        return await store.write((tx) => recordTry(tx, due, endpoint, failure));
+      } catch (error) {
+        onError(error);
+        if (!(await pause(clock, PAGE_EVERY_MS, signal))) return;
+      }
+    }
+  }
+
+  /** Null for what was taken. */
+  async #send(due: Due, endpoint: EndpointRow | undefined): Promise<DialFailed | null> {
+    const transport = this.#deps.transports.find(({ id }) => id === due.target);
+    if (endpoint === undefined && transport === undefined)
+      return new DialFailed('there is no such target any more', 'refused');
+    try {
+      const message = await this.#compose(due, holderOf(endpoint, transport));
+      if (transport !== undefined) await transport.send(message);
+      else if (endpoint !== undefined)
+        await this.#deps.sendToEndpoint({ endpoint: endpoint.endpoint, keys: keysOf(endpoint) }, message);
+      return null;
+    } catch (error) {
+      if (error instanceof DialFailed) return error;
+      if (error instanceof Failure)
+        return new DialFailed(error.message, error.code === 'unavailable' ? 'transient' : 'refused');
+      this.#deps.onError(error);
+      return new DialFailed('a fault of the service');
+    }
+  }
+
+  async #compose(due: Due, holder: LinkHolder | null): Promise<PageMessage> {
+    const { clock, detail, baseUrl } = this.#deps;
+    const facts = JSON.parse(due.detail) as PageFacts;
+    const asks = facts.kind === 'approval' || facts.kind === 'reminder';
+    const links =
+      asks && detail === 'full' && holder !== null
+        ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true)
+        : null;
+    return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
+  }
+
+  /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */
+  async #linksOf(approvalId: string, holder: LinkHolder, oneTap: boolean): Promise<MintedLinks | null> {
+    const key = `${approvalId} ${holder.recipient} ${holder.target ?? ''}`;
+    const known = this.#links.get(key);
+    if (known !== undefined) return known;
+    const { store, services } = this.#deps;
+    const minted = services
+      .linkOrigin()
+      .then((origin) =>
+        store.write((tx) =>
+          mintLinks(tx, {
+            origin,
+            approvalId,
+            ...holder,
+            madeBy: null,
+            oneTap: oneTap ? ['approve', 'reject'] : ['reject'],
+          }),
+        ),
+      )
+      .catch((error: unknown) => {
+        // A recipient who may not decide now may at the next page.
+        this.#links.delete(key);
+        if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
+        throw error;
+      });
+    this.#links.set(key, minted);
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > LINKS_MAX && oldest !== undefined) this.#links.delete(oldest);
+    return minted;
+  }
+}
+
+/** As whom the links of a message act. */
+function holderOf(endpoint: EndpointRow | undefined, transport: Transport | undefined): LinkHolder | null {
+  if (transport !== undefined) return { recipient: recipientOf(transport), target: transport.key };
+  return endpoint === undefined ? null : { recipient: endpoint.owner, target: null };
+}
+
+/** What came of a try; `failure` is null for what was taken. */
+async function recordTry(
+  tx: Tx,
+  due: Due,
+  endpoint: EndpointRow | undefined,
+  failure: DialFailed | null,
+): Promise<void> {
+  const base = { page_id: due.page_id, target: due.target };
+  if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
+  if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
+  if (failure.kind === 'gone' && endpoint !== undefined) {
+    // First what was tried, with its reason: what else waits for the endpoint goes without one.
+    await settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
+    if (!(await pruneEndpoint(tx, endpoint.id))) return;
+    return tx.record({
+      principal: 'gatehouse',
+      owner: 'gatehouse',
+      via: 'daemon',
+      operation: 'notify.endpoint.prune',
+      target: endpoint.id,
+      detail: {},
+    });
+  }
+  const waitMs = RETRY_MS[due.attempts];
+  if (waitMs === undefined || failure.kind !== 'transient')
+    return settleDelivery(tx, { ...base, state: 'dead', failure: failure.message });
+  const leastMs = failure.retryAfterMs ?? 0;
+  // All that waits for the target, this one too, whose own time is set after that.
+  await putOff(tx, due.target, tx.now + Math.max(Math.min(waitMs, PUT_OFF_MS), leastMs));
+  await retryDelivery(tx, base, failure.message, tx.now + Math.max(jittered(waitMs), leastMs));
+}
+
+function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {
+  return p256dh === null || auth === null ? null : { p256dh, auth };
+}
+
+/** A fifth more or less, so that what failed together is not tried together again. */
+function jittered(ms: number): number {
+  return Math.round(ms * (0.8 + 0.4 * (pooledBytes(2).readUInt16BE() / 0xffff)));
+}

@@ -1,0 +1,169 @@
+import { Failure } from '../../domain/failure.ts';
+import {
+  countsFrom,
+  type ReadTimetable,
+  type ScheduledAction,
+  timetableReader,
+} from '../../domain/schedules/schedule.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { type Gate, queueAction, type QueueDeps, type Queued } from '../../jobs/queue.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
+import {
+  listDue,
+  listSchedules,
+  moveSlot,
+  nextSlot,
+  noteJob,
+  noteRefusal,
+  takeSlot,
+} from '../../store/schedules/schedules.ts';
+import type { ScheduleRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface ScheduleDeps extends QueueDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/**
+ * How often schedules are looked at where no slot is near, in milliseconds: so soon one is seen that another process
+ * added, and a clock that jumped. A look where nothing is due is one row of an index.
+ */
+export const SCHEDULE_EVERY_MS = 1_000;
+/** Slots that are read at a time: what a long stop left over is worked off in pieces. */
+const BATCH = 100;
+/** A clock that lost this much against the one that never jumps was set back, in milliseconds; less is drift. */
+const SET_BACK_MS = 1_000;
+
+/** Queues what schedules do, each slot once, however many daemons share the store and however their clocks jump. */
+export class Scheduler {
+  readonly #deps: ScheduleDeps;
+  /** What the store's clock was ahead of the clock that never jumps, at the last look; null before the first. */
+  #ahead: number | null = null;
+  /** Whether a next slot may be another one than the schedule and the time say. */
+  #mayBeOff = true;
+  #read: Promise<ReadTimetable> | null = null;
+
+  constructor(deps: ScheduleDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes every slot that has come. Answers in how many milliseconds the next one comes, at most SCHEDULE_EVERY_MS. */
+  async sweepOnce(signal?: AbortSignal): Promise<number> {
+    const { db } = this.#deps.store;
+    const ended = (): boolean => signal?.aborted === true;
+    if (this.#mayBeOff) await this.#now();
+    while (!ended()) {
+      const next = await nextSlot(db);
+      if (next === null) break;
+      const now = await this.#now();
+      if (next > now) return Math.min(next - now, SCHEDULE_EVERY_MS);
+      const read = await this.#reader();
+      const taken = await Promise.allSettled(
+        (await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))),
+      );
+      // One that can not be written holds up no other one, and is tried again by the next pass.
+      for (const each of taken) if (each.status === 'rejected') throw each.reason;
+    }
+    return SCHEDULE_EVERY_MS;
+  }
+
+  /** The time of the store. At the first look, and where it was set back, every next slot is looked at again. */
+  async #now(): Promise<number> {
+    const { store, clock } = this.#deps;
+    const now = await store.dialect.clock(store.db, clock.now());
+    const ahead = now - clock.monotonic();
+    if (this.#ahead !== null && ahead < this.#ahead - SET_BACK_MS) this.#mayBeOff = true;
+    this.#ahead = ahead;
+    if (this.#mayBeOff) await this.#straighten(now);
+    this.#mayBeOff = false;
+    return now;
+  }
+
+  /**
+   * A next slot that was named while the clock was ahead would leave out those before it. So would one that was named
+   * by older rules of its time zone: those come with a new version of the program, and so all are looked at by the
+   * first pass. What is due is left as it is.
+   */
+  async #straighten(now: number): Promise<void> {
+    const { store } = this.#deps;
+    for (const row of await listSchedules(store.db)) {
+      if (row.enabled === 0 || (row.next_at !== null && row.next_at <= now)) continue;
+      const next = slotAfter(await this.#reader(), row, countsFrom(now, row.last_at));
+      if (next === row.next_at) continue;
+      await store.write(async (tx) => {
+        if (!(await moveSlot(tx, row, next))) return;
+        const detail = { next_at: next === null ? null : rfc3339(next) };
+        tx.record({
+          principal: 'gatehouse',
+          owner: 'gatehouse',
+          via: 'daemon',
+          operation: 'schedule.move',
+          target: row.name,
+          detail,
+        });
+      });
+    }
+  }
+
+  #reader(): Promise<ReadTimetable> {
+    return (this.#read ??= timetableReader());
+  }
+
+  /**
+   * The slot and its job in one transaction: neither is there without the other. Of slots that were missed, this is the
+   * one that runs.
+   */
+  async #take(seen: ScheduleRow, next: number | null): Promise<void> {
+    const deps = this.#deps;
+    await deps.store.write(async (tx) => {
+      const row = await takeSlot(tx, seen, next);
+      if (row === undefined) return;
+      const slot = { slot: row.last_at === null ? null : rfc3339(row.last_at) };
+      let queued: Queued;
+      try {
+        queued = await queue(tx, deps, row);
+      } catch (error) {
+        // A refusal comes before anything is written, and the slot is over all the same; what is no refusal undoes it.
+        if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+        await noteRefusal(tx, row.name, error.message);
+        return record(tx, row, 'schedule.refuse', { ...slot, code: error.code, reason: error.message });
+      }
+      await noteJob(tx, row.name, queued.jobId);
+      const asked =
+        queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
+      record(tx, row, 'schedule.run', { ...slot, job_id: queued.jobId, ...asked });
+    });
+  }
+}
+
+/** One that can't be read any more, as where this version does not know its time zone, has no next slot. */
+function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs: number): number | null {
+  try {
+    return read(cron, timezone).next(afterMs);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
+  checkScheduleTag(tx.ring, row);
+  const gate: Gate | null =
+    row.approval === 'required'
+      ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name }
+      : null;
+  const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
+  return queueAction(tx, deps, asker, JSON.parse(row.action) as ScheduledAction, gate);
+}
+
+function record(
+  tx: Tx,
+  { name, added_by: principal, owners }: ScheduleRow,
+  operation: string,
+  detail: Readonly<Record<string, unknown>>,
+): void {
+  const [owner = principal] = JSON.parse(owners) as string[];
+  tx.record({ principal, owner, via: 'schedule', operation, target: name, detail });
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { workspaceRow } from '../../../test/support/fixtures/workspace-row.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import { listStates } from '../../store/workspaces/states.ts';
+import { getWorkspace, insertWorkspace } from '../../store/workspaces/workspaces.ts';
+import { findState, keepFound } from './states.ts';
+import { openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
+
+const text = (serial: number, lineage = 'l'): string =>
+  JSON.stringify({ version: 4, serial, lineage, resources: [{ instances: [{}, {}] }] });
+
+interface Scene extends TestStore {
+  readonly job: TestStore['job'];
+  readonly row: JobRow;
+  /** Writes into the folder that the run worked in. */
+  write(name: string, content: string): void;
+  salvage(): Promise<boolean>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const kit = await openTestStore();
+  t.after(() => kit.close());
+  const id = await kit.job(null, { kind: 'apply', workspace: 'net' });
+  await kit.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: '/x' })));
+  const row = await getJob(kit.store.db, id);
+  const folder = join(kit.runsDir, id, 'tree');
+  mkdirSync(folder, { recursive: true });
+  return {
+    ...kit,
+    row,
+    write(name, content) {
+      mkdirSync(join(folder, name, '..'), { recursive: true });
+      writeFileSync(join(folder, name), content);
+    },
+    async salvage() {
+      const found = await findState(kit, row);
+      if (found !== null) await kit.store.write((tx) => keepFound(tx, row, found));
+      return found !== null;
+    },
+  };
+}
+
+const kept = async ({ store }: Scene): Promise<[version: number, serial: number][]> =>
+  (await listStates(store.db, 'net')).map(({ version, serial }) => [version, serial]);
+
+test('What a run left becomes the newest state, once, and the workspace is where it says', async (t) => {
+  const on = await scene(t);
+  assert.equal(await on.salvage(), false);
+  on.write('terraform.tfstate', text(3));
+  await on.salvage();
+  await on.salvage();
+  assert.deepEqual(await kept(on), [[1, 3]]);
+  const { serial, moved_by_job: by } = await getWorkspace(on.store.db, 'net');
+  assert.deepEqual([serial, by], [3, on.row.id]);
+});
+
+test('A state that could not be written where it belongs is newer than the one that stands there', async (t) => {
+  const on = await scene(t);
+  on.write('terraform.tfstate', text(3));
+  on.write('errored.tfstate', text(4));
+  await on.salvage();
+  assert.deepEqual(await kept(on), [[1, 4]]);
+});
+
+test('A state that another one has gone past, and one that belongs into a backend, is set aside', async (t) => {
+  const on = await scene(t);
+  on.write('terraform.tfstate', text(5));
+  await on.salvage();
+  on.write('terraform.tfstate', text(4, 'of somebody else'));
+  await on.salvage();
+  assert.deepEqual(await kept(on), [
+    [1, 5],
+    [-1, 4],
+  ]);
+  assert.equal((await getWorkspace(on.store.db, 'net')).serial, 5);
+
+  const own = await scene(t);
+  own.write('.terraform/terraform.tfstate', JSON.stringify({ backend: { type: 'http' } }));
+  own.write('terraform.tfstate', text(1));
+  assert.equal(await own.salvage(), false);
+  own.write('errored.tfstate', text(2));
+  await own.salvage();
+  assert.deepEqual(await kept(own), [[-1, 2]]);
+  assert.equal((await getWorkspace(own.store.db, 'net')).serial, null);
+});
+
+test('Two states of one serial are two things that were made: the second is set aside', async (t) => {
+  const on = await scene(t);
+  on.write('terraform.tfstate', text(3));
+  await on.salvage();
+  on.write('terraform.tfstate', `${text(3)} `);
+  await on.salvage();
+  assert.deepEqual(await kept(on), [
+    [1, 3],
+    [-1, 3],
+  ]);
+});

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { type State, WORKSPACE_KINDS, workspaceKey } from '../../domain/workspaces/workspace.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import { resolveRunFolder } from '../../runners/run-files/run-files.ts';
+import { backendOf, TREE } from '../../runners/terraform/root.ts';
+import { ERRORED_STATE_FILE, readState } from '../../runners/terraform/state-file.ts';
+import { isOwned } from '../../store/jobs/chunks.ts';
+import type { Fence } from '../../store/jobs/claims.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import { stateLabel } from '../../store/secrets/seal.ts';
+import { keepState, listStatesAt, newestState } from '../../store/workspaces/states.ts';
+import type { Store } from '../../store/store.ts';
+import { findWorkspace, moveWorkspace } from '../../store/workspaces/workspaces.ts';
+
+/** The states of roots without a backend of their own: what a run made is never forgotten. */
+
+/** A state and what to seal it with. */
+export interface SealedState {
+  readonly state: State;
+  readonly ring: Keyring;
+}
+
+/**
+ * Keeps the state of a run that goes on or has just ended. Also of one that has lost its job, as long as nobody went on
+ * from another state since: what it made is there, whoever owns the row. What can't become the newest is set aside.
+ */
+export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: SealedState): Promise<{ owned: boolean }> {
+  await holdKey(tx, job);
+  const owned = await isOwned(tx, fence);
+  if (owned) await write(tx, job, sealed, false);
+  else await keepFound(tx, job, sealed);
+  return { owned };
+}
+
+/** Keeps a state that was found where a run had left it, unless that very state is kept already. */
+export async function keepFound(
+  tx: Tx,
+  job: JobRow,
+  sealed: SealedState & { readonly aside?: boolean },
+): Promise<void> {
+  const { state, ring, aside = false } = sealed;
+  await holdKey(tx, job);
+  const newest = await newestState(tx.db, job.workspace ?? '');
+  const follows = newest === undefined || (newest.lineage === state.lineage && newest.serial < state.serial);
+  // One that is kept already is where the run began, or what it had kept itself.
+  for (const row of await listStatesAt(tx.db, job.workspace ?? '', state)) {
+    if (ring.has(row.key_id) && Buffer.from(ring.open(stateLabel(row), row.sealed)).equals(state.bytes)) return;
+  }
+  await write(tx, job, sealed, aside || !follows);
+}
+
+/** Keeps a state for a person to bring where it belongs. */
+export async function setAside(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
+  await holdKey(tx, job);
+  await write(tx, job, sealed, true);
+}
+
+/** A run that has lost its job may meet its successor here: versions are counted by one of them at a time. */
+async function holdKey(tx: Tx, job: JobRow): Promise<void> {
+  await tx.dialect.lockKey(tx.db, workspaceKey(job.workspace ?? ''));
+}
+
+/** A version for each job: a run that changes a hundred things leaves one, not a hundred. */
+async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: boolean): Promise<void> {
+  const workspace = job.workspace ?? '';
+  const { serial, lineage, resources, bytes } = state;
+  await keepState(tx, {
+    workspace,
+    serial,
+    lineage,
+    resources,
+    jobId: job.id,
+    keyId: ring.activeId,
+    aside,
+    seal: (version) => ring.seal(stateLabel({ workspace, version, serial, lineage }), bytes),
+  });
+  if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
+}
+
+/**
+ * A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there.
+ */
+export interface FoundState extends SealedState {
+  readonly aside: boolean;
+}
+
+export interface FindDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly runsDir: string;
+}
+
+/**
+ * The state in the directory of a run that nobody finished; null where there is none here, as after the death of
+ * another machine. The processes of the run have ended before this is called.
+ */
+export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<FoundState | null> {
+  if (job.workspace === null || !(WORKSPACE_KINDS as readonly string[]).includes(job.kind)) return null;
+  const workspace = await findWorkspace(store.db, job.workspace);
+  if (workspace === undefined) return null;
+  const runDir = join(runsDir, job.id);
+  const folder = await resolveRunFolder(runDir, `${TREE}/${workspace.source === null ? '' : workspace.path}`).catch(
+    () => null,
+  );
+  if (folder === null) return null;
+  const place = { runDir, folder };
+  // What could not be written where it belongs is newer than what stands there.
+  const errored = await readState(place, ERRORED_STATE_FILE);
+  const ownBackend = (await backendOf(place).catch(() => null)) !== null;
+  const state = errored ?? (ownBackend ? null : await readState(place));
+  return state === null ? null : { state, ring: await keyring(), aside: ownBackend };
+}

@@ -1,0 +1,39 @@
+import { readSealKey } from '../../config/seal-key.ts';
+import { createKeyring, type Keyring } from '../../lib/seal.ts';
+import { verifyLedger } from '../../store/audit/verify.ts';
+import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+/** Faults that are named; there is at most one per chain. */
+const NAMED_MAX = 5;
+
+/** The first faults of a ledger, which say enough, and how many more there are. */
+export function namedFaults(faults: readonly string[]): string {
+  return (
+    faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '')
+  );
+}
+
+/** Each chain of the audit ledger holds from its first row to its head. */
+export function examineAuditLedger(facts: Facts): Promise<Finding> {
+  return withStore(facts.openedStore, async (store) => {
+    const { chains, rows, faults, unkeyed } = await verifyLedger(store.db, await findRing(facts));
+    if (faults.length > 0) return fail(`${namedFaults(faults)}.`);
+    const whole = `${rows} rows in ${counted(chains)}, each following the one before it.`;
+    if (unkeyed === 0) return ok(whole);
+    return warn(
+      `${whole} ${counted(unkeyed)} of an earlier build without a key: start "svc serve" of this build when no ` +
+        'daemon of the earlier build runs.',
+    );
+  });
+}
+
+/** Null where there is no usable key: why is said by the entry `seal`. */
+async function findRing({ settings, paths }: Facts): Promise<Keyring | null> {
+  const state = await readSealKey(settings.sealKeyFile ?? paths.sealKey);
+  return state.ok ? createKeyring(state.keys) : null;
+}
+
+function counted(chains: number): string {
+  return `${chains} ${chains === 1 ? 'chain' : 'chains'}`;
+}

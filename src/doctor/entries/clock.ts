@@ -1,0 +1,57 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
+import { plainReason } from '../reason.ts';
+
+/** No build is older than this: a clock before it was never set. */
+const EARLIEST_MS = Date.UTC(2026, 0, 1);
+/** Two clocks read one after the other differ by microseconds; a step by NTP at boot is a matter of seconds. */
+const DRIFT_WARN_MS = 2_000;
+/** Times of daemons that share a database stand side by side in one list; beyond this their order misleads. */
+const DATABASE_WARN_MS = 1_000;
+
+/**
+ * The wall clock is set, was not moved since the process began, and agrees with the database's where leases use that.
+ */
+export async function examineClock(facts: Facts): Promise<Finding> {
+  const { clock, began } = facts;
+  const now = clock.now();
+  if (now < EARLIEST_MS) return fail(`The wall clock says ${rfc3339(now)}: it was never set.`);
+  const driftMs = now - began.wallMs - (clock.monotonic() - began.monotonicMs);
+  const database = await databaseAhead(facts);
+  const faults: string[] = [];
+  if (Math.abs(driftMs) > DRIFT_WARN_MS) {
+    faults.push(
+      `the wall clock was moved by ${seconds(driftMs)} since the start of this process, or the machine slept`,
+    );
+  }
+  if (database.aheadMs !== null && Math.abs(database.aheadMs) > DATABASE_WARN_MS) {
+    faults.push(`the database's clock is ${seconds(database.aheadMs)} against ours`);
+  }
+  if (faults.length > 0) return warn(`${rfc3339(now)}; ${faults.join('; ')}.`);
+  return ok(`${rfc3339(now)}, ${seconds(driftMs)} against monotonic time since the start${database.note}.`);
+}
+
+async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: number | null; note: string }> {
+  let store: Store;
+  try {
+    store = openedStore();
+  } catch {
+    return { aheadMs: null, note: '' };
+  }
+  try {
+    if (store.dialect.liveness === 'lock') return { aheadMs: null, note: '' };
+    const before = clock.now();
+    const asked = clock.monotonic();
+    const theirs = await store.dialect.leaseClock(store.db);
+    // The answer was made at some time between question and arrival; the middle is off by half of that at most.
+    const aheadMs = theirs - (before + (clock.monotonic() - asked) / 2);
+    return { aheadMs, note: `, ${seconds(aheadMs)} against the database` };
+  } catch (error) {
+    return { aheadMs: null, note: `; the database's clock can not be asked: ${plainReason(error)}` };
+  }
+}
+
+function seconds(ms: number): string {
+  return `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1_000).toFixed(3)} s`;
+}

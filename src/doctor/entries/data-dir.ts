@@ -1,0 +1,62 @@
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DATA_DIR_ENTRIES, isOpenToOthers, isOurs, modeText } from '../../config/data-dir.ts';
+import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
+import { codeOf, plainReason } from '../reason.ts';
+
+/** Entries of the directory that are looked at, and findings that are named: it holds a dozen, not thousands. */
+const ENTRIES_MAX = 200;
+const NAMED_MAX = 10;
+
+/**
+ * The data directory and what lies directly in it: there, ours, closed to other users.
+ *
+ * The files are only asked about, never opened: closing any descriptor of a file drops all POSIX locks that this
+ * process has on it, and with them SQLite's; another process could then remove the write-ahead log under a running
+ * daemon.
+ */
+export async function examineDataDir({ paths }: Facts): Promise<Finding> {
+  let names: string[];
+  try {
+    const stats = await stat(paths.dir);
+    if (!stats.isDirectory()) return fail('The data directory is not a directory.');
+    if (!isOurs(stats))
+      return fail(`The data directory belongs to user ${stats.uid}, not to the user of this process.`);
+    names = await readdir(paths.dir);
+    const faults = isOpenToOthers(stats.mode)
+      ? [`the directory itself has mode ${modeText(stats.mode)}, expected 0700`]
+      : [];
+    faults.push(...(await lookInto(paths.dir, names.slice(0, ENTRIES_MAX))));
+    faults.push(...missingFolders(names));
+    if (faults.length === 0) return ok(`Present, closed to other users; ${names.length} entries.`);
+    const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
+    return warn(`Present, but ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return fail('The data directory does not exist.');
+    return fail(`The data directory can not be read: ${plainReason(error)}.`);
+  }
+}
+
+async function lookInto(dir: string, names: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const name of names) {
+    const stats = await lstat(join(dir, name)).catch((error: unknown) => {
+      // A temporary file or a log of SQLite may go between the listing and the look.
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    // The mode of a link says nothing.
+    if (stats === null || stats.isSymbolicLink()) continue;
+    if (!isOurs(stats)) faults.push(`${name} belongs to user ${stats.uid}`);
+    else if (isOpenToOthers(stats.mode)) {
+      faults.push(`${name} has mode ${modeText(stats.mode)}, expected ${stats.isDirectory() ? '0700' : '0600'}`);
+    }
+  }
+  return faults;
+}
+
+function missingFolders(names: readonly string[]): string[] {
+  return Object.values(DATA_DIR_ENTRIES)
+    .filter((entry) => entry.kind === 'directory' && !names.includes(entry.name))
+    .map((entry) => `${entry.name} is missing`);
+}

@@ -1,0 +1,30 @@
+import { MESSAGE_REFUSALS } from '../../domain/events/message-refusal.ts';
+import { listRefusals, type NewRefusal } from '../../store/events/webhook-refusals.ts';
+import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+/** Webhooks that are named, each with its counts and reasons. */
+const NAMED_MAX = 5;
+
+/** Messages of webhooks that were refused in the last day: their senders got an error, and nothing was done. */
+export function examineIngress({ openedStore, clock }: Facts): Promise<Finding> {
+  return withStore(openedStore, async ({ db, dialect }) => {
+    const refusals = await listRefusals(db, await dialect.clock(db, clock.now()));
+    if (refusals.length === 0) return ok('Messages of webhooks: none refused within a day.');
+    const hooks = Map.groupBy(refusals, ({ webhook }) => webhook);
+    const named = [...hooks].toSorted(([, a], [, b]) => countOf(b) - countOf(a)).slice(0, NAMED_MAX);
+    const more = hooks.size > NAMED_MAX ? `; ${hooks.size - NAMED_MAX} more webhooks` : '';
+    return warn(
+      `Messages of webhooks: ${countOf(refusals)} refused within a day: ${named.map(hookOf).join('; ')}${more}. ` +
+        'See svc event list --outcome error.',
+    );
+  });
+}
+
+function hookOf([webhook, refusals]: [string, readonly NewRefusal[]]): string {
+  return `${webhook}: ${refusals.map(({ reason, count }) => `${count} ${MESSAGE_REFUSALS[reason]}`).join(', ')}`;
+}
+
+function countOf(refusals: readonly NewRefusal[]): number {
+  return refusals.reduce((sum, { count }) => sum + count, 0);
+}

@@ -1,0 +1,28 @@
+import { connect } from 'node:net';
+import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
+
+/** A listener of this machine answers a connection at once, or it is ill. */
+const CONNECT_WITHIN_MS = 1_000;
+
+/** Every listener that this process should have accepts connections. */
+export async function examineListeners(facts: Facts): Promise<Finding> {
+  const listeners = facts.listeners();
+  if (listeners.length === 0) return unknown('This process serves nothing; ask the daemon.');
+  const accepting = await Promise.all(listeners.map(({ url }) => accepts(url)));
+  const lines = listeners.map(
+    ({ name, url }, index) => `${name} ${url}${accepting[index] === true ? '' : ' NOT listening'}`,
+  );
+  return accepting.every(Boolean) ? ok(`${lines.join(', ')}.`) : fail(`${lines.join(', ')}.`);
+}
+
+function accepts(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), timeout: CONNECT_WITHIN_MS });
+    const end = (accepted: boolean) => (): void => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once('connect', end(true)).once('timeout', end(false)).once('error', end(false));
+  });
+}

@@ -1,0 +1,54 @@
+import { type Facts, type Finding, ok, unknown, warn } from '../entry.ts';
+import { plainReason } from '../reason.ts';
+import { askTool, type Tool, type ToolAnswer, TOOLS } from '../tool-version.ts';
+import { ManifestError, readManifest, type ToolchainManifest } from '../toolchain-manifest.ts';
+
+const NO_MANIFEST: ToolchainManifest = { imageRef: null, pins: new Map() };
+
+/**
+ * The versions of the tools that jobs may need, compared with the manifest that SVC_TOOLCHAIN_MANIFEST names: off-pin
+ * is `warn`, without a manifest all is `unknown`. What is missing, or prints no version that we understand, is named
+ * and changes nothing.
+ */
+export async function examineOptionalTools({ clock, settings, path }: Facts): Promise<Finding> {
+  const [answers, manifest] = await Promise.all([
+    Promise.all(TOOLS.map(async (tool) => ({ tool, answer: await askTool(tool, path, clock) }))),
+    openManifest(settings.toolchainManifest),
+  ]);
+  const { imageRef, pins } = manifest.content;
+  const lines = answers.map(({ tool, answer }) => describe(tool, answer, pins.get(tool.name)));
+  const unasked = [...pins.keys()].filter((name) => !TOOLS.some((tool) => tool.name === name)).length;
+  if (unasked > 0) lines.push(`${unasked} ${unasked === 1 ? 'pin' : 'pins'} of tools that are not asked for`);
+  if (manifest.fault !== null) lines.push(manifest.fault);
+  const detail = `${lines.join(', ')}; image-ref: ${imageRef ?? 'not recorded'}`;
+  if (settings.toolchainManifest === null) return unknown(detail);
+  const offPin = answers.some(({ tool, answer }) => isOffPin(answer, pins.get(tool.name)));
+  return offPin || manifest.fault !== null ? warn(detail) : ok(detail);
+}
+
+/** A manifest that is named and can't be used is a fault: whoever named it believes that the pins are watched. */
+async function openManifest(path: string | null): Promise<{ content: ToolchainManifest; fault: string | null }> {
+  if (path === null) return { content: NO_MANIFEST, fault: 'no manifest to compare with' };
+  try {
+    return { content: await readManifest(path), fault: null };
+  } catch (error) {
+    const reason = error instanceof ManifestError ? error.message : plainReason(error);
+    return { content: NO_MANIFEST, fault: `the manifest can not be used: ${reason}` };
+  }
+}
+
+function isOffPin(answer: ToolAnswer, pin: string | undefined): boolean {
+  return answer.kind === 'version' && pin !== undefined && answer.version !== pin;
+}
+
+function describe({ name }: Tool, answer: ToolAnswer, pin: string | undefined): string {
+  const said = isOffPin(answer, pin) ? `${inWords(answer)} OFF PIN` : inWords(answer);
+  const pinned = pin === undefined || (answer.kind === 'version' && answer.version === pin) ? '' : ` (pinned ${pin})`;
+  return `${name} ${said}${pinned}`;
+}
+
+function inWords(answer: ToolAnswer): string {
+  if (answer.kind === 'version') return answer.version;
+  if (answer.kind === 'silent') return `no answer within ${answer.limitMs / 1_000} s`;
+  return { missing: 'missing', unparseable: 'version not understood', unstartable: 'can not be started' }[answer.kind];
+}

@@ -1,0 +1,36 @@
+import { isReservedName } from '../../domain/access/reserved-name.ts';
+import { countPrivileged } from '../../store/jobs/jobs.ts';
+import type { TokenRow } from '../../store/schema/schema.ts';
+import { listTokens } from '../../store/access/tokens.ts';
+import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** How many runs opted out of the sandbox lately, and whose tokens are named like the service. */
+export function examinePrivilegePosture({ clock, openedStore }: Facts): Promise<Finding> {
+  return withStore(openedStore, async (store) => {
+    const count = await countPrivileged(store.db, clock.now() - DAYS * DAY_MS);
+    const runs =
+      `${count === 0 ? 'No' : count} ${count < 2 ? 'run' : 'runs'} queued in the last ${DAYS} days ran ` +
+      'unsandboxed.';
+    const reserved = (await listTokens(store.db)).filter(
+      (token) => isActive(token, clock.now()) && [token.name, token.owner].some(isReservedName),
+    );
+    if (reserved.length > 0) return warn(`${runs} ${reserved.map(wordsOf).join(' ')}`);
+    return count === 0 ? ok(runs) : warn(runs);
+  });
+}
+
+function isActive({ revoked_at: revokedAt, expires_at: expiresAt }: TokenRow, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+/** Of a token that an earlier build let be made. It works on as that of a person. */
+function wordsOf({ name, owner }: TokenRow): string {
+  return (
+    `The token ${name} of the owner ${owner} has a name that is reserved for the service: its entries in the ` +
+    'audit ledger can be mistaken for those of the service. Create another one and revoke it.'
+  );
+}

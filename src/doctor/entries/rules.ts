@@ -1,0 +1,60 @@
+import { compileAction } from '../../domain/rules/fill.ts';
+import { ruleFault } from '../../domain/rules/fault.ts';
+import type { Rule } from '../../domain/rules/rule.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { factsOf, newestOfRules } from '../../store/events/events.ts';
+import { listRules, ruleOf } from '../../store/rules/rules.ts';
+import type { EventRow } from '../../store/schema/schema.ts';
+import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+/** Rules that are named, each with a reason of a line or two. */
+const NAMED_MAX = 5;
+/** Events whose values rules of an earlier build are tried on: the newest. */
+const TRIED_EVENTS_MAX = 1_000;
+
+/**
+ * Stored rules that this version cannot read, and those of an earlier build whose commands a new rule could not have or
+ * did not accept the values of a recent event. Otherwise only their events would tell.
+ */
+export function examineRules({ openedStore }: Facts): Promise<Finding> {
+  return withStore(openedStore, async ({ db }) => {
+    const rules = (await listRules(db)).map(ruleOf);
+    const earlier = rules.filter(({ isEarlier }) => isEarlier === true).map(({ name }) => name);
+    const events = earlier.length === 0 ? [] : await newestOfRules(db, earlier, TRIED_EVENTS_MAX);
+    const unreadable: string[] = [];
+    const outdated: string[] = [];
+    for (const rule of rules) {
+      // Compiling takes a millisecond and more for each.
+      await nextTurn();
+      const fault = await ruleFault(rule);
+      if (fault !== null) unreadable.push(`${rule.name} (${fault})`);
+      else if (rule.isEarlier === true) {
+        const reason = await outdatedForm(rule, events);
+        if (reason !== null) outdated.push(`${rule.name} (${reason})`);
+      }
+    }
+    const read =
+      unreadable.length === 0
+        ? `Rules: ${rules.length}, all of them can be read.`
+        : `Rules: ${rules.length}, of which ${unreadable.length} can not be read by this version and act on nothing: ${listed(unreadable)}.`;
+    if (outdated.length === 0) return unreadable.length === 0 ? ok(read) : warn(read);
+    return warn(
+      `${read} ${outdated.length} of an earlier build can end events as errors: ${listed(outdated)}. ` +
+        'Write them anew as docs/how-to/write-values-of-an-event.md says, then run svc rule add --replace --file FILE.',
+    );
+  });
+}
+
+/** Without a value of an event: these are shown where events are. */
+async function outdatedForm(rule: Rule, events: readonly EventRow[]): Promise<string | null> {
+  const fault = await ruleFault({ when: rule.when, action: rule.action });
+  if (fault !== null) return fault;
+  const action = await compileAction(rule.action, true);
+  const refused = events.find((row) => row.rule === rule.name && 'error' in action.fill(factsOf(row, row.received_at)));
+  return refused === undefined ? null : `a value of ${refused.id} is not accepted`;
+}
+
+function listed(rules: readonly string[]): string {
+  return `${rules.slice(0, NAMED_MAX).join('; ')}${rules.length > NAMED_MAX ? `; ${rules.length - NAMED_MAX} more` : ''}`;
+}

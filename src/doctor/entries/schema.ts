@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { appliedMigrations, type Migration, readMigrations, SchemaMismatch } from '../../store/engine/migrate.ts';
+import type { Store } from '../../store/store.ts';
+import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations');
+
+/** The migrations that the store has had are those of this build: none missing, none unknown, none altered. */
+export async function examineSchema({ openedStore }: Facts): Promise<Finding> {
+  let store: Store;
+  try {
+    store = openedStore();
+  } catch (error) {
+    return error instanceof SchemaMismatch ? fail(error.message) : unknown('The store is not open.');
+  }
+  const known = readMigrations(join(MIGRATIONS, store.dialect.name));
+  return judgeSchema(await appliedMigrations(store.db), known);
+}
+
+type Applied = Pick<Migration, 'number' | 'name' | 'sha256'>;
+
+export function judgeSchema(applied: readonly Applied[], known: readonly Applied[]): Finding {
+  const name = ({ number, name }: Applied): string => `${number} (${name})`;
+  const missing = known.find((each) => !applied.some((row) => row.number === each.number));
+  if (missing !== undefined) return fail(`Migration ${name(missing)} has not been applied.`);
+  const foreign = applied.find((row) => !known.some((each) => each.number === row.number));
+  if (foreign !== undefined)
+    return fail(`Migration ${name(foreign)} of the store is unknown to this build. Use the newer build.`);
+  const altered = applied.find((row) => known.some((each) => each.number === row.number && each.sha256 !== row.sha256));
+  if (altered !== undefined) return fail(`Migration ${name(altered)} of the store is not the one of this build.`);
+  return ok(`Schema ${applied.at(-1)?.number ?? 0}; ${applied.length} of ${known.length} migrations applied.`);
+}

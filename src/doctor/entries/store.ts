@@ -1,0 +1,18 @@
+import { fail, type Facts, type Finding, ok } from '../entry.ts';
+import { plainReason } from '../reason.ts';
+
+/** Faults that are named; the first tell enough. */
+const NAMED_MAX = 5;
+
+/** The store is open, answers, and finds nothing wrong with its own files. */
+export async function examineStore({ openedStore }: Facts): Promise<Finding> {
+  try {
+    const store = openedStore();
+    const faults = await store.dialect.integrity(store.db);
+    if (faults.length === 0) return ok(`${store.dialect.name}: answers, and its own check finds no fault.`);
+    const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
+    return fail(`${store.dialect.name}: ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
+  } catch (error) {
+    return fail(`The store can not be used: ${plainReason(error)}.`);
+  }
+}

@@ -1,0 +1,138 @@
+import { CEL_LENGTH_MAX, type CheckedCel, lintConstants, parseCel } from '../cel/cel.ts';
+import type { Expr } from '../cel/env.ts';
+import { CelRefused } from '../cel/refused.ts';
+import { word } from '../cel/shape.ts';
+import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from '../events/event.ts';
+import { checkRuleCel, eventContext, missingLabel } from './facts.ts';
+import { quickOf } from './quick.ts';
+import { isEvent, selection, textOf, textReads } from './reads.ts';
+
+/** An expression over `event` that is true or false: the `when` of a rule or a silence. */
+export interface Condition {
+  /** The sources that it can be true for; null where it does not say. */
+  readonly sources: readonly string[] | null;
+  readonly expr: Expr;
+  /** Never throws; an error is told without any value of the event. */
+  evaluate(facts: EventFacts): ConditionAnswer;
+}
+
+export type ConditionAnswer = { readonly value: boolean } | { readonly error: string };
+
+/** Of a condition that is stored: what trying it on an event takes. */
+export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
+
+/**
+ * Reads and checks one that is being defined, with what it does with constants alone. Throws CelRefused, whose message
+ * names the place and what is wrong.
+ */
+export async function lintCondition(expression: string): Promise<Condition> {
+  const condition = await compileCondition(expression);
+  await lintConstants(expression);
+  return condition;
+}
+
+/**
+ * Reads one that was accepted once, perhaps by an earlier version. What this one refuses is an error at each event of
+ * its sources, and false for others. Never throws: one that can not be read must not keep the others from an event.
+ */
+export async function storedCondition(expression: string): Promise<StoredCondition> {
+  try {
+    return await compileCondition(expression);
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown.message : 'it can not be read';
+    const sources = await sourcesIn(expression);
+    return { sources, evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }) };
+  }
+}
+
+/** Null also where the text can not be read. */
+async function sourcesIn(expression: string): Promise<readonly string[] | null> {
+  try {
+    return expression.length > CEL_LENGTH_MAX ? null : sourcesOf(await parseCel(expression));
+  } catch {
+    return null;
+  }
+}
+
+/** Reads and checks it. Throws CelRefused, whose message names the place and what is wrong. */
+export async function compileCondition(expression: string): Promise<Condition> {
+  const checked = await checkRuleCel(expression);
+  if (checked.shape.kind !== 'bool')
+    throw new CelRefused(`the expression must yield true or false; it yields ${word(checked.shape)}`);
+  const sources = sourcesOf(checked.expr);
+  const unknown = sources?.find((source) => !(EVENT_SOURCES as readonly string[]).includes(source));
+  if (unknown !== undefined)
+    throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
+  const never = statusesOf(checked.expr).find((status) => !STATUSES.includes(status));
+  if (never !== undefined)
+    throw new CelRefused(
+      `no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the ` +
+        'sender gave none, empty',
+    );
+  const quick = quickOf(checked.expr);
+  const evaluateSoon = (facts: EventFacts): ConditionAnswer => {
+    const value = quick?.(facts);
+    return value === undefined ? evaluate(checked, facts) : { value };
+  };
+  return { sources, expr: checked.expr, evaluate: evaluateSoon };
+}
+
+const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
+
+/** The statuses that the terms which an expression joins by `&&` ask for. */
+function statusesOf(expr: Expr): readonly string[] {
+  const { exprKind } = expr;
+  if (exprKind.case !== 'callExpr') return [];
+  const { function: name, args } = exprKind.value;
+  if (name === '_&&_') return args.flatMap(statusesOf);
+  if (name !== '_==_' || !args.some((each) => isField(each, 'status'))) return [];
+  return args.map(textOf).filter((text) => text !== null);
+}
+
+function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
+  const outcome = checked.run(eventContext(facts));
+  if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
+  return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
+}
+
+/** The words of an error of an evaluation of `expr`. */
+export function explain(
+  { error, missing }: { readonly error: string; readonly missing?: string },
+  facts: EventFacts,
+  expr: Expr,
+): string {
+  if (missing === undefined) return error;
+  const asked = textReads(expr).filter(({ pair }) => pair?.name === missing);
+  // The names of annotations stay out: a reason is shown where annotations are not.
+  const isAnnotation = asked.length > 0 && asked.every(({ pair }) => pair?.of === 'annotations');
+  return isAnnotation ? `the event has no annotation ${JSON.stringify(missing)}` : missingLabel(missing, facts);
+}
+
+/**
+ * The sources that an expression asks for in one of the terms that it joins by `&&`: whatever the other terms yield,
+ * an error too, for another source it is false. A rule that says so costs nothing for events of other sources.
+ */
+function sourcesOf(expr: Expr): readonly string[] | null {
+  const { exprKind } = expr;
+  if (exprKind.case !== 'callExpr') return null;
+  const { function: name, args } = exprKind.value;
+  const [left, right] = args;
+  if (left === undefined || right === undefined) return null;
+  if (name === '_&&_') return sourcesOf(left) ?? sourcesOf(right);
+  if (name === '_==_') return one(left, right) ?? one(right, left);
+  if (name === '@in' && isField(left, 'source') && right.exprKind.case === 'listExpr') {
+    const texts = right.exprKind.value.elements.map(textOf);
+    return texts.every((each) => each !== null) ? texts : null;
+  }
+  return null;
+}
+
+function one(field: Expr, constant: Expr): readonly string[] | null {
+  const text = textOf(constant);
+  return isField(field, 'source') && text !== null ? [text] : null;
+}
+
+function isField(expr: Expr, field: 'source' | 'status'): boolean {
+  const selected = selection(expr);
+  return selected?.field === field && isEvent(selected.of);
+}

@@ -1,0 +1,72 @@
+import type { ChunkEvent } from '../../lib/chunks/chunk.ts';
+import { WORKSPACE_KINDS, type WorkspaceResult } from '../workspaces/workspace.ts';
+
+/** The kinds of jobs, and of each the words that its `runbook` begins with. A new kind is a row here and a runner. */
+export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export const JOB_TRIGGERS = ['api', 'cli', 'mcp', 'web', 'rule', 'schedule', 'workflow', 'host', 'redrive'] as const;
+export type JobTrigger = (typeof JOB_TRIGGERS)[number];
+
+/**
+ * The machine of a job. A move is carried out as one conditional update (`where state = <from>`), so a move that
+ * lost its race moves nothing. Terminal states, the CHECK constraint, the filter's values and the diagram in
+ * docs/reference derive from this table.
+ */
+export const JOB_MOVES = {
+  awaiting_approval: ['queued', 'cancelled'],
+  queued: ['running', 'cancelled'],
+  running: ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'],
+  succeeded: [],
+  failed: [],
+  degraded: [],
+  cancelled: [],
+  interrupted: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type JobState = keyof typeof JOB_MOVES;
+export const JOB_STATES = Object.keys(JOB_MOVES) as JobState[];
+
+/** The states in which a job is born. */
+export const INITIAL_STATES = ['queued', 'awaiting_approval'] as const satisfies readonly JobState[];
+export type InitialState = (typeof INITIAL_STATES)[number];
+
+/** The states that the end of a run can lead to. */
+export type FinalState = (typeof JOB_MOVES)['running'][number];
+
+export function isTerminal(state: JobState): boolean {
+  return JOB_MOVES[state].length === 0;
+}
+
+/** The states of a job that has not ended. */
+export const OPEN_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));
+
+export function canMove(from: JobState, to: JobState): boolean {
+  return (JOB_MOVES[from] as readonly JobState[]).includes(to);
+}
+
+/** At most this long; a job without a time-out of its own gets the default. */
+export const JOB_TIMEOUT_DEFAULT_MS = 3_600_000;
+export const JOB_TIMEOUT_MAX_MS = 7 * 86_400_000;
+export const STOP_GRACE_MS = 10_000;
+/**
+ * Kinds whose first process is told to stop before its helpers are: a tool that loses its helpers first can't say what
+ * they were in the middle of making.
+ */
+export const LEADER_FIRST: ReadonlySet<JobKind> = new Set<JobKind>(WORKSPACE_KINDS);
+
+export interface JobProgress {
+  readonly play: string;
+  readonly task: string;
+}
+
+/** One event of a job, as `job.events` and the stream show it. */
+export type JobEvent = ChunkEvent<JobState>;
+
+/** What the end of a run reports; the daemon decides the state from it. */
+export interface RunOutcome {
+  readonly state: Exclude<FinalState, 'interrupted'>;
+  readonly exitCode: number | null;
+  /** What a run of a workspace found out. */
+  readonly workspace?: WorkspaceResult;
+}

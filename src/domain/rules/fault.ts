@@ -1,0 +1,25 @@
+import { CelRefused } from '../cel/refused.ts';
+import { compileCondition } from '../conditions/condition.ts';
+import { ActionRefused } from './action-refused.ts';
+import { compileAction } from './fill.ts';
+import type { Rule } from './rule.ts';
+
+/**
+ * Why this version refuses a rule that is stored, which an earlier one may have taken: the field, and what is wrong
+ * with it; null where it takes it. Such a rule is an error at each event. Takes some milliseconds.
+ */
+export async function ruleFault({
+  when,
+  action,
+  isEarlier,
+}: Pick<Rule, 'when' | 'action' | 'isEarlier'>): Promise<string | null> {
+  try {
+    await compileCondition(when);
+    await compileAction(action, isEarlier);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof CelRefused) return `when: ${thrown.message}`;
+    if (thrown instanceof ActionRefused) return `action.${thrown.message}`;
+    throw thrown;
+  }
+}

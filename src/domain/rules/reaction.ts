@@ -1,0 +1,269 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import { formatDuration, tellDuration } from '../duration.ts';
+import { CHAIN_MAX, type EventOutcome, type TraceStep } from '../events/event.ts';
+import type { JobState } from '../jobs/job.ts';
+import type { RuleApproval } from './rule.ts';
+
+/** What becomes of an event, decided from facts alone: the one place that `svc rule test` and the real thing share. */
+
+/** A rule that was tried on an event. */
+export interface TriedRule {
+  readonly name: string;
+  /** Its action only tells people: it never ends the search. */
+  readonly notifies: boolean;
+  readonly result: 'matched' | 'did not match' | 'error';
+  /** Of an error: why, as the end of a sentence. */
+  readonly error: string | null;
+  /** Why the values of its action can not be filled in; null where they can. */
+  readonly unfit: string | null;
+  readonly silence: { readonly id: string; readonly reason: string; readonly expiresAt: number } | null;
+  /** Open silences for it that could not be evaluated, with why as the end of a sentence: they stop nothing. */
+  readonly failedSilences: readonly { readonly id: string; readonly error: string }[];
+  readonly cooldownMs: number | null;
+  readonly approval: RuleApproval;
+}
+
+/** What the store remembers of a rule and the thing that an event is about. */
+export interface Standing {
+  /** When the rule last acted for this fingerprint, whatever the status was, in milliseconds; null for never. */
+  readonly lastFiredAt: number | null;
+  /** The job that it made for this fingerprint and this status, while that has not ended. */
+  readonly openJob: { readonly id: string; readonly state: JobState } | null;
+}
+
+export const NO_STANDING: Standing = { lastFiredAt: null, openJob: null };
+
+export interface ReactionFacts {
+  /** In milliseconds since the epoch, by the clock that the fires were noted with. */
+  readonly now: number;
+  /** In the order of their names; the search ended at the last one. */
+  readonly tried: readonly TriedRule[];
+  /** Names of the rules behind it. */
+  readonly notTried: readonly string[];
+  /** Of each rule that matched. */
+  readonly standings: ReadonlyMap<string, Standing>;
+  readonly cordoned: boolean;
+  readonly depth: number;
+}
+
+export interface ReactionDecision {
+  /** `fired` and `gated` are what is to be done: the job is not made yet. */
+  readonly outcome: EventOutcome;
+  /** In words; of `fired` and `gated`, see `doneReason`. */
+  readonly reason: string;
+  /** The rule that decided, else the first one that the outcome is due to. */
+  readonly rule: string | null;
+  /** Rules that tell people about it. */
+  readonly notifies: readonly string[];
+  readonly trace: readonly TraceStep[];
+}
+
+/** The rule that decides: the first that matches and does more than tell people. */
+export function decidingRule<R extends Pick<TriedRule, 'notifies' | 'result'>>(tried: readonly R[]): R | undefined {
+  return tried.find((rule) => rule.result === 'matched' && !rule.notifies);
+}
+
+/** The whole decision. */
+export function decideReaction(facts: ReactionFacts): ReactionDecision {
+  const trace: TraceStep[] = [];
+  const notifies: string[] = [];
+  const held: Held[] = [];
+  let deciding: Verdict | null = null;
+  for (const rule of facts.tried) {
+    trace.push(tryStep(rule));
+    if (rule.result !== 'matched') continue;
+    const verdict = guard(rule, facts, trace);
+    if (!rule.notifies) {
+      deciding = verdict;
+      break;
+    }
+    if (verdict.outcome === 'matched') notifies.push(rule.name);
+    else held.push({ rule: rule.name, ...verdict });
+  }
+  for (const name of facts.notTried) {
+    trace.push({ step: 'rule', rule: name, result: 'not reached', why: 'An earlier rule had decided.' });
+  }
+  const said = deciding === null ? undecided(facts, notifies, held) : { ...deciding, rule: decidingRule(facts.tried)?.name ?? null };
+  return { ...said, notifies, trace };
+}
+
+interface Verdict {
+  readonly outcome: EventOutcome;
+  readonly reason: string;
+}
+
+interface Held extends Verdict {
+  readonly rule: string;
+}
+
+/** No rule decided: those that tell people count first, then what held one of them, then an error. */
+function undecided(facts: ReactionFacts, notifies: readonly string[], held: readonly Held[]): Verdict & { readonly rule: string | null } {
+  const [told] = notifies;
+  if (told !== undefined) {
+    return { outcome: 'matched', reason: `Rule ${told}${others(notifies)} matched and only tells people.`, rule: told };
+  }
+  const [first] = held;
+  if (first !== undefined) return first;
+  const errors = facts.tried.filter((rule) => rule.result === 'error');
+  const [failed] = errors;
+  if (failed !== undefined) {
+    return { outcome: 'error', reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? 'no reason is known'}.`, rule: failed.name };
+  }
+  const count = facts.tried.length;
+  const reason = count === 0 ? 'No enabled rule is about such events.' : `No rule matched; ${count === 1 ? '1 was' : `${count} were`} tried.`;
+  return { outcome: 'ignored', reason, rule: null };
+}
+
+/** Behind the name of the first: the steps have the others. */
+function others({ length }: readonly unknown[]): string {
+  return length === 1 ? '' : ` (and ${length - 1} more)`;
+}
+
+function tryStep(rule: TriedRule): TraceStep {
+  if (rule.result === 'error') return { step: 'rule', rule: rule.name, result: 'error', why: `It could not be evaluated: ${rule.error ?? 'no reason is known'}.` };
+  const matched = rule.result === 'matched';
+  return { step: 'rule', rule: rule.name, result: matched ? 'passed' : 'stopped', why: matched ? MATCHED : NOT_MATCHED };
+}
+
+const MATCHED = 'It matched.';
+export const NOT_MATCHED = 'It did not match.';
+
+interface Stop {
+  /** Of the event. */
+  readonly reason: string;
+  /** Of the step; the reason again where it is missing. */
+  readonly why?: string;
+}
+
+interface Guard {
+  readonly step: TraceStep['step'];
+  /** Only for rules that make a job. */
+  readonly jobsOnly: boolean;
+  readonly passed: string;
+  stops(rule: TriedRule, standing: Standing, facts: ReactionFacts): Stop | null;
+  /** Of one that stops nothing: what of it could not be asked, as a sentence; null where all could. */
+  fails?(rule: TriedRule): string | null;
+}
+
+/** In the order in which they are asked. */
+const GUARDS: readonly Guard[] = [
+  {
+    step: 'silence',
+    jobsOnly: false,
+    passed: 'No open silence stops it.',
+    stops: ({ name, silence }) =>
+      silence === null ? null : { reason: `Silence ${silence.id} stops rule ${name} until ${rfc3339(silence.expiresAt)}: ${silence.reason}` },
+    fails({ failedSilences }) {
+      const [first] = failedSilences;
+      return first === undefined ? null : `Silence ${first.id}${others(failedSilences)} could not be evaluated and stops nothing: ${first.error}.`;
+    },
+  },
+  {
+    step: 'cooldown',
+    jobsOnly: false,
+    passed: 'It did not act for this fingerprint within its cooldown.',
+    stops({ name, cooldownMs }, { lastFiredAt }, { now }) {
+      if (cooldownMs === null || lastFiredAt === null) return null;
+      // A clock that was set back must not hold a rule for as long as it was wrong.
+      const sinceMs = Math.abs(now - lastFiredAt);
+      if (sinceMs >= cooldownMs) return null;
+      return { reason: `Rule ${name} acted for this fingerprint ${tellDuration(sinceMs)} ago, and its cooldown is ${formatDuration(cooldownMs)}.` };
+    },
+  },
+  {
+    step: 'duplicate',
+    jobsOnly: true,
+    passed: 'No job of it for this fingerprint and status is open.',
+    stops: ({ name }, { openJob }) =>
+      openJob === null ? null : { reason: `Duplicate: rule ${name} made ${openJob.id} for this fingerprint and status, and that is ${openJob.state}.` },
+  },
+  {
+    step: 'cordon',
+    jobsOnly: true,
+    passed: 'The service is not cordoned.',
+    stops: (_rule, _standing, { cordoned }) => (cordoned ? { reason: 'cordoned', why: 'The service is cordoned: events make no jobs.' } : null),
+  },
+  {
+    step: 'loop',
+    jobsOnly: true,
+    passed: `At most ${CHAIN_MAX} jobs stand before it.`,
+    stops: ({ name }, _standing, { depth }) => (depth > CHAIN_MAX ? loopStop(name, depth) : null),
+  },
+];
+
+/** The reason is the word that the contract names; the step says the rest. */
+function loopStop(rule: string, depth: number): Stop {
+  const chain = `${depth} jobs stand before it, each made because the one before had ended, and ${CHAIN_MAX} may`;
+  return {
+    reason: 'loop',
+    why: `Rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the expression of one of them leave out the end of the others.`,
+  };
+}
+
+/** Asks what may hold a rule that matched, and says what it may do. */
+function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdict {
+  const standing = facts.standings.get(rule.name) ?? NO_STANDING;
+  let stopped: Stop | null = null;
+  const add = (step: TraceStep['step'], result: TraceStep['result'], why: string): void => void trace.push({ step, rule: rule.name, result, why });
+  for (const each of GUARDS) {
+    if (each.jobsOnly && rule.notifies) continue;
+    if (stopped !== null) {
+      add(each.step, 'not reached', NOT_REACHED);
+      continue;
+    }
+    stopped = each.stops(rule, standing, facts);
+    const failure = stopped === null ? (each.fails?.(rule) ?? null) : null;
+    if (stopped !== null) add(each.step, 'stopped', stopped.why ?? stopped.reason);
+    else if (failure !== null) add(each.step, 'error', failure);
+    else add(each.step, 'passed', each.passed);
+  }
+  if (stopped !== null) {
+    if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);
+    add('fire', 'not reached', NOT_REACHED);
+    return { outcome: 'suppressed', reason: stopped.reason };
+  }
+  return act(rule, add);
+}
+
+const NOT_REACHED = 'An earlier step had stopped it.';
+
+function act(rule: TriedRule, add: (step: TraceStep['step'], result: TraceStep['result'], why: string) => void): Verdict {
+  if (rule.unfit !== null) {
+    if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);
+    add('fire', 'error', `Its action can not be filled in: ${rule.unfit}.`);
+    return { outcome: 'error', reason: `Rule ${rule.name} matched, but its action can not be filled in: ${rule.unfit}.` };
+  }
+  if (rule.notifies) {
+    add('fire', 'passed', 'It tells people.');
+    return { outcome: 'matched', reason: `Rule ${rule.name} matched and only tells people.` };
+  }
+  if (rule.approval === 'required') {
+    add('gate', 'stopped', 'It requires approval: the job waits for a decision.');
+    add('fire', 'not reached', 'The job is queued when somebody approves it.');
+    return { outcome: 'gated', reason: '' };
+  }
+  add('gate', 'passed', 'It requires no approval.');
+  add('fire', 'passed', 'The job is queued.');
+  return { outcome: 'fired', reason: '' };
+}
+
+/** The reason of an event whose job was made. */
+export function doneReason(rule: string, job: { readonly id: string; readonly approvalId: string | null }): string {
+  return job.approvalId === null ? `Rule ${rule} matched: ${job.id} is queued.` : `Rule ${rule} matched: ${job.id} waits for the approval ${job.approvalId}.`;
+}
+
+/** The decision once its job was refused; `why` is a sentence. */
+export function refused(decision: ReactionDecision, why: string): ReactionDecision {
+  const trace = decision.trace.filter(({ step, rule }) => rule !== decision.rule || (step !== 'gate' && step !== 'fire'));
+  const at = decision.trace.findIndex(({ step, rule }) => rule === decision.rule && step === 'gate');
+  const steps = [
+    { step: 'gate', rule: decision.rule, result: 'not reached', why: 'The job was refused before.' },
+    { step: 'fire', rule: decision.rule, result: 'error', why },
+  ] as const;
+  return {
+    ...decision,
+    outcome: 'error',
+    reason: `Rule ${decision.rule ?? ''} matched, but nothing was queued: ${why}`,
+    trace: trace.toSpliced(at < 0 ? trace.length : at, 0, ...steps),
+  };
+}

@@ -1,0 +1,127 @@
+import { CEL_LENGTH_MAX, lintConstants, parseCel } from '../cel/cel.ts';
+import { CelRefused } from '../cel/refused.ts';
+import { word } from '../cel/shape.ts';
+import type { EventFacts } from '../events/event.ts';
+import { explain } from '../conditions/condition.ts';
+import { checkRuleCel, eventContext } from '../conditions/facts.ts';
+
+/** A text with `${…}` in it. `$${` stands for a `${` that is none. */
+export interface Template {
+  /** Its text where none of it comes from the event, else null. */
+  readonly fixed: string | null;
+  readonly parts: readonly ({ readonly literal: string } | TemplateExpression)[];
+}
+
+/** One `${…}`. */
+export interface TemplateExpression {
+  /** Written as `${path(…)}`: it is to yield an absolute path. */
+  readonly isPath: boolean;
+  /** It reads annotations, which are shown on the machine itself only. */
+  readonly readsAnnotations: boolean;
+  /** Never throws; an error holds no value of the event. */
+  fill(facts: EventFacts): { readonly text: string } | { readonly error: string };
+}
+
+type Part = { readonly literal: string } | { readonly expression: string };
+
+/** Reads it and checks its expressions, each of which has to yield a text or a number. Throws CelRefused. */
+export async function compileTemplate(source: string): Promise<Template> {
+  const read = partsOf(source);
+  const [first] = read;
+  const parts: Template['parts'][number][] = [];
+  for (const part of read) parts.push('literal' in part ? part : await compileExpression(part.expression));
+  return { fixed: read.length === 1 && first !== undefined && 'literal' in first ? first.literal : null, parts };
+}
+
+/** Characters of a value that a message quotes. */
+const SHOWN_CHARACTERS = 80;
+
+/** A value of the event in quotes, for a message; without the text where that is shown on the machine only. */
+export function shown({ readsAnnotations }: Pick<TemplateExpression, 'readsAnnotations'>, text: string): string {
+  if (readsAnnotations) return 'the value, which comes from an annotation,';
+  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text);
+}
+
+/** Refuses what its expressions do with constants alone; for one that is being defined, behind compileTemplate. Throws CelRefused. */
+export async function lintTemplate(source: string): Promise<void> {
+  for (const part of partsOf(source))
+    if ('expression' in part) await lintConstants((await withoutPath(part.expression)).text);
+}
+
+async function compileExpression(expression: string): Promise<TemplateExpression> {
+  const { text: source, isPath } = await withoutPath(expression);
+  const checked = await checkRuleCel(source);
+  const { kind } = checked.shape;
+  if (kind !== 'text' && kind !== 'number')
+    throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
+  const fill: TemplateExpression['fill'] = (facts) => {
+    const outcome = checked.run(eventContext(facts));
+    if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
+    const text = String(outcome.value);
+    // Neither can reach another program unchanged: NUL ends an argument, half a pair has no UTF-8.
+    if (text.includes('\0') || !text.isWellFormed())
+      return { error: 'it yields a character that no program can be given' };
+    return { text };
+  };
+  return { isPath, readsAnnotations: source.includes('annotations'), fill };
+}
+
+const PATH_CALL = /^(\s*)path(\s*\([^]*\)\s*)$/;
+
+/** `path(…)` around all of an expression says what it yields, and is no function of CEL: blanks take its place. */
+async function withoutPath(expression: string): Promise<{ readonly text: string; readonly isPath: boolean }> {
+  const [, before = '', call = ''] = PATH_CALL.exec(expression) ?? [];
+  if (call === '' || expression.length > CEL_LENGTH_MAX) return { text: expression, isPath: false };
+  const { exprKind } = await parseCel(expression);
+  const isPath =
+    exprKind.case === 'callExpr' &&
+    exprKind.value.function === 'path' &&
+    exprKind.value.target === undefined &&
+    exprKind.value.args.length === 1;
+  return isPath ? { text: `${before}    ${call}`, isPath } : { text: expression, isPath };
+}
+
+function partsOf(source: string): Part[] {
+  const parts: Part[] = [];
+  let literal = '';
+  let at = 0;
+  while (at < source.length) {
+    if (source.startsWith('$${', at)) {
+      literal += '${';
+      at += 3;
+    } else if (source.startsWith('${', at)) {
+      const end = endOf(source, at + 2);
+      if (literal !== '') parts.push({ literal });
+      literal = '';
+      parts.push({ expression: source.slice(at + 2, end) });
+      at = end + 1;
+    } else {
+      literal += source[at] ?? '';
+      at += 1;
+    }
+  }
+  if (literal !== '' || parts.length === 0) parts.push({ literal });
+  return parts;
+}
+
+/** Where the expression that begins at `from` ends: at the brace that is neither in a text nor closes one of its own. */
+function endOf(source: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < source.length; at += 1) {
+    const character = source[at];
+    if (character === '"' || character === "'") at = endOfText(source, at, character);
+    else if (character === '{') depth += 1;
+    else if (character === '}' && depth === 0) return at;
+    else if (character === '}') depth -= 1;
+  }
+  throw new CelRefused('"${" has no "}" that closes it; write $${ where none is meant');
+}
+
+/** Where a text that begins at `from` has its last quote; a raw text (`r"…"`) knows no escapes. */
+function endOfText(source: string, from: number, quote: string): number {
+  const mark = source.startsWith(quote.repeat(3), from) ? quote.repeat(3) : quote;
+  const isRaw = /(?:^|[^\w])[bB]?[rR][bB]?$/.test(source.slice(Math.max(0, from - 3), from));
+  let at = from + mark.length;
+  while (at < source.length && !source.startsWith(mark, at)) at += source[at] === '\\' && !isRaw ? 2 : 1;
+  return Math.min(at + mark.length - 1, source.length - 1);
+}

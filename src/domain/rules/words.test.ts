@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import type { EventFacts } from '../events/event.ts';
+import { ActionRefused } from './action-refused.ts';
+import { compileAction } from './fill.ts';
+
+function event(x: string): EventFacts {
+  const rest = { severity: null, fingerprint: 'f', annotations: {}, netgroup: null, receivedAt: 0 };
+  return { source: 'generic', name: 'Disk', status: 'firing', labels: { x }, ...rest };
+}
+
+function compile(words: readonly string[], isEarlier = false): ReturnType<typeof compileAction> {
+  const action = { kind: 'command', command: words, inventory: 'localhost', limit: null, timeout: null } as const;
+  return compileAction(action, isEarlier);
+}
+
+/** The words that the label `x` makes of the command, or the error. */
+async function fill(words: readonly string[], x: string, isEarlier = false): Promise<readonly string[] | string> {
+  const filled = (await compile(words, isEarlier)).fill(event(x));
+  if ('error' in filled) return filled.error;
+  return filled.action.kind === 'command' ? filled.action.command : [];
+}
+
+async function refused(words: readonly string[], message: RegExp, isEarlier = false): Promise<void> {
+  await assert.rejects(
+    compile(words, isEarlier),
+    (error) => error instanceof ActionRefused && message.test(error.message),
+    words.join(' '),
+  );
+}
+
+const X = '${event.labels.x}';
+const PATH = '${path(event.labels.x)}';
+const NAMES = ['web1', 'A', '_', '0', 'web1:9100', 'user@web-1.example.org', '10.0.0.7', 'x'.repeat(253)];
+const PATHS = ['/', '/var/lib/x', '/a.b/..c/-d/', '//', '/x:y@z'];
+const NEITHER = [
+  '', ' ', '-v', '--', '.', '..', '.x', ':x', '@x', 'a b', 'a\n', 'a\tb', "'", '"', '`id`', '$(id)', '${x}', ';', 'a;b', '|', '&', '*', '?', '[a]', '{a,b}', '~', '!x', '#x', '%s',
+  'a=b', 'a,b', 'a+b', 'a\\b', '<x', '>x', '(x)', '\u{202e}x', 'wéb', 'x'.repeat(254), '../x', 'a/../b', '/..', '/../x', '/x/..', '/x/../y', '/x y', '/$x', 'a/b', './x',
+]; // prettier-ignore
+
+describe('T14: A value of an event in a word of a command', () => {
+  test('is a name', async () => {
+    for (const x of NAMES) assert.deepEqual(await fill(['df', X], x), ['df', x]);
+    for (const x of [...PATHS, ...NEITHER])
+      assert.match(String(await fill(['df', X], x)), /^command: word 2: "[^]*" is not accepted; expected a name/, x);
+  });
+
+  test('is an absolute path as ${path(…)}', async () => {
+    for (const x of PATHS) assert.deepEqual(await fill(['df', PATH], x), ['df', x]);
+    for (const x of [...NAMES, ...NEITHER])
+      assert.match(
+        String(await fill(['df', PATH], x)),
+        /^command: word 2: "[^]*" is not accepted; expected an absolute path/,
+        x,
+      );
+  });
+
+  test('is told how a path is written, where it is one', async () => {
+    const expected =
+      'command: word 2: "/srv" is not accepted; expected a name: letters, digits and _ . : @ -, at most 253 characters, the first a letter, a digit or _; write ${path(…)} for an absolute path';
+    assert.equal(await fill(['df', X], '/srv'), expected);
+  });
+
+  test('ends a word whose fixed text ends with =, / or :', async () => {
+    const words = ['df', `--name=${X}`, `/data/${X}`, `host:${X}`, `a=b/${X}`, `--dir=${PATH}`];
+    assert.deepEqual(await fill(words.slice(0, 5), 'web1'), [
+      'df',
+      '--name=web1',
+      '/data/web1',
+      'host:web1',
+      'a=b/web1',
+    ]);
+    assert.deepEqual(await fill(['df', `--dir=${PATH}`], '/srv'), ['df', '--dir=/srv']);
+    const other = [
+      `a${X}`,
+      `-${X}`,
+      `--${X}`,
+      `-n${X}`,
+      `${X}.log`,
+      `/data/${X}/log`,
+      `${X}${X}`,
+      `${X}/${X}`,
+      `disk ${X}`,
+      `a,${X}`,
+      `a=${X} `,
+    ];
+    for (const word of other)
+      await refused(['df', word], /^command: \$\{…\} must be a whole word, or the end of a word/);
+  });
+
+  test('is never the program', async () => {
+    for (const word of [X, PATH, `/opt/${X}`, `${X}/fix`])
+      await refused([word, 'x'], /^command: the first word names the program and must not come from the event/);
+  });
+
+  test('is in no word of a program that runs what its words say', async () => {
+    const launchers = [
+      'sh', '/bin/bash', 'python3', 'python3.11', 'pypy3', 'perl5.36.0', 'node', 'node-20', 'lua5.4', 'php8.2', 'awk', 'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout',
+      'nice', 'watch', 'busybox', 'chroot', 'systemd-run', '/opt/x/../bash', 'Rscript',
+    ]; // prettier-ignore
+    for (const first of launchers)
+      for (const word of [X, PATH, `/data/${X}`])
+        await refused(
+          [first, '-c', 'true', word],
+          /^command: "[\w.-]+" runs what its words say, so that \$\{…\} is not accepted/,
+        );
+    for (const first of ['df', 'bashful', '/usr/local/bin/fix-env', 'systemctl', 'docker', 'pythonic', 'sshfs', '7z'])
+      assert.deepEqual(await fill([first, X], 'web1'), [first, 'web1']);
+    assert.deepEqual(await fill(['sh', '-c', 'echo $${x}'], 'web1'), ['sh', '-c', 'echo ${x}']);
+  });
+
+  test('is a path only where path(…) is all of the expression', async () => {
+    assert.deepEqual(await fill(['df', '${ path ( event.labels["x"] ) }'], '/srv'), ['df', '/srv']);
+    assert.deepEqual(await fill(['df', '${path((event.labels.x) + "/a")}'], '/srv'), ['df', '/srv/a']);
+    await refused(['df', '${path(event.labels.x) + "/a"}'], /there is no function "path"/);
+    await refused(['df', '${path(event.labels.x) + path("/a")}'], /there is no function "path"/);
+    await refused(['df', '${path("/a", "/b")}'], /there is no function "path"/);
+    await refused(['df', '${path(event.labels)}'], /must yield a text or a number; it yields a map/);
+    await refused(['df', '${path(event.nam)}'], /character 11: event has no field "nam"/);
+    const action = { kind: 'plan', workspace: PATH, timeout: null } as const;
+    await assert.rejects(compileAction(action), /plan: \$\{path\(…\)\} is accepted in a word of a command only/);
+  });
+
+  test('of a rule that an earlier build stored may stand where that build took it, and be a path as a whole word', async () => {
+    for (const x of [...NAMES, ...PATHS]) assert.deepEqual(await fill(['df', X], x, true), ['df', x]);
+    for (const x of NEITHER) assert.match(String(await fill(['df', X], x, true)), /is not accepted; expected a name/);
+    assert.deepEqual(await fill(['logger', `disk ${X} of ${X}`, `-n${X}`], 'web1', true), [
+      'logger',
+      'disk web1 of web1',
+      '-nweb1',
+    ]);
+    assert.match(
+      String(await fill(['logger', `disk ${X}`], '/srv', true)),
+      /^command: word 2: "\/srv" is not accepted; expected a name/,
+    );
+    assert.deepEqual(await fill(['bash', '/opt/fix.sh', X], 'web1', true), ['bash', '/opt/fix.sh', 'web1']);
+    await refused(['bash', '-c', `fix ${X}`], /"bash" runs what its words say/, true);
+    await refused([X], /the first word names the program/, true);
+  });
+
+  test('holds only these characters, whatever the event says', async () => {
+    const [name, path] = [await compile(['df', X]), await compile(['df', PATH])];
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom(...NAMES, ...PATHS, ...NEITHER)),
+        (x) => {
+          const [asName, asPath] = [name.fill(event(x)), path.fill(event(x))];
+          if ('action' in asName) assert.match(x, /^\w[\w.:@-]*$/);
+          if ('action' in asPath) assert.ok(/^\/[\w.:@/-]*$/.test(x) && !x.split('/').includes('..'), x);
+        },
+      ),
+    );
+  });
+});

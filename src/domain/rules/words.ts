@@ -1,0 +1,88 @@
+import type { EventFacts } from '../events/event.ts';
+import { ActionRefused } from './action-refused.ts';
+import { shown, type Template, type TemplateExpression } from './template.ts';
+
+/**
+ * The words of a rule's command: where `${…}` may stand, and what it may yield. The value is bounded, so that no program
+ * can read it as an option, a list, a pattern or code. Only programs that run what they are given take none at all.
+ */
+
+/** A compiled word. Its error names no field. */
+export type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
+
+/** Shells, language interpreters and programs that start other programs; a version may follow the name (`python3.11`). */
+const LAUNCHERS = new Set(
+  (
+    'sh bash rbash dash zsh ksh mksh ash csh tcsh fish pwsh powershell busybox toybox eval exec command time ' +
+    'python pypy perl ruby lua luajit node nodejs deno bun php tclsh expect awk gawk mawk nawk sed gsed java Rscript julia osascript ' +
+    'env sudo su doas runuser gosu su-exec setpriv pkexec chroot unshare nsenter systemd-run xargs parallel watch script ' +
+    'timeout nice ionice nohup setsid stdbuf taskset chrt flock strace ltrace tini dumb-init ssh autossh sshpass'
+  ).split(' '),
+);
+const VERSION = /-?\d[\d.]*$/;
+
+const CHARACTERS = 'letters, digits and _ . : @ -';
+/** 253 characters: the longest host name. */
+const NAME_VALUE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}$/;
+const NAME_EXPECTED = `expected a name: ${CHARACTERS}, at most 253 characters, the first a letter, a digit or _`;
+const PATH_VALUE = /^\/[A-Za-z0-9_.:@/-]*$/;
+const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
+const PATH_EXPECTED = `expected an absolute path: / and then ${CHARACTERS} /, without ".."`;
+
+/**
+ * Checks the words and their `${…}`. With `isEarlier`, those of a rule that an earlier build stored: `${…}` may stand
+ * wherever that build took it, and as a whole word it may also yield a path. Throws ActionRefused.
+ */
+export function commandWords(templates: readonly Template[], isEarlier: boolean): Word[] {
+  const first = templates[0]?.fixed ?? null;
+  if (first === null)
+    throw new ActionRefused('command', 'the first word names the program and must not come from the event', 0);
+  if (first === '') throw new ActionRefused('command', 'the first word must name a program', 0);
+  return templates.map((template, index) => {
+    if (template.fixed === null) refuseForm(template, index, first, isEarlier);
+    return wordOf(template, index, isEarlier && template.parts.length === 1);
+  });
+}
+
+function refuseForm({ parts }: Template, index: number, first: string, isEarlier: boolean): void {
+  const [before] = parts;
+  const isBounded =
+    parts.length === 1 ||
+    (parts.length === 2 && before !== undefined && 'literal' in before && /[=/:]$/.test(before.literal));
+  const launcher = first.slice(first.lastIndexOf('/') + 1);
+  if (LAUNCHERS.has(launcher.replace(VERSION, '')) && !(isEarlier && isBounded))
+    throw new ActionRefused(
+      'command',
+      `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the program or a script of your own first`,
+      index,
+    );
+  if (!isBounded && !isEarlier)
+    throw new ActionRefused(
+      'command',
+      '${…} must be a whole word, or the end of a word whose text before it ends with "=", "/" or ":"',
+      index,
+    );
+}
+
+function wordOf({ fixed, parts }: Template, index: number, takesPath: boolean): Word {
+  if (fixed?.includes('\0') === true) throw new ActionRefused('command', 'a NUL character is not allowed', index);
+  return (facts) => {
+    let text = '';
+    for (const part of parts) {
+      const filled = 'literal' in part ? { text: part.literal } : value(part, facts, takesPath);
+      if ('error' in filled) return { error: `word ${index + 1}: ${filled.error}` };
+      text += filled.text;
+    }
+    return { text };
+  };
+}
+
+function value(part: TemplateExpression, facts: EventFacts, takesPath: boolean): ReturnType<Word> {
+  const filled = part.fill(facts);
+  if ('error' in filled) return filled;
+  const { text } = filled;
+  const isPath = PATH_VALUE.test(text) && !PARENT.test(text);
+  if (part.isPath ? isPath : NAME_VALUE.test(text) || (takesPath && isPath)) return filled;
+  const hint = isPath ? '; write ${path(…)} for an absolute path' : '';
+  return { error: `${shown(part, text)} is not accepted; ${part.isPath ? PATH_EXPECTED : NAME_EXPECTED}${hint}` };
+}

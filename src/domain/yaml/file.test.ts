@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Failure } from '../failure.ts';
+import { readYaml, YAML_BYTES_MAX, type YamlValue } from './file.ts';
+
+/** As plain as it gets: what is no text is marked. */
+function plain(value: YamlValue): unknown {
+  if (value.kind === 'list') return value.items.map(plain);
+  if (value.kind === 'map') return [...value.fields].map(([name, each]) => [name, plain(each)]);
+  return value.type === 'string' ? value.text : [value.type, value.text];
+}
+
+async function refused(text: string, message: RegExp): Promise<void> {
+  await assert.rejects(readYaml(text), (error) => {
+    assert.ok(error instanceof Failure, `${text.slice(0, 40)} threw ${String(error)}`);
+    assert.equal(error.code, 'invalid_argument');
+    assert.match(error.message, message);
+    assert.ok(error.message.length < 300, 'the message repeats the file');
+    return true;
+  });
+}
+
+describe('A YAML file', () => {
+  test('is read as texts, lists and maps, and what is not quoted keeps its spelling', async () => {
+    const text = 'name: disk\nwords: [sleep, 5, 1.10, yes, true, ~, "7", 0x1F]\nwhen: |\n  a &&\n  b\n__proto__: 1\n';
+    assert.deepEqual(plain(await readYaml(text)), [
+      ['name', 'disk'],
+      [
+        'words',
+        ['sleep', ['other', '5'], ['other', '1.10'], 'yes', ['boolean', 'true'], ['null', '~'], '7', ['other', '0x1F']],
+      ],
+      ['when', 'a &&\nb\n'],
+      ['__proto__', ['other', '1']],
+    ]);
+  });
+
+  test('may be JSON, and each part knows its line', async () => {
+    const value = await readYaml('{\n  "a": [1,\n  "x"]}');
+    assert.ok(value.kind === 'map');
+    const list = value.fields.get('a');
+    assert.ok(list?.kind === 'list');
+    assert.deepEqual(
+      list.items.map(({ line }) => line),
+      [2, 3],
+    );
+  });
+
+  test('is refused with its line where it can not be read', async () => {
+    await refused('a: [echo, ${event.name}]', /^file, line 1: .*needs quotes around it\.$/);
+    await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*needs quotes around it\.$/);
+    for (const text of [
+      'a: "x" in y',
+      "a: 'x' == y",
+      'a: ["x"].size() > 1',
+      'a: [1][0] == 1',
+      'a: {b: 1}.b == 1',
+      'a: !has(x.y)',
+    ])
+      await refused(
+        text,
+        /^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* needs quotes around all of it: when: '"a" in event\.labels'\.$/,
+      );
+    await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
+    await refused('\ta: 1', /Tabs/);
+    await refused('a: "x', /line 1: .*Missing closing/);
+    await refused('', /^file: it is empty\.$/);
+    await refused('a: 1\n---\nb: 2', /more than one document/);
+    await refused('? [a]\n: b', /name of a field is expected/);
+  });
+
+  test('holds nothing that is more than it says: no tag, no anchor, no alias', async () => {
+    for (const text of ['a: !!binary x', 'a: !foo x', 'a: !!str 5', 'a: !!js/function x', '!!set {a}'])
+      await refused(text, /[Tt]ag/);
+    for (const text of ['a: &x 1\nb: *x', 'a: *x', 'a: &x [*x]', '&x a: 1'])
+      await refused(text, /anchors and aliases|[Uu]nresolved alias/);
+    const merged = await readYaml('a: {b: 1}\n<<: {c: 2}');
+    assert.deepEqual(merged.kind === 'map' && [...merged.fields.keys()], ['a', '<<']);
+  });
+
+  test('has a bound for its size, and one for its depth', async () => {
+    await refused(`a: ${'x'.repeat(YAML_BYTES_MAX)}`, /at most 65536 bytes/);
+    await refused('['.repeat(60_000), /too many brackets/);
+    await refused('['.repeat(1_900), /nested too deeply|can not be read/);
+    await refused('- '.repeat(5_000), /nested too deeply/);
+    await refused(`${'{a: '.repeat(30)}1${'}'.repeat(30)}`, /nested too deeply/);
+  });
+});

@@ -1,0 +1,142 @@
+import type * as Yaml from 'yaml';
+import { Failure } from '../failure.ts';
+import { type LineStart, lineStarts } from './lines.ts';
+
+/** Bytes of a file: rules of a page have 1 KiB. */
+export const YAML_BYTES_MAX = 65_536;
+/** Levels of lists and maps; the parser calls itself for each. */
+const DEPTH_MAX = 20;
+const TOO_DEEP = 'it is nested too deeply';
+/**
+ * Of lists, maps and `${…}` in one file. 60,000 kept the parser busy for 1.9 s before it gave up, 2,000 for 0.2 s.
+ */
+const BRACKETS_MAX = 2_000;
+/** Of the parser's own words, which may repeat the file's. */
+const FAULT_CHARACTERS_MAX = 120;
+
+/** What a YAML file says, with the line of each part. A scalar keeps its text: `1.10` is not the number 1.1. */
+export type YamlValue = YamlText | YamlList | YamlMap;
+
+export interface YamlText {
+  readonly kind: 'text';
+  readonly line: number;
+  readonly text: string;
+  /** `other` where the text stands for a number, a boolean or nothing, as it was not quoted. */
+  readonly type: 'string' | 'boolean' | 'other' | 'null';
+  /** Where it stands on several lines: the character of `text` that each begins with; none where escapes hide that. */
+  readonly starts?: readonly LineStart[];
+}
+
+export interface YamlList {
+  readonly kind: 'list';
+  readonly line: number;
+  readonly items: readonly YamlValue[];
+}
+
+export interface YamlMap {
+  readonly kind: 'map';
+  readonly line: number;
+  readonly fields: ReadonlyMap<string, YamlValue>;
+}
+
+/** The file, and what reads it. */
+interface Source {
+  readonly yaml: typeof Yaml;
+  readonly text: string;
+  readonly lines: Yaml.LineCounter;
+}
+
+/**
+ * Reads one document of YAML 1.2 in its core schema, without tags, anchors, aliases and merge keys: nothing grows, and
+ * nothing is made but texts, lists and maps. Throws invalid_argument that names the line.
+ */
+export async function readYaml(text: string): Promise<YamlValue> {
+  if (Buffer.byteLength(text) > YAML_BYTES_MAX) throw refused(`expected at most ${YAML_BYTES_MAX} bytes`);
+  // The parser is loaded only where a file is read: it takes 30 ms.
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const document = parse(yaml, text, lines);
+  const fault = [...document.errors, ...document.warnings][0];
+  if (fault !== undefined) throw refused(wordsOf(fault), lines.linePos(fault.pos[0]).line);
+  if (document.contents === null) throw refused('it is empty');
+  return valueOf({ yaml, text, lines }, document.contents, 0);
+}
+
+function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
+  const brackets = text.match(/[[{]/g)?.length ?? 0;
+  if (brackets > BRACKETS_MAX) throw refused('it has too many brackets');
+  try {
+    return yaml.parseDocument(text, {
+      schema: 'core',
+      version: '1.2',
+      merge: false,
+      strict: true,
+      uniqueKeys: true,
+      resolveKnownTags: false,
+      prettyErrors: false,
+      logLevel: 'error',
+      lineCounter,
+    });
+  } catch {
+    throw refused(TOO_DEEP);
+  }
+}
+
+/** What is said of values that YAML reads otherwise than they are meant, by the parser's message. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /at node end|Unresolved tag/i,
+    '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of ' +
+      'it: when: \'"a" in event.labels\'',
+  ],
+  [
+    /flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i,
+    '; a value that holds ${…}, ": " or " #" needs quotes around it',
+  ],
+];
+
+function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
+  const hint = HINTS.find(([pattern]) => pattern.test(fault.message))?.[1] ?? '';
+  if (fault.code === 'MULTIPLE_DOCS') return 'it holds more than one document';
+  if (fault.message.includes('call stack')) return TOO_DEEP;
+  const first = (fault.message.split('\n')[0] ?? '').slice(0, FAULT_CHARACTERS_MAX);
+  return `it can not be read (${first.replace(/[.:]$/, '')})${hint}`;
+}
+
+function valueOf(source: Source, node: unknown, depth: number): YamlValue {
+  const { yaml, lines } = source;
+  if (!yaml.isNode(node)) throw refused('a value is missing');
+  const { line } = lines.linePos(node.range?.[0] ?? 0);
+  if (depth > DEPTH_MAX) throw refused(TOO_DEEP, line);
+  if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
+    throw refused('anchors and aliases are not taken here', line);
+  if (node.tag !== undefined) throw refused('tags are not taken here', line);
+  if (yaml.isSeq(node))
+    return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
+  if (yaml.isMap(node))
+    return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
+  if (!yaml.isScalar(node)) throw refused('a value can not be read', line);
+  return textOf(source, node, line);
+}
+
+function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [string, YamlValue] {
+  const named = valueOf(source, key, depth + 1);
+  if (named.kind !== 'text' || named.type === 'null') throw refused('a name of a field is expected', named.line);
+  return [
+    named.text,
+    value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1),
+  ];
+}
+
+function textOf(file: Source, { value, source, range }: Yaml.Scalar, line: number): YamlText {
+  if (typeof value === 'string') {
+    const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, line) : null;
+    return { kind: 'text', line, text: value, type: 'string', ...(starts === null ? {} : { starts }) };
+  }
+  const type = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : 'other';
+  return { kind: 'text', line, text: source ?? String(value), type };
+}
+
+function refused(what: string, line?: number): Failure {
+  return new Failure('invalid_argument', `file${line === undefined ? '' : `, line ${line}`}: ${what}.`);
+}

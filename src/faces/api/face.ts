@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+import findMyWay, { type HTTPMethod, type HTTPVersion, type Instance } from 'find-my-way';
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { READERS } from '../../domain/access/scope.ts';
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
+import { isNone, pathFields } from '../../operations/core/operation.ts';
+import { OPERATIONS } from '../../operations/table.ts';
+import { Pages } from '../web/routes.ts';
+import { isApi, strippedTarget } from '../http/base-path.ts';
+import { credentialsOf } from './credentials.ts';
+import { DATA_HEADERS } from '../http/headers.ts';
+import { KeptAnswers } from './kept.ts';
+import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
+import { METRICS_TYPE, metricsText } from './metrics.ts';
+import { operationRoute } from './operation-route.ts';
+import { Peers } from '../http/peers.ts';
+import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
+import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
+import { Streams } from './stream.ts';
+import { Waits } from './waits.ts';
+
+export type { Listening } from '../http/server.ts';
+
+const API = '/api/v1';
+
+/** Longer than any URL can be: a malformed id is told to be malformed, however long it is. */
+const PARAMETER_CHARS_MAX = 65_536;
+
+export interface HttpFaceOptions {
+  readonly runtime: Runtime;
+  readonly authenticator: Authenticator;
+  /** Without a slash at its end; empty at the origin root. */
+  readonly basePath: string;
+  /** Whether browsers reach us by https only, so that the session cookie may be held back elsewhere. */
+  readonly secureCookies: boolean;
+  readonly log: FaceLog;
+  /** Who is behind a connection; by default no proxy is trusted. */
+  readonly peers?: Peers;
+  /** For tests, which can not wait for the real ones. */
+  readonly limits?: Partial<HttpLimits>;
+}
+
+export interface HttpFace {
+  /** Rejects with the operating system's error, which has a `code` such as EADDRINUSE. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
+  /**
+   * Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or
+   * first.
+   */
+  close(graceMs: number): Promise<void>;
+  /** What is open at the moment. */
+  load(): {
+    readonly connections: number;
+    readonly streams: number;
+    readonly places: number;
+    readonly waits: number;
+    readonly keptBytes: number;
+  };
+}
+
+type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undefined>>) => Promise<void>;
+
+/** The token-gated listener: the JSON API from the table, the streams, and the pages. */
+export function createHttpFace(options: HttpFaceOptions): HttpFace {
+  const { runtime, authenticator, log, basePath, peers = new Peers() } = options;
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const { clock, server: about } = runtime.services;
+  const sender = new Sender(limits, clock, log, peers);
+  const streams = new Streams({ sender, clock, limits, authenticator });
+  const waits = new Waits({ clock, limits, authenticator });
+  const kept = new KeptAnswers(limits.keptBytes);
+  const pages = new Pages({ ...options, peers, sender, clock, version: about.version });
+  const router = createRouter((exchange) =>
+    isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : pages.missing(exchange),
+  );
+  const on = (methods: HTTPMethod[], path: string, serve: Serve): void =>
+    router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
+  for (const operation of OPERATIONS) {
+    const { http } = operation;
+    if (isNone(http)) continue;
+    const methods: HTTPMethod[] = http.method === 'GET' ? ['GET', 'HEAD'] : [http.method];
+    const serve = operationRoute(operation, http, { runtime, authenticator, limits, sender, streams, kept, waits });
+    on(methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
+    if (pathFields(http).some((name) => !(name in operation.input.shape)))
+      throw new Error(`${operation.id}: a path parameter is no input field`);
+  }
+  on(['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
+  on(['POST'], '/login', (exchange) => pages.login(exchange));
+  on(['POST'], '/logout', (exchange) => pages.logout(exchange));
+  on(['GET', 'HEAD'], '/metrics', async (exchange) => {
+    const caller = await pages.visitor(exchange);
+    if (caller === null) return;
+    if (!mayRead(caller))
+      sender.sendFailure(exchange, new Failure('forbidden', `The metrics need the scope ${READERS.join(' or ')}.`));
+    else
+      sender.send(
+        exchange,
+        200,
+        [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'],
+        metricsText({ services: runtime.services, sender, streams, authenticator }),
+      );
+  });
+  const server = createLimitedServer(limits, peers, (request, response) => {
+    request.url = strippedTarget(request.url ?? '', basePath);
+    router.lookup(request, response);
+  });
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  let closed: Promise<void> | null = null;
+  return {
+    listen: (at) => listenOn(server, at, basePath),
+    close(graceMs) {
+      sender.closing = true;
+      streams.endAll();
+      waits.endAll();
+      closed ??= closeServer(server, clock, graceMs);
+      return closed;
+    },
+    load: () => ({
+      connections: connections.size,
+      streams: streams.open,
+      places: streams.places,
+      waits: waits.open,
+      keptBytes: kept.bytes,
+    }),
+  };
+}
+
+/** One spelling for each route: a path that differs by case or by one more slash is another path. */
+function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<HTTPVersion.V1> {
+  return findMyWay({
+    caseSensitive: true,
+    ignoreDuplicateSlashes: false,
+    ignoreTrailingSlash: false,
+    maxParamLength: PARAMETER_CHARS_MAX,
+    querystringParser: () => ({}),
+    defaultRoute: (request, response) => void missing({ request, response }),
+  });
+}
+
+async function missingOperation(authenticator: Authenticator, sender: Sender, exchange: Exchange): Promise<void> {
+  try {
+    await authenticator.authenticate(credentialsOf(exchange.request), 'api');
+    throw new Failure('not_found', 'There is no such route. GET /api/v1/openapi.json describes those that exist.');
+  } catch (error) {
+    sender.sendFailure(exchange, error);
+  }
+}
+
+function mayRead(caller: Caller): boolean {
+  return READERS.some((scope) => caller.scopes.includes(scope));
+}

@@ -1,0 +1,93 @@
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import type { Services } from '../../operations/core/services.ts';
+import type { Sender } from '../http/sender.ts';
+import type { Streams } from './stream.ts';
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface MetricSources {
+  readonly services: Pick<Services, 'server' | 'clock'>;
+  readonly sender: Sender;
+  readonly streams: Streams;
+  readonly authenticator: Authenticator;
+}
+
+interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  /** Labels as they are written, and the value. */
+  readonly samples: readonly (readonly [string, number])[];
+}
+
+/** Prometheus text. Numbers that this process has at hand only: reading them touches no store. */
+export function metricsText({ services, sender, streams, authenticator }: MetricSources): string {
+  const { version, startedAt } = services.server;
+  const load = authenticator.load();
+  const metrics: Metric[] = [
+    {
+      name: 'gatehouse_build_info',
+      type: 'gauge',
+      help: 'Always 1; the label holds the version.',
+      samples: [[`{version="${escapeLabel(version)}"}`, 1]],
+    },
+    {
+      name: 'gatehouse_uptime_seconds',
+      type: 'gauge',
+      help: 'Seconds since the process started.',
+      samples: startedAt === null ? [] : [['', Math.max(0, services.clock.now() - startedAt) / 1_000]],
+    },
+    {
+      name: 'gatehouse_http_responses_total',
+      type: 'counter',
+      help: 'Answers sent, by the class of their status.',
+      samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
+    },
+    {
+      name: 'gatehouse_streams_open',
+      type: 'gauge',
+      help: 'Event streams that are open.',
+      samples: [['', streams.open]],
+    },
+    {
+      name: 'gatehouse_kdf_runs_total',
+      type: 'counter',
+      help: 'Tokens whose slow hash was computed.',
+      samples: [['', load.kdfRuns]],
+    },
+    {
+      name: 'gatehouse_kdf_running',
+      type: 'gauge',
+      help: 'Tokens whose slow hash is being computed.',
+      samples: [['', load.kdfRunning]],
+    },
+    {
+      name: 'gatehouse_kdf_waiting',
+      type: 'gauge',
+      help: 'Tokens that wait for that.',
+      samples: [['', load.kdfWaiting]],
+    },
+    {
+      name: 'gatehouse_tokens_verified',
+      type: 'gauge',
+      help: 'Tokens that this process has verified and remembers.',
+      samples: [['', load.verified]],
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      type: 'gauge',
+      help: 'Resident memory.',
+      samples: [['', process.memoryUsage.rss()]],
+    },
+  ];
+  return metrics.map(format).join('');
+}
+
+function format({ name, type, help, samples }: Metric): string {
+  const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

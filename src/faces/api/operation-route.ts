@@ -1,0 +1,194 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import { changeCounter } from '../../operations/access/change-counter.ts';
+import { type Answer, authorize, type Runtime, invoke } from '../../operations/core/invoke.ts';
+import type { HttpFace, Operation } from '../../operations/core/operation.ts';
+import { hasBody, readJson } from '../http/body.ts';
+import { credentialsOf, headerValues, queryOf } from './credentials.ts';
+import { DATA_HEADERS, type HeaderList, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
+import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
+import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import { PatientWriter } from '../http/patient-writer.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+import type { Streams } from './stream.ts';
+import type { Waits } from './waits.ts';
+
+export interface RouteParts {
+  readonly runtime: Runtime;
+  readonly authenticator: Authenticator;
+  readonly limits: HttpLimits;
+  readonly sender: Sender;
+  readonly streams: Streams;
+  readonly kept: KeptAnswers;
+  readonly waits: Waits;
+}
+
+type Params = Readonly<Record<string, string | undefined>>;
+
+/** The row of the table that a request is for. */
+interface Route extends RouteParts {
+  readonly operation: Operation;
+  readonly http: HttpFace;
+  readonly places: InputPlaces;
+  readonly keep: boolean;
+}
+
+/** Serves one operation: 401, then 403, then everything else. The result never rejects. */
+export function operationRoute(
+  operation: Operation,
+  http: HttpFace,
+  parts: RouteParts,
+): (exchange: Exchange, params: Params) => Promise<void> {
+  const route: Route = {
+    ...parts,
+    operation,
+    http,
+    places: inputPlaces(operation, http),
+    keep: 'keep' in operation && operation.keep,
+  };
+  return async (exchange, params) => {
+    try {
+      const caller = await parts.authenticator.authenticate(credentialsOf(exchange.request), 'api');
+      authorize(operation, caller);
+      refuseSessionWrite(http, caller);
+      if (route.keep) await serveKept(route, exchange, params, caller);
+      else await serveFresh(route, exchange, params, caller);
+    } catch (error) {
+      parts.sender.sendFailure(exchange, error);
+    }
+  };
+}
+
+/** The contract: a write below /api/v1 needs a bearer token. That also takes every cross-site forgery its target. */
+function refuseSessionWrite(http: HttpFace, caller: Caller): void {
+  if (http.method === 'GET' || caller.credential !== 'session') return;
+  throw new Failure('forbidden', 'A write needs a bearer token: a browser session is not enough.');
+}
+
+async function serveKept(route: Route, exchange: Exchange, params: Params, caller: Caller): Promise<void> {
+  const { kept, runtime, sender } = route;
+  const { request } = exchange;
+  // The URL stands for operation and input: two spellings of one input are two entries of the same bytes.
+  const key = `${caller.scope} ${request.url ?? ''}`;
+  const version = changeCounter(runtime.store);
+  const known = kept.find(version, key);
+  if (known !== undefined) {
+    sendKept(sender, exchange, known);
+    return;
+  }
+  const answer = await ask(route, exchange, params, caller);
+  if (answer.shape !== 'body') {
+    await sendAnswer(route, exchange, caller, answer);
+    return;
+  }
+  const made = answerOf(answer.body);
+  kept.keep(version, key, made);
+  sendKept(sender, exchange, made);
+}
+
+function sendKept(sender: Sender, exchange: Exchange, kept: KeptAnswer): void {
+  if (isNamed(kept.etag, exchange.request.headers['if-none-match'])) sender.send(exchange, 304, kept.headers, '');
+  else sender.send(exchange, 200, kept.headers, kept.body);
+}
+
+async function serveFresh(route: Route, exchange: Exchange, params: Params, caller: Caller): Promise<void> {
+  await sendAnswer(route, exchange, caller, await ask(route, exchange, params, caller));
+}
+
+/** Gathers the input from its places and invokes. */
+async function ask(
+  { operation, http, places, runtime, limits, waits }: Route,
+  exchange: Exchange,
+  params: Params,
+  caller: Caller,
+): Promise<Answer> {
+  const { request } = exchange;
+  if (http.method === 'GET' && hasBody(request)) throw new Failure('invalid_argument', 'The body: a GET takes none.');
+  const raw = gatherText(places, params, queryOf(request));
+  if (operation.effect === 'stream') resumeAfter(raw, places, headerValues(request, 'last-event-id'));
+  if (http.method !== 'GET') gatherBody(places, raw, await readJson(request, limits.bodyBytes));
+  const keys = headerValues(request, 'idempotency-key');
+  if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: this header was sent more than once.');
+  const invocation = { caller, raw, idempotencyKey: keys[0] };
+  if (!('around' in operation)) return invoke(runtime, operation, invocation);
+  return waits.during(exchange, caller, (clientWait) => invoke(runtime, operation, { ...invocation, clientWait }));
+}
+
+/** A client that reconnects names the last event it saw; that is newer than the `since` of its first request. */
+function resumeAfter(raw: Record<string, unknown>, places: InputPlaces, ids: readonly string[]): void {
+  const id = ids.at(-1) ?? '';
+  if (id !== '' && places.query.has('since')) raw['since'] = sequenceNumber(id);
+}
+
+async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answer: Answer): Promise<void> {
+  const { sender } = route;
+  switch (answer.shape) {
+    case 'body':
+      sender.send(exchange, answer.status, JSON_HEADERS, answer.body);
+      return;
+    case 'text':
+      sender.send(exchange, answer.status, textHeaders(answer.contentType), answer.body);
+      return;
+    case 'none':
+      sender.send(exchange, answer.status, [...DATA_HEADERS, 'Cache-Control', 'no-store'], '');
+      return;
+    case 'pages':
+      await sendPages(route, exchange, answer.status, answer.body);
+      return;
+    case 'stream':
+      await sendStream(route, exchange, caller, answer);
+  }
+}
+
+function textHeaders(contentType: string): HeaderList {
+  return [...DATA_HEADERS, 'Content-Type', contentType, 'Cache-Control', 'no-store'];
+}
+
+/**
+ * A list without a bound, sent while it is read. The first page comes before the status, so that its failure has one.
+ */
+async function sendPages(
+  { sender, runtime, limits }: Route,
+  exchange: Exchange,
+  status: number,
+  pages: AsyncIterable<string>,
+): Promise<void> {
+  const { request, response } = exchange;
+  const iterator = pages[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  sender.begin(exchange, status, JSON_HEADERS);
+  const writer = new PatientWriter(response, runtime.services.clock, limits);
+  try {
+    while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
+      next = await iterator.next();
+    writer.end();
+  } catch (error) {
+    // Half a list must not look like a whole one: without its end the client sees that it was cut.
+    sender.report(exchange, error);
+    response.destroy();
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function sendStream(
+  route: Route,
+  exchange: Exchange,
+  caller: Caller,
+  answer: Extract<Answer, { shape: 'stream' }>,
+): Promise<void> {
+  const { streams, sender, operation } = route;
+  if (exchange.request.method === 'HEAD') {
+    sender.begin(exchange, answer.status, STREAM_HEADERS);
+    exchange.response.end();
+    return;
+  }
+  const place = streams.admit(operation, caller);
+  try {
+    await streams.serve(exchange, caller, operation, place, answer.events);
+  } finally {
+    place.release();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import type { Operation, StreamBounds } from '../../operations/core/operation.ts';
+import type { StreamEvent } from '../../operations/core/reply.ts';
+import { STREAM_HEADERS } from '../http/headers.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import { PatientWriter } from '../http/patient-writer.ts';
+import { Progress, STALLED_LOOKS } from './progress.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+import { type Place, StreamPlaces } from './stream-places.ts';
+
+/** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
+const KEEP_ALIVE_PROBE_MS = 5_000;
+
+export interface StreamParts {
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  readonly authenticator: Authenticator;
+}
+
+/** The open streams of server-sent events of this process, counted for each operation on its own. */
+export class Streams {
+  readonly #parts: StreamParts;
+  readonly #slots = new Map<string, StreamPlaces>();
+  readonly #open = new Set<AbortController>();
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Places that are taken: as many as streams are open, else a place was lost. */
+  get places(): number {
+    return [...this.#slots.values()].reduce((sum, slots) => sum + slots.used, 0);
+  }
+
+  /** Ends all of them; each can be resumed elsewhere. */
+  endAll(): void {
+    for (const stream of this.#open) stream.abort();
+  }
+
+  /** Takes a place for the caller's owner, which is to be released. Throws streams_over_cap. */
+  admit(operation: Operation, caller: Caller): Place {
+    const { all, perHolder: usual } = this.#parts.limits.streams;
+    const { perHolder = usual, keptMs } = boundsOf(operation);
+    let slots = this.#slots.get(operation.id);
+    if (slots === undefined) {
+      slots = new StreamPlaces(this.#parts.clock, { all, perHolder, keptMs });
+      this.#slots.set(operation.id, slots);
+    }
+    const place = slots.take(caller.owner);
+    if (place !== null) return place;
+    throw new Failure(
+      'streams_over_cap',
+      `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`,
+    );
+  }
+
+  /**
+   * Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops.
+   * Never rejects.
+   */
+  async serve(
+    exchange: Exchange,
+    caller: Caller,
+    operation: Operation,
+    place: Place,
+    events: (signal: AbortSignal) => AsyncIterable<StreamEvent>,
+  ): Promise<void> {
+    const { sender, clock, limits } = this.#parts;
+    const { request, response } = exchange;
+    const stop = new AbortController();
+    this.#open.add(stop);
+    place.end = () => stop.abort();
+    response.on('close', () => stop.abort());
+    request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+    sender.begin(exchange, 200, STREAM_HEADERS);
+    const writer = new PatientWriter(response, clock, limits, stop.signal);
+    const progress = new Progress(request.socket);
+    const { lifetimeMs } = boundsOf(operation);
+    const timers = [
+      ...(lifetimeMs === undefined ? [] : [pause(clock, lifetimeMs, stop.signal)]),
+      every(clock, limits.heartbeatMs, stop.signal, () => writer.write(': still here\n\n')),
+      every(clock, limits.stalledMs / STALLED_LOOKS, stop.signal, async () => progress.look()),
+      every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
+    ];
+    for (const timer of timers)
+      timer.then(
+        () => stop.abort(),
+        () => stop.abort(),
+      );
+    try {
+      for await (const event of events(stop.signal)) {
+        if (stop.signal.aborted || !(await writer.write(format(event)))) break;
+      }
+    } catch (error) {
+      sender.report(exchange, error);
+    } finally {
+      stop.abort();
+      writer.end();
+      this.#open.delete(stop);
+    }
+  }
+}
+
+function boundsOf(operation: Operation): StreamBounds {
+  return 'stream' in operation ? (operation.stream ?? {}) : {};
+}
+
+/** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
+export async function every(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  tick: () => Promise<boolean>,
+): Promise<void> {
+  while ((await pause(clock, ms, signal)) && (await tick()));
+}
+
+function format({ event, id, data }: StreamEvent): string {
+  // Encoded JSON has no line break, so one data line holds it.
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

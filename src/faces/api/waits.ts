@@ -1,0 +1,68 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import type { ClientWait } from '../../operations/core/operation.ts';
+import type { Exchange } from '../http/sender.ts';
+import { every, type StreamParts } from './stream.ts';
+
+/** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
+const KEEP_ALIVE_PROBE_MS = 5_000;
+
+type WaitParts = Pick<StreamParts, 'clock' | 'limits'> & { readonly authenticator: Pick<Authenticator, 'stillValid'> };
+
+/** The requests whose answer waits for something after their write. */
+export class Waits {
+  readonly #parts: WaitParts;
+  readonly #open = new Set<AbortController>();
+  #closing = false;
+
+  constructor(parts: WaitParts) {
+    this.#parts = parts;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Ends all of them, and those that come later at once: each is answered with what is known by then. */
+  endAll(): void {
+    this.#closing = true;
+    for (const wait of this.#open) wait.abort();
+  }
+
+  /**
+   * Runs `task` with a signal that aborts when the client goes, the listener closes or the caller's credential ends.
+   * Throws unauthenticated in the last case: what was asked for stays as it is, and the answer is not told.
+   */
+  async during<T>(
+    { request, response }: Exchange,
+    caller: Caller,
+    task: (clientWait: ClientWait) => Promise<T>,
+  ): Promise<T> {
+    const end = new AbortController();
+    const close = (): void => end.abort();
+    const gone = (): boolean => response.destroyed;
+    this.#open.add(end);
+    response.once('close', close);
+    request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+    // It may have gone before anybody listened.
+    if (this.#closing || gone()) close();
+    let isValid = true;
+    const { clock, limits, authenticator } = this.#parts;
+    const look = async (): Promise<boolean> => (isValid = await authenticator.stillValid(caller));
+    every(clock, limits.revalidateMs, end.signal, look).then(close, close);
+    try {
+      const answer = await task({ signal: end.signal, gone });
+      if (!isValid)
+        throw new Failure(
+          'unauthenticated',
+          'The token was revoked or has expired while the request waited. What it asked for was not undone.',
+        );
+      return answer;
+    } finally {
+      close();
+      response.off('close', close);
+      this.#open.delete(end);
+    }
+  }
+}

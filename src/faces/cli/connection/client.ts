@@ -1,0 +1,73 @@
+import { Failure, type FailureCode, failureRow, FAILURES } from '../../../domain/failure.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import type { OperationCall } from '../syntax/tree.ts';
+
+/** What came back: nothing to show (204), or bytes to show, unchanged in JSON mode. */
+export type Called =
+  { readonly shape: 'none' } | { readonly shape: 'body'; readonly chunks: AsyncIterable<string | Uint8Array> };
+
+/** One event of a stream, its data still as the JSON text that was sent. */
+export interface SentEvent {
+  readonly event: string;
+  readonly id?: number;
+  readonly data: string;
+}
+
+/**
+ * The two ways to have an operation done: in this process on the data directory, or by a server. Both throw Failure.
+ */
+export interface Client {
+  call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called>;
+  /** Ends after the event `end`, or when `signal` aborts. */
+  follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncIterable<SentEvent>;
+  close(): Promise<void>;
+}
+
+/** A failure that a server told us: its envelope is shown as it came. */
+export class ToldFailure extends Failure {
+  readonly body: string;
+  readonly hint: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    told: { body: string; hint: string; retryAfterSeconds: number | undefined },
+  ) {
+    super(code, message);
+    this.body = told.body;
+    this.hint = told.hint;
+    this.retryAfterSeconds = told.retryAfterSeconds;
+  }
+}
+
+/** A code that this build does not know is `internal` here; the envelope that is shown keeps it. */
+export function knownCode(code: unknown): FailureCode {
+  return typeof code === 'string' && Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'internal';
+}
+
+export function exitCodeOf(failure: Failure): number {
+  return failureRow(failure.code).exit;
+}
+
+export async function readAll(chunks: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** An answer that was read: `data` has the shape of its kind's view, as far as the server can be trusted. */
+export async function readData(called: Called): Promise<{ kind: string; data: unknown; text: string }> {
+  if (called.shape === 'none') throw new Failure('internal', 'The answer was empty where one was expected.');
+  const text = await readAll(called.chunks);
+  const { kind, data } = parseEnvelope(text);
+  return { kind, data, text };
+}
+
+export function parseEnvelope(text: string): { kind: string; data: unknown } {
+  try {
+    return JSON.parse(text) as { kind: string; data: unknown };
+  } catch {
+    throw new Failure('internal', 'The answer is not complete.');
+  }
+}

@@ -1,0 +1,81 @@
+import { Failure } from '../../../domain/failure.ts';
+import type { Settings } from '../../../config/settings.ts';
+import type { Answer } from '../../../operations/core/invoke.ts';
+import type { Operation } from '../../../operations/core/operation.ts';
+import type { StreamEvent } from '../../../operations/core/reply.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import type { Called, Client, SentEvent } from './client.ts';
+import { checkPathFields } from './remote-request.ts';
+import type { App, LocalRuntime } from '../terminal.ts';
+import type { OperationCall } from '../syntax/tree.ts';
+
+/** Has operations done in this process, on the data directory or the database of `settings`. */
+export class LocalClient implements Client {
+  readonly #settings: Settings;
+  readonly #app: () => Promise<App>;
+  #opened: Promise<LocalRuntime> | undefined;
+
+  constructor(settings: Settings, app: () => Promise<App>) {
+    this.#settings = settings;
+    this.#app = app;
+  }
+
+  async call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called> {
+    const answer = await this.#invoke(call, fields, idempotencyKey);
+    if (answer.shape === 'stream') throw new Error(`${call.operation} answers a stream: it is followed, not called`);
+    if (answer.shape === 'none') return { shape: 'none' };
+    return { shape: 'body', chunks: answer.shape === 'pages' ? answer.body : once(answer.body) };
+  }
+
+  async *follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncGenerator<SentEvent> {
+    const answer = await this.#invoke(call, fields, undefined);
+    if (answer.shape !== 'stream') throw new Error(`${call.operation} answers no stream`);
+    for await (const event of answer.events(signal)) yield sent(event);
+  }
+
+  async close(): Promise<void> {
+    if (this.#opened === undefined) return;
+    const local = await this.#opened.catch(() => undefined);
+    await local?.close();
+  }
+
+  async #invoke(call: OperationCall, fields: Fields, idempotencyKey: string | undefined): Promise<Answer> {
+    const [{ OPERATIONS }, { invoke }, { parseInput }] = await Promise.all([
+      import('../../../operations/table.ts'),
+      import('../../../operations/core/invoke.ts'),
+      import('../../../operations/core/parse.ts'),
+    ]);
+    const operation = OPERATIONS.find((row) => row.id === call.operation);
+    if (operation === undefined) throw new Error(`no operation ${call.operation}: tree.json is older than the table`);
+    checkPathFields(call, fields);
+    // Parsed here too, so that a refused input leaves no data directory behind that was not there before.
+    parseInput(operation.input, fields);
+    try {
+      return await this.#run(operation, fields, invoke, idempotencyKey);
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      // On this face the operator is at the machine: what went wrong with the data directory is theirs to know.
+      throw new Failure('internal', error instanceof Error ? error.message : 'An unexpected error occurred.');
+    }
+  }
+
+  async #run(
+    operation: Operation,
+    fields: Fields,
+    invoke: typeof import('../../../operations/core/invoke.ts').invoke,
+    idempotencyKey: string | undefined,
+  ): Promise<Answer> {
+    this.#opened ??= this.#app().then((app) => app.openLocal(this.#settings));
+    const { runtime, caller } = await this.#opened;
+    return invoke(runtime, operation, { caller, raw: fields, idempotencyKey });
+  }
+}
+
+async function* once(text: string | Buffer): AsyncGenerator<string | Buffer> {
+  yield await Promise.resolve(text);
+}
+
+/** As the stream of the HTTP face sends it. */
+function sent({ event, id, data }: StreamEvent): SentEvent {
+  return { event, ...(id === undefined ? {} : { id }), data: JSON.stringify(data) };
+}

@@ -1,0 +1,68 @@
+import { Failure } from '../../../domain/failure.ts';
+import { type HttpFace, pathFields, placeOf } from '../../../operations/core/operation.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import { type Flag, kebab, type OperationCall, type Verb } from '../syntax/tree.ts';
+
+/** An operation's fields, each in the place where the HTTP face takes it from. */
+export interface Placed {
+  readonly method: HttpFace['method'];
+  /** Below the base URL, with its query. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Segments that a URL parser takes away: a request for them would be one for another path. */
+const DOTS = /^\.{1,2}$/;
+
+export function place(http: HttpFace, fields: Fields): Placed {
+  const { method } = http;
+  let { path }: { path: string } = http;
+  for (const field of pathFields(http))
+    path = path.replace(`{${field}}`, () => encodeURIComponent(asText(fields[field])));
+  const query = new URLSearchParams();
+  const body: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const where = placeOf(http, field);
+    if (where === 'query') query.append(field, asText(value));
+    else if (where === 'body') body[field] = value;
+  }
+  const search = query.size === 0 ? '' : `?${query.toString()}`;
+  return {
+    method,
+    path: `/api/v1${path}${search}`,
+    ...(Object.keys(body).length === 0 ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+/** A list has no place in a path or a query, where a name may stand once. */
+function asText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/**
+ * Refuses what can be no segment of a path, on the data directory as well as over HTTP, so that both tell it with
+ * the same words.
+ */
+export function checkPathFields({ http }: OperationCall, fields: Fields): void {
+  if ('none' in http) return;
+  for (const field of pathFields(http)) {
+    const text = asText(fields[field]);
+    if (text === '' || DOTS.test(text)) throw new Failure('invalid_argument', `${field}: expected an id or a name.`);
+  }
+}
+
+/** Refuses, before anything is connected, what has no route. */
+export function requireRoute(verb: Verb, { http }: OperationCall, fields: Fields): void {
+  if ('none' in http) throw noRoute(`svc ${verb.path}`, http.none);
+  const omitted = http.omit?.find((field) => field in fields);
+  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted), 'It is granted on the machine itself only.');
+}
+
+function flagOf(flags: readonly Flag[], field: string): string {
+  return `--${flags.find((flag) => flag.field === field)?.name ?? kebab(field)}`;
+}
+
+export function noRoute(what: string, why?: string): Failure {
+  return new Failure('not_implemented', `${what} is not available with --remote.${why === undefined ? '' : ` ${why}`}`);
+}

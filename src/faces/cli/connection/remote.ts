@@ -1,0 +1,279 @@
+import { Failure } from '../../../domain/failure.ts';
+import { pause, type Clock } from '../../../lib/clock.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import { type Called, type Client, knownCode, type SentEvent, ToldFailure } from './client.ts';
+import { checkPathFields, place, type Placed } from './remote-request.ts';
+import { ServerEventParser } from '../follow/sse.ts';
+import type { OperationCall } from '../syntax/tree.ts';
+
+export interface RemoteOptions {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly clock: Clock;
+  /** Tells a person what is being waited for. */
+  readonly say: (line: string) => void;
+}
+
+/** How often a refusal of the busy authentication gate is answered by another try. */
+const BUSY_RETRIES = 3;
+/** A server may ask for a longer pause than a person at a prompt would sit through. */
+const BUSY_PAUSE_MAX_S = 10;
+/** A stream that broke is taken up again this often without having got anything in between. */
+export const RESUME_TRIES = 10;
+const RESUME_PAUSE_MS = 1_000;
+/** The server sends a comment every 15 s: after three of them missed the connection is dead, whatever TCP says. */
+const STREAM_SILENCE_MAX_MS = 50_000;
+/** An error envelope is some hundred bytes; of what something else answers no more than this is read. */
+const ERROR_BYTES_MAX = 1024 * 1024;
+
+/** Has operations done by a server, through the same routes that everybody has. */
+export class RemoteClient implements Client {
+  readonly #options: RemoteOptions;
+
+  constructor(options: RemoteOptions) {
+    this.#options = options;
+  }
+
+  async call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called> {
+    const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+    const placed = placeCall(call, fields);
+    for (let retries = 0; ; retries += 1) {
+      try {
+        const response = await this.#send(placed, headers);
+        if (response.status === 204 || response.body === null) return { shape: 'none' };
+        await this.#requireType(response, 'application/json');
+        return { shape: 'body', chunks: this.#read(response.body) };
+      } catch (error) {
+        if (!(error instanceof ToldFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
+        const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
+        this.#options.say(
+          `The server is busy checking tokens; trying again in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
+        );
+        await pause(this.#options.clock, seconds * 1000);
+      }
+    }
+  }
+
+  async *follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncGenerator<SentEvent> {
+    let last: number | undefined;
+    let isConnected = false;
+    const connected = (): void => void (isConnected = true);
+    for (let tries = 0; tries <= RESUME_TRIES; tries += 1) {
+      try {
+        for await (const event of this.#streamOnce(call, fields, last, signal, connected)) {
+          tries = 0;
+          // A server that begins again at the start must not make us show anything twice.
+          if (event.id !== undefined && last !== undefined && event.id <= last) continue;
+          last = event.id ?? last;
+          yield event;
+          if (event.event === 'end') return;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isConnected || !isPassing(error)) throw error;
+      }
+      if (signal.aborted) return;
+      if (tries === RESUME_TRIES) break;
+      this.#options.say('The stream broke off; taking it up again.');
+      if (!(await pause(this.#options.clock, RESUME_PAUSE_MS, signal))) return;
+    }
+    throw new Failure(
+      'unavailable',
+      `The stream of ${this.#options.baseUrl} broke off and could not be taken up again.`,
+    );
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async *#streamOnce(
+    call: OperationCall,
+    fields: Fields,
+    last: number | undefined,
+    signal: AbortSignal,
+    connected: () => void,
+  ): AsyncGenerator<SentEvent> {
+    // To resume is to ask after the last event: `since` would say something else.
+    const { since, ...others } = fields;
+    const placed = placeCall(call, last === undefined && since !== undefined ? fields : others);
+    const headers = { Accept: 'text/event-stream', ...(last === undefined ? {} : { 'Last-Event-ID': String(last) }) };
+    const ended = new AbortController();
+    const silence = new Silence(this.#options.clock, () => ended.abort());
+    try {
+      const response = await this.#send(placed, headers, AbortSignal.any([signal, ended.signal]));
+      await this.#requireType(response, 'text/event-stream');
+      connected();
+      const parser = new ServerEventParser();
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body ?? []) {
+        silence.broken();
+        for (const { event, id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
+          yield { event, ...(id === undefined ? {} : { id: Number(id) }), data };
+        }
+      }
+    } catch (error) {
+      throw error instanceof Failure ? error : this.#lost(error, placed);
+    } finally {
+      silence.stop();
+      ended.abort();
+    }
+  }
+
+  async #send(placed: Placed, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+    const { baseUrl, token } = this.#options;
+    let response: Response;
+    try {
+      response = await fetch(baseUrl + placed.path, {
+        method: placed.method,
+        headers: {
+          Accept: 'application/json',
+          Authorization: `Bearer ${token}`,
+          ...(placed.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(placed.body === undefined ? {} : { body: placed.body }),
+        // A redirect could take the token to where nobody wanted it.
+        redirect: 'manual',
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      throw this.#lost(error, placed);
+    }
+    if (response.ok) return response;
+    throw await this.#refusal(response);
+  }
+
+  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch {
+      throw new Failure(
+        'unavailable',
+        `The connection to ${this.#options.baseUrl} broke off in the middle of the answer.`,
+      );
+    }
+  }
+
+  async #requireType(response: Response, type: string): Promise<void> {
+    if (response.headers.get('content-type')?.startsWith(type) === true) return;
+    await response.body?.cancel();
+    throw this.#stranger(response.status, 'internal');
+  }
+
+  /** The failure that a server told, with the bytes of its envelope; or one of ours where it sent none. */
+  async #refusal(response: Response): Promise<Failure> {
+    const body = await readSome(response);
+    const error = errorOf(body);
+    if (error === null) {
+      const code = {
+        401: 'unauthenticated',
+        403: 'forbidden',
+        429: 'unavailable',
+        502: 'unavailable',
+        503: 'unavailable',
+        504: 'unavailable',
+      } as const;
+      return this.#stranger(response.status, code[response.status as keyof typeof code] ?? 'internal');
+    }
+    const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+    return new ToldFailure(knownCode(error.code), String(error.message), {
+      body,
+      hint: String(error.hint),
+      retryAfterSeconds: Number.isFinite(after) && after >= 0 ? after : undefined,
+    });
+  }
+
+  #stranger(status: number, code: Failure['code']): Failure {
+    return new Failure(
+      code,
+      `What answers at ${this.#options.baseUrl} does not speak this API (status ${status}); is the base URL right?`,
+    );
+  }
+
+  #lost(error: unknown, placed: Placed): Failure {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const text =
+      cause instanceof Error
+        ? 'code' in cause && typeof cause.code === 'string'
+          ? cause.code
+          : cause.message
+        : 'the connection was lost';
+    const unsure =
+      placed.method === 'GET' || NEVER_REACHED.includes(text)
+        ? ''
+        : ' The request may have been carried out all the same.';
+    return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
+  }
+}
+
+/** Errors from before a connection stood: the server has seen nothing. */
+const NEVER_REACHED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'bad port',
+];
+
+function placeCall(call: OperationCall, fields: Fields): Placed {
+  if ('none' in call.http) throw new Failure('not_implemented', `${call.operation} has no route.`);
+  checkPathFields(call, fields);
+  return place(call.http, fields);
+}
+
+/** Passes by itself, for example while the daemon restarts. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Failure && (error.code === 'unavailable' || error.code === 'kdf_busy');
+}
+
+async function readSome(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > ERROR_BYTES_MAX) break;
+    }
+  } catch {
+    // Cut off: what is there is judged.
+  }
+  return text;
+}
+
+function errorOf(body: string): { code: unknown; message: unknown; hint: unknown } | null {
+  try {
+    const parsed = JSON.parse(body) as { kind?: unknown; error?: unknown } | null;
+    const error = parsed?.kind === 'error' ? parsed.error : null;
+    return typeof error === 'object' && error !== null && 'code' in error && 'message' in error && 'hint' in error
+      ? error
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Fires once when nothing was heard for too long. */
+class Silence {
+  readonly #clock: Clock;
+  readonly #fire: () => void;
+  #cancel: () => void;
+
+  constructor(clock: Clock, fire: () => void) {
+    this.#clock = clock;
+    this.#fire = fire;
+    this.#cancel = clock.after(STREAM_SILENCE_MAX_MS, fire);
+  }
+
+  broken(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.after(STREAM_SILENCE_MAX_MS, this.#fire);
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}

@@ -1,0 +1,72 @@
+import type { Fields, GivenFlags } from '../syntax/arguments.ts';
+import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
+import type { Options } from '../syntax/options.ts';
+import { type Terminal, write } from '../terminal.ts';
+import type { Verb } from '../syntax/tree.ts';
+
+/** One command being carried out: what was asked, how to answer, and who does it. */
+export interface Session {
+  readonly terminal: Terminal;
+  readonly options: Options;
+  readonly flags: GivenFlags;
+  readonly verb: Verb;
+  readonly fields: Fields;
+  readonly client: Client;
+}
+
+/** Shows an answer: in JSON mode the bytes as they came, else as text for people. */
+export async function show(session: Session, called: Called): Promise<void> {
+  if (called.shape === 'none') return;
+  if (session.options.output === 'json') {
+    for await (const chunk of called.chunks) await write(session.terminal.stdout, chunk);
+    return;
+  }
+  await showData(session, parseEnvelope(await readAll(called.chunks)));
+}
+
+/** Shows the data of an answer as text for people; of what is shown this once, standard output has only that. */
+export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
+  const { render, secretOf } = await import('../render.ts');
+  const { stdout, stderr, clock } = session.terminal;
+  const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
+  const page = {
+    nowMs: clock.now(),
+    color: session.options.color,
+    width,
+    place: placeFlags(session),
+    noMatch: noMatch(session),
+  };
+  const secret = secretOf(kind, data);
+  // What is shown stands there no more, though it looks as if it did.
+  const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
+  await write(secret === null ? stdout : stderr, removed + render(kind, data, page));
+  if (secret !== null) await write(stdout, secret);
+}
+
+/** Flags of lists that leave nothing out, or only what is older. */
+const NO_FILTERS = new Set(['all', 'limit']);
+
+/** One of what a list shows, where that is not the noun of the verb. */
+const ROWS: Readonly<Record<string, string>> = { audit: 'row of the audit ledger' };
+
+/** What is said of an empty list where flags left things out of it: there may be others. */
+function noMatch({ verb, fields }: Session): string | undefined {
+  if (!verb.path.endsWith(' list')) return undefined;
+  const given = verb.flags.flatMap(({ name, field }) => {
+    const value = field === undefined || NO_FILTERS.has(name) ? undefined : fields[field];
+    return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${quoted(`${value}`)}`] : [];
+  });
+  if (given.length === 0) return undefined;
+  const noun = verb.path.slice(0, -' list'.length);
+  return `No ${ROWS[noun] ?? noun} matches ${given.join(' ')}.`;
+}
+
+/** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */
+export function placeFlags({ flags }: Pick<Session, 'flags'>): string {
+  const names = ['remote', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
+  return names.map((name) => ` --${name} ${quoted(flags[name] ?? '')}`).join('');
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,118 @@
+import { type Page, type Paint, paint } from './display.ts';
+import { inline } from '../../text/safe.ts';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => string;
+  readonly paint?: (row: T) => Paint | undefined;
+  /** May be cut in the middle where the terminal is too narrow. Never set for ids. */
+  readonly mayCut?: true;
+  /** Left out, the last one first, where the terminal is too narrow for all of them even when cut. */
+  readonly mayDrop?: true;
+}
+
+const GAP = '  ';
+/** A cut cell keeps at least this many columns. */
+const CUT_MIN = 10;
+
+/** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
+export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
+  if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
+  const columns = fit(
+    kept(
+      all.map((column) => measured(rows, column)),
+      page.width,
+    ),
+    page.width,
+  );
+  const header = joined(columns.map(({ title, width }) => padded(title, width, (text) => paint(page, 'bold', text))));
+  const lines = rows.map((row, at) =>
+    joined(
+      columns.map(({ cells, width, ...column }) =>
+        padded(cut(cells[at] ?? '', width), width, (text) => paint(page, column.paint?.(row), text)),
+      ),
+    ),
+  );
+  return `${[header, ...lines].join('\n')}\n`;
+}
+
+/** One thing: its names and values below one another. */
+export function sheet(page: Page, entries: readonly (readonly [name: string, value: string])[]): string {
+  // A name may be the sender's own, such as that of a label.
+  const shown = entries.map(([name, value]) => [inline(name), value] as const);
+  const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
+  return shown
+    .map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`)
+    .join('');
+}
+
+/** A column with its cells, and the columns of the terminal that the widest of them takes. */
+type Measured<T> = Column<T> & { readonly cells: readonly string[]; readonly width: number };
+
+function measured<T>(rows: readonly T[], column: Column<T>): Measured<T> {
+  const cells = rows.map((row) => inline(column.cell(row)));
+  return { ...column, cells, width: cells.reduce((max, cell) => Math.max(max, widthOf(cell)), column.title.length) };
+}
+
+function excessOf(widths: readonly number[], width: number): number {
+  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
+}
+
+/** Without the columns that may be left out, as many as it takes for the others to fit where those are cut. */
+function kept<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
+  if (width === null) return columns;
+  const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, column.width) : column.width));
+  let excess = excessOf(least, width);
+  const dropped = new Set<number>();
+  for (let at = columns.length - 1; at >= 0 && excess > 0; at -= 1) {
+    if (columns[at]?.mayDrop !== true) continue;
+    dropped.add(at);
+    excess -= (least[at] ?? 0) + GAP.length;
+  }
+  return columns.filter((_, at) => !dropped.has(at));
+}
+
+/** Takes from the columns that may be cut what the terminal lacks, from the widest first. */
+function fit<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
+  if (width === null) return columns;
+  const widths = columns.map((column) => column.width);
+  for (let excess = excessOf(widths, width); excess > 0; excess -= 1) {
+    const widest = columns.reduce(
+      (best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best),
+      -1,
+    );
+    const has = widths[widest] ?? 0;
+    if (has <= CUT_MIN) break;
+    widths[widest] = has - 1;
+  }
+  return columns.map((column, at) => ({ ...column, width: widths[at] ?? 0 }));
+}
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const letters = Array.from(text);
+  const head = Math.ceil((width - 1) / 2);
+  return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (width - 1 - head)).join('')}`;
+}
+
+function padded(text: string, width: number, dress: (text: string) => string): string {
+  return dress(text) + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+function joined(cells: readonly string[]): string {
+  return cells.join(GAP).trimEnd();
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
+/** Letters that a terminal gives two columns: East Asian wide and full-width ones, and most emoji. */
+const TWO_WIDE =
+  /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+
+/** Columns that a terminal gives the text. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const letter of text) width += NO_WIDTH.test(letter) ? 0 : TWO_WIDE.test(letter) ? 2 : 1;
+  return width;
+}

@@ -1,0 +1,141 @@
+import { Failure } from '../../../domain/failure.ts';
+import { isTerminal, type JobEvent, type JobState } from '../../../domain/jobs/job.ts';
+import { pause } from '../../../lib/clock.ts';
+import { type Client, readData, type SentEvent } from '../connection/client.ts';
+import { placeFlags, type Session } from '../connection/session.ts';
+import { eventText } from '../text/job-event.ts';
+import { line } from '../../text/safe.ts';
+import { write } from '../terminal.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
+
+/** How a job ended. */
+export interface End {
+  readonly state: JobState;
+  readonly exit_code: number | null;
+}
+
+/** How long between two looks where the server has no stream left for us, in milliseconds. */
+const POLL_MS = 1_000;
+/** 128 and the number of SIGINT: the command line was ended, not the job. */
+export const EXIT_INTERRUPTED = 130;
+/** A job that nobody claims for this long is worth a word, in milliseconds. */
+const UNCLAIMED_MS = 5_000;
+
+/** Where the events of a job go. */
+export type Sink = (event: SentEvent) => Promise<void>;
+
+/**
+ * Follows a job until it ends. Resolves to null where Ctrl-C came first: the job goes on, and how to come back was
+ * said.
+ */
+export async function follow(session: Session, id: string, since: number, sink: Sink): Promise<End | null> {
+  const { terminal } = session;
+  const detach = new AbortController();
+  const restore = terminal.onInterrupt(() => detach.abort());
+  // Only from the start on does the stream tell by its first events whether the job was taken.
+  const quiet = since === 0 ? mentionUnclaimed(session) : (): void => undefined;
+  let last = since;
+  try {
+    for await (const event of events(session, id, since, detach.signal)) {
+      if (detach.signal.aborted) break;
+      if (event.event === 'end') {
+        await sink(event);
+        return JSON.parse(event.data) as End;
+      }
+      last = event.id ?? last;
+      // The first event tells how the job was born; any later one, that somebody took it.
+      if (last > 1) quiet();
+      await sink(event);
+    }
+  } finally {
+    quiet();
+    restore();
+  }
+  if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
+  terminal.stderr.write(
+    line(`\nDetached; job ${id} goes on. Come back with: svc job tail ${id} --since ${last}${placeFlags(session)}`),
+  );
+  return null;
+}
+
+function mentionUnclaimed({ terminal, options }: Session): () => void {
+  const where = options.remote === null ? 'is svc serve running, or cordoned?' : 'the server may be cordoned, or busy.';
+  return terminal.clock.after(UNCLAIMED_MS, () => terminal.stderr.write(`No daemon has taken the job yet: ${where}\n`));
+}
+
+/** The stream, or where all streams are taken, page after page of the same events. */
+async function* events(session: Session, id: string, since: number, signal: AbortSignal): AsyncGenerator<SentEvent> {
+  const { call } = operationVerb(TREE, 'job tail');
+  let last = since;
+  try {
+    for await (const event of session.client.follow(call, { id, since }, signal)) {
+      last = event.id ?? last;
+      yield event;
+    }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'streams_over_cap') throw error;
+    session.terminal.stderr.write(`All streams of the server are taken; looking every ${POLL_MS / 1000} s instead.\n`);
+    yield* poll(session, id, last, signal);
+  }
+}
+
+async function* poll(
+  { client, terminal }: Session,
+  id: string,
+  since: number,
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  const jobEvents = operationVerb(TREE, 'job events').call;
+  let last = since;
+  while (!signal.aborted) {
+    // The state is read before the events: an end that was read then has all of them before it.
+    const job = await readJob(client, id);
+    const page = (await readData(await client.call(jobEvents, { id, since: last }))).data as JobEvent[];
+    for (const event of page) {
+      last = event.seq;
+      yield { event: event.type, id: event.seq, data: JSON.stringify(event) };
+    }
+    if (page.length > 0) continue;
+    if (isTerminal(job.state)) {
+      yield { event: 'end', data: JSON.stringify({ state: job.state, exit_code: job.exit_code }) };
+      return;
+    }
+    await pause(terminal.clock, POLL_MS, signal);
+  }
+}
+
+export async function readJob(client: Client, id: string): Promise<End & { text: string }> {
+  const { data, text } = await readData(await client.call(operationVerb(TREE, 'job get').call, { id }));
+  return { ...(data as End), text };
+}
+
+/** Each event as one line of JSON, as the stream sends it. */
+export function jsonSink({ terminal }: Session): Sink {
+  return ({ data }) => write(terminal.stdout, `${data}\n`);
+}
+
+/** Lines of output where they belong, or all on standard error; everything else is marked and on standard error. */
+export function textSink({ terminal }: Session, output: 'own' | 'stderr'): Sink {
+  const stdout = output === 'own' ? terminal.stdout : terminal.stderr;
+  return async ({ event, data }) => {
+    if (event === 'end') return;
+    const told = JSON.parse(data) as JobEvent;
+    if (told.type === 'log' && told.stream !== 'system')
+      await write(told.stream === 'stdout' ? stdout : terminal.stderr, line(told.text.replace(/\r$/, '')));
+    else await write(terminal.stderr, line(`-- ${eventText(told)}`));
+  };
+}
+
+/**
+ * The exit code of the command line for a job: its own, 1 where it has none. A job that did not succeed is never
+ * 0, whatever its tool said when it was ended.
+ */
+export function exitCodeOfJob({ state, exit_code: code }: End): number {
+  if (state === 'succeeded') return code === null ? 0 : asExitCode(code);
+  return code === null || code === 0 ? 1 : asExitCode(code);
+}
+
+/** A process can only end with 0 to 255; another number would wrap round to what may be a success. */
+function asExitCode(code: number): number {
+  return code >= 0 && code <= 255 ? code : 1;
+}

@@ -1,0 +1,52 @@
+import type { Projected } from '../../../operations/views/views.ts';
+import { readData } from '../connection/client.ts';
+import { type End, EXIT_INTERRUPTED, exitCodeOfJob, follow, textSink } from './follow.ts';
+import { placeFlags, type Session, show, showData } from '../connection/session.ts';
+import { line } from '../../text/safe.ts';
+import { write } from '../terminal.ts';
+import { type OperationCall, operationVerb, TREE } from '../syntax/tree.ts';
+
+/**
+ * What `--wait` shows in JSON mode once the job has ended: what it answered, or where it has no answer of its own, the
+ * job.
+ */
+const RESULT_VERBS: Readonly<Record<string, string>> = { 'command.run': 'job result' };
+
+/**
+ * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
+ * standard output has one envelope, the result or the job, and what the job prints goes to standard error meanwhile.
+ */
+export async function waitForRun(
+  session: Session,
+  { operation }: OperationCall,
+  queued: { kind: string; data: unknown; text: string },
+): Promise<number> {
+  const { terminal, options, client } = session;
+  if (queued.kind !== 'job.enqueued') {
+    // An approval is pending: the request is in, which is a success, and there is nothing to follow yet.
+    if (options.output === 'json') await write(terminal.stdout, queued.text);
+    else await showData(session, queued);
+    return 0;
+  }
+  const { job_id: id } = queued.data as { job_id: string };
+  terminal.stderr.write(line(`Queued job ${id}.`));
+  const end = await follow(session, id, 0, textSink(session, options.output === 'json' ? 'stderr' : 'own'));
+  if (end === null) return EXIT_INTERRUPTED;
+  if (options.output === 'json') {
+    await show(session, await client.call(operationVerb(TREE, RESULT_VERBS[operation] ?? 'job get').call, { id }));
+  } else if (operation === 'workspace.plan') await tellPlan(session, id, end);
+  return exitCodeOfJob(end);
+}
+
+/** What comes after a plan that was made: what it found stands above, among the output of the job. */
+async function tellPlan(session: Session, id: string, { state }: End): Promise<void> {
+  if (state !== 'succeeded') return;
+  const { data } = await readData(await session.client.call(operationVerb(TREE, 'job get').call, { id }));
+  const { plan_artifact_id: plan, workspace } = data as Projected<'job.get'>;
+  if (plan === null || plan === undefined) return;
+  const place = placeFlags(session);
+  session.terminal.stderr.write(
+    line(`Saved as plan ${plan}. See it again: svc job tail ${id}${place}`) +
+      line(`Apply it: svc workspace apply ${workspace ?? ''} --plan ${plan}${place}`),
+  );
+}

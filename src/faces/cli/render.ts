@@ -1,0 +1,108 @@
+import type { Projected, ViewName } from '../../operations/views/views.ts';
+import { auditHead, auditList } from './text/audit.ts';
+import { approval, approvals, decision, link, pending } from './text/approvals.ts';
+import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.ts';
+import { generic } from './display/generic.ts';
+import { enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
+import { mute, mutes } from './text/mutes.ts';
+import { armed, endpoint, endpoints, testPage, watch, watches } from './text/notify.ts';
+import type { Page } from './display/display.ts';
+import { plan } from './text/plan.ts';
+import { rule, rules, ruleTest, silence, silences } from './text/rules.ts';
+import { block } from '../text/safe.ts';
+import { schedule, schedules } from './text/schedules.ts';
+import { seal, secret, secrets } from './text/secrets.ts';
+import { doctor, token, tokenCreated, tokens, whoami } from './text/service.ts';
+import { hooks, source, sources } from './text/sources.ts';
+import { webhook, webhookCreated, webhooks } from './text/webhooks.ts';
+import { states, workspace, workspaces } from './text/workspaces.ts';
+
+/**
+ * Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the
+ * verb.
+ */
+const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) => string } = {
+  whoami,
+  doctor,
+  'job.list': jobs,
+  'job.get': job,
+  'job.events': events,
+  'job.enqueued': enqueued,
+  'job.redrive': redrive,
+  'command.result': result,
+  'source.list': sources,
+  'source.get': source,
+  'hooks.show': hooks,
+  'workspace.list': workspaces,
+  'workspace.get': workspace,
+  'workspace.state': states,
+  'approval.pending': pending,
+  'approval.list': approvals,
+  'approval.get': approval,
+  'approval.plan': plan,
+  'approval.decision': decision,
+  'approval.link': link,
+  'event.list': eventList,
+  'event.get': eventSheet,
+  'event.summary': eventSummary,
+  'event.trace': eventTrace,
+  'rule.list': rules,
+  'rule.get': rule,
+  'rule.test': ruleTest,
+  'silence.list': silences,
+  'silence.get': silence,
+  'notify.endpoint.list': endpoints,
+  'notify.endpoint': endpoint,
+  'notify.test': testPage,
+  'job.notify': armed,
+  'deadman.list': watches,
+  'deadman.get': watch,
+  'mute.list': mutes,
+  'mute.get': mute,
+  'webhook.list': webhooks,
+  'webhook.get': webhook,
+  'webhook.created': webhookCreated,
+  'schedule.list': schedules,
+  'schedule.get': schedule,
+  'secret.list': secrets,
+  'secret.get': secret,
+  'seal.status': seal,
+  'audit.list': auditList,
+  'audit.head': auditHead,
+  'token.list': tokens,
+  'token.get': token,
+  'token.created': tokenCreated,
+};
+
+/**
+ * Answers with something that is shown this once: it stands alone on standard output, where a script takes it, and the
+ * rendering has the words about it.
+ */
+const SECRETS: { readonly [V in ViewName]?: (data: Projected<V>) => string } = {
+  'token.created': ({ token: secret }) => `${secret}\n`,
+  'webhook.created': ({ url, signing_secret: secret }) => `${url}\n${secret === null ? '' : `${secret}\n`}`,
+};
+
+/** What is shown this once of an answer, with its line end; null where there is no such thing. */
+export function secretOf(kind: string, data: unknown): string | null {
+  const own = Object.hasOwn(SECRETS, kind) ? SECRETS[kind as ViewName] : undefined;
+  return own === undefined ? null : own(madeSafe(data) as never);
+}
+
+/**
+ * Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic
+ * one.
+ */
+export function render(kind: string, data: unknown, page: Page): string {
+  const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;
+  const safe = madeSafe(data);
+  return own === undefined ? generic(safe, page) : own(safe as never, page);
+}
+
+/** The data with every text in it made safe, so that no rendering can forget one (T44). */
+function madeSafe(data: unknown): unknown {
+  if (typeof data === 'string') return block(data);
+  if (Array.isArray(data)) return data.map(madeSafe);
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [block(name), madeSafe(value)]));
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { environmentTwin, SETTINGS } from '../../../config/settings.ts';
+import { type CliFace, isNone, type Operation, takesKey } from '../../../operations/core/operation.ts';
+import {
+  EXTRA_FLAGS,
+  FILE_FIELDS,
+  GLOBAL_FLAGS,
+  IDEMPOTENCY_FLAG,
+  NOUNS,
+  OTHER_VERBS,
+  type OtherVerb,
+  PAIR_FLAGS,
+  PRESET_VERBS,
+  type PresetVerb,
+  PROGRAM_VERBS,
+} from '../programs.ts';
+import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
+
+/** Makes the command tree from the table, the settings and the programs. */
+export function deriveTree(operations: readonly Operation[]): Tree {
+  const verbs = operations.flatMap((row) => [
+    ...(isNone(row.cli) ? [] : [operationVerb(row, row.cli)]),
+    ...PRESET_VERBS.filter(({ operation }) => operation === row.id).map((each) => presetVerb(row, each)),
+  ]);
+  const programs = PROGRAM_VERBS.map((verb) => ({ ...verb, flags: [...verb.flags, ...settingFlags(verb.path)] }));
+  const names = Object.keys(NOUNS);
+  const rank = (verb: Verb): number => names.indexOf(nounOf(verb));
+  const all = [...verbs, ...OTHER_VERBS.map((other) => otherVerb(verbs, other)), ...programs];
+  const stranger = all.find((verb) => rank(verb) < 0);
+  if (stranger !== undefined) throw new Error(`svc ${stranger.path}: the noun has no line in NOUNS (programs.ts)`);
+  return {
+    nouns: names.map((name) => ({ name, summary: NOUNS[name] ?? '' })),
+    globals: [...settingFlags(null), ...GLOBAL_FLAGS],
+    // A stable sort: within a noun the verbs keep the order of the table.
+    verbs: all.toSorted((a, b) => rank(a) - rank(b)),
+  };
+}
+
+function otherVerb(verbs: readonly Verb[], { operation, until, ...own }: OtherVerb): Verb {
+  const first = verbs.find(({ call }) => 'operation' in call && call.operation === operation);
+  if (first === undefined || !('operation' in first.call))
+    throw new Error(`svc ${own.path}: there is no verb of ${operation}`);
+  return { ...first, ...own, call: { ...first.call, until } };
+}
+
+function presetVerb(row: Operation, { preset, summary, ...face }: PresetVerb): Verb {
+  const verb = operationVerb(row, { ...face, omit: Object.keys(preset) });
+  return { ...verb, summary, call: { ...verb.call, preset } };
+}
+
+function nounOf(verb: Verb): string {
+  return verb.path.split(' ')[0] ?? '';
+}
+
+/** The flags of the settings that only `program` takes, or for null those that every program takes. */
+function settingFlags(program: string | null): Flag[] {
+  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[]; repeat?: true }[] =
+    Object.values(SETTINGS);
+  return rows
+    .filter((row) => (program === null ? row.only === undefined : row.only?.includes(program) === true))
+    .map((row) => ({
+      name: row.flag,
+      type: 'string' as const,
+      help: row.help,
+      ...(row.placeholder === undefined ? {} : { placeholder: row.placeholder }),
+      ...(row.repeat === undefined ? {} : { repeat: true as const }),
+      env: environmentTwin(row.flag),
+    }));
+}
+
+/** As much of a JSON schema as a field of an input has. */
+interface FieldSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: FieldSchema;
+  readonly description?: string;
+  readonly default?: unknown;
+  /** Of an object whose names are free: what each value is. */
+  readonly additionalProperties?: FieldSchema | boolean;
+}
+
+function operationVerb(row: Operation, face: CliFace): Verb & { readonly call: OperationCall } {
+  const schema = z.toJSONSchema(row.input, { io: 'input', unrepresentable: 'any' });
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, FieldSchema>);
+  const required = new Set(schema.required ?? []);
+  const given = face.positionals ?? [];
+  return {
+    path: face.verb,
+    summary: row.summary,
+    examples: face.examples,
+    positionals: given.map((field) =>
+      positional(field, (schema.properties as Record<string, FieldSchema>)[field] ?? {}, required.has(field)),
+    ),
+    flags: [
+      ...fields
+        .filter(([field]) => !given.includes(field) && face.omit?.includes(field) !== true)
+        .map(([field, each]) => fieldFlag(field, each, required.has(field))),
+      ...(EXTRA_FLAGS[row.id] ?? []),
+      ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
+    ],
+    call: { operation: row.id, effect: row.effect, http: row.http },
+  };
+}
+
+function positional(field: string, schema: FieldSchema, required: boolean): Positional {
+  const { element, repeat } = elementOf(schema);
+  return {
+    field,
+    type: valueType(element),
+    required,
+    ...(repeat ? { rest: true } : {}),
+    ...(element.enum === undefined ? {} : { values: element.enum }),
+  };
+}
+
+function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag {
+  if (typeof schema.additionalProperties === 'object') return pairsFlag(field, required);
+  const { element, repeat } = elementOf(schema);
+  const name = kebab(repeat ? singular(field) : field);
+  const type = valueType(element);
+  return {
+    name,
+    field,
+    type,
+    help: (schema.description ?? '') + told(schema.default),
+    ...(type === 'boolean'
+      ? {}
+      : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
+    ...(repeat ? { repeat: true } : {}),
+    ...(required ? { required: true } : {}),
+    ...(element.enum === undefined ? {} : { values: element.enum }),
+  };
+}
+
+/**
+ * An object with free names, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names.
+ */
+function pairsFlag(field: string, required: boolean): Flag {
+  const words = PAIR_FLAGS[field];
+  if (words === undefined) throw new Error(`the field ${field} has no line in PAIR_FLAGS (programs.ts)`);
+  return {
+    name: kebab(singular(field)),
+    field,
+    type: 'string',
+    ...words,
+    repeat: true,
+    pairs: true,
+    ...(required ? { required: true } : {}),
+  };
+}
+
+/** `egress_ports` is given as `--egress-port 443 --egress-port 8443`. */
+function singular(field: string): string {
+  return field.replace(/s$/, '');
+}
+
+function elementOf(schema: FieldSchema): { element: FieldSchema; repeat: boolean } {
+  return schema.type === 'array' ? { element: schema.items ?? {}, repeat: true } : { element: schema, repeat: false };
+}
+
+function valueType(schema: FieldSchema): ValueType {
+  if (schema.type === 'integer' || schema.type === 'number') return 'number';
+  return schema.type === 'boolean' ? 'boolean' : 'string';
+}
+
+/** A default is worth a word where it does something: 0, an empty list and false are what one expects. */
+function told(standard: unknown): string {
+  const text = Array.isArray(standard) ? standard.join(', ') : standard;
+  return typeof text === 'string' || typeof text === 'number'
+    ? text === '' || text === 0
+      ? ''
+      : `; default ${text}`
+    : '';
+}

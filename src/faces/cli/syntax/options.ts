@@ -1,0 +1,111 @@
+import type { Environment } from '../../../config/settings.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { GivenFlags } from './arguments.ts';
+import type { Output, Terminal } from '../terminal.ts';
+import { UsageFailure } from './usage.ts';
+
+/** The flags of every verb, after the environment had its say. */
+export interface Options {
+  readonly output: Output;
+  /** The base URL of the server to ask, without a slash at its end; null is the local data directory. */
+  readonly remote: string | null;
+  /** True when --remote itself was given, not only its environment twin. */
+  readonly remoteByFlag: boolean;
+  readonly noInput: boolean;
+  readonly yes: boolean;
+  readonly color: boolean;
+}
+
+const HINT = 'svc --help';
+
+export function readOptions(flags: GivenFlags, { env, stdin, stdout }: Terminal): Options {
+  const remote = given(flags['remote']) ?? given(env['SVC_REMOTE']);
+  const noColor = flags['no-color'] !== undefined || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  return {
+    output: readOutput(flags, env),
+    remote: remote === undefined ? null : baseUrl(remote),
+    remoteByFlag: flags['remote'] !== undefined,
+    // Nobody can answer where standard input is no terminal.
+    noInput: isSet('no-input', flags, env) || stdin.isTTY !== true,
+    yes: isSet('yes', flags, env),
+    color: !noColor && stdout.isTTY === true,
+  };
+}
+
+function readOutput(flags: GivenFlags, env: Environment): Output {
+  const text = flags['output'] ?? given(env['SVC_OUTPUT']) ?? 'text';
+  if (text === 'text' || text === 'json') return text;
+  const name = flags['output'] === undefined ? 'SVC_OUTPUT' : '--output';
+  throw new UsageFailure(`${name}: expected text or json, not ${JSON.stringify(text)}.`, HINT);
+}
+
+/**
+ * The form in which a failure to read the command line is told: JSON where it asks for JSON as far as one can see.
+ * Never throws.
+ */
+export function guessOutput(argv: readonly string[], env: Environment): Output {
+  const end = argv.indexOf('--');
+  const words = end < 0 ? argv : argv.slice(0, end);
+  const joined = words.findLast((word) => word.startsWith('--output='))?.slice('--output='.length);
+  const at = words.lastIndexOf('--output');
+  return (joined ?? (at < 0 ? env['SVC_OUTPUT'] : words[at + 1])) === 'json' ? 'json' : 'text';
+}
+
+function isSet(name: 'yes' | 'no-input', flags: GivenFlags, env: Environment): boolean {
+  if (flags[name] !== undefined) return true;
+  const twin = name === 'yes' ? 'SVC_YES' : 'SVC_NO_INPUT';
+  const text = env[twin] ?? '';
+  if (['1', 'true'].includes(text)) return true;
+  if (['', '0', 'false'].includes(text)) return false;
+  throw new UsageFailure(`${twin}: expected true or false.`, HINT);
+}
+
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageFailure('--remote: expected an http or https URL.', HINT);
+  if (url.username !== '' || url.password !== '')
+    throw new UsageFailure('--remote: the URL must not carry credentials; use --token-file.', HINT);
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageFailure('--remote: the URL must not carry a query or a fragment.', HINT);
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** What a header can carry: a token has no space and no control character. */
+const TOKEN = /^[\x21-\x7e]+$/;
+/** A token has 81 characters; a file of this size is another one. */
+const TOKEN_BYTES_MAX = 4_096;
+
+/** The token for a remote call: from --token-file, SVC_TOKEN_FILE or SVC_TOKEN, in that order. */
+export async function readToken(flags: GivenFlags, { env, stdin }: Terminal): Promise<string> {
+  const file = given(flags['token-file']) ?? given(env['SVC_TOKEN_FILE']);
+  const name = flags['token-file'] === undefined ? 'SVC_TOKEN_FILE' : '--token-file';
+  const text = file === undefined ? given(env['SVC_TOKEN']) : await readSecret(file, name, stdin);
+  if (text === undefined) {
+    throw new Failure(
+      'unauthenticated',
+      'A remote call needs a token: give --token-file, or set SVC_TOKEN_FILE or SVC_TOKEN.',
+    );
+  }
+  const token = text.trim();
+  if (!TOKEN.test(token)) throw new UsageFailure(`${file === undefined ? 'SVC_TOKEN' : name}: this is no token.`, HINT);
+  return token;
+}
+
+async function readSecret(file: string, name: string, stdin: Terminal['stdin']): Promise<string> {
+  const { createReadStream } = await import('node:fs');
+  let text = '';
+  try {
+    for await (const chunk of file === '-' ? stdin : createReadStream(file)) {
+      text += String(chunk);
+      if (text.length > TOKEN_BYTES_MAX) break;
+    }
+  } catch (error) {
+    throw new UsageFailure(`${name}: ${error instanceof Error ? error.message : 'can not be read'}.`, HINT);
+  }
+  return text;
+}

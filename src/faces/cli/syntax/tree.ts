@@ -1,0 +1,96 @@
+import tree from './tree.json' with { type: 'json' };
+import type { HttpFace, None } from '../../../operations/core/operation.ts';
+
+/** A flag of a verb, or of every verb. */
+export interface Flag {
+  /** Without its dashes. */
+  readonly name: string;
+  /** The input field that it fills; none for what only the command line itself reads. */
+  readonly field?: string;
+  readonly type: ValueType;
+  readonly help: string;
+  readonly placeholder?: string;
+  /** May be given often; its values make a list. */
+  readonly repeat?: true;
+  /** With `repeat`: each value is `NAME=VALUE`, and together they make an object. */
+  readonly pairs?: true;
+  readonly required?: true;
+  readonly values?: readonly string[];
+  /** Its twin in the environment, where it has one. */
+  readonly env?: string;
+}
+
+export type ValueType = 'string' | 'number' | 'boolean';
+
+export interface Positional {
+  readonly field: string;
+  readonly type: ValueType;
+  readonly required: boolean;
+  /** Takes all words that are left. */
+  readonly rest?: true;
+  readonly values?: readonly string[];
+}
+
+/** What a verb calls: a row of the operation table, seen from outside. */
+export interface OperationCall {
+  readonly operation: string;
+  readonly effect: 'read' | 'stream' | 'write' | 'enqueue';
+  readonly http: HttpFace | None;
+  /** Called again and again until the job has ended. */
+  readonly until?: 'ended';
+  /** Fields that the verb itself says. */
+  readonly preset?: Readonly<Record<string, string>>;
+}
+
+/** A verb that is a program of this machine: it is no row of the operation table and asks no server. */
+export interface ProgramCall {
+  readonly program: ProgramName;
+}
+
+export type ProgramName = 'serve' | 'web' | 'migrate' | 'commands' | 'completion' | 'version';
+
+export interface Verb {
+  /** Noun and verb, or one word. */
+  readonly path: string;
+  readonly summary: string;
+  readonly examples: readonly string[];
+  readonly positionals: readonly Positional[];
+  readonly flags: readonly Flag[];
+  readonly call: OperationCall | ProgramCall;
+}
+
+export interface Tree {
+  /** In the order of the help. Nouns of several verbs, and verbs that stand alone. */
+  readonly nouns: readonly { readonly name: string; readonly summary: string }[];
+  readonly globals: readonly Flag[];
+  readonly verbs: readonly Verb[];
+}
+
+/**
+ * The command line as data, made from the operation table by `derive.ts` and kept in tree.json, because loading the
+ * table itself (zod, kysely) costs 230 ms against 30 ms of an empty Node: help, completion and remote calls need
+ * none of it. A test compares the two; `npm run golden` writes the file anew.
+ */
+export const TREE: Tree = tree as Tree;
+
+export function verbsOf(tree: Tree, noun: string): readonly Verb[] {
+  return tree.verbs.filter((verb) => verb.path === noun || verb.path.startsWith(`${noun} `));
+}
+
+/** How a positional is written in usage lines: `ID`, `[COMMAND...]`. */
+export function positionalLabel(positional: Positional): string {
+  const word = positional.values === undefined ? kebab(positional.field).toUpperCase() : positional.values.join('|');
+  const label = positional.rest === true ? `${word}...` : word;
+  return positional.required ? label : `[${label}]`;
+}
+
+export function kebab(field: string): string {
+  return field.replaceAll('_', '-');
+}
+
+/** Finds the row that a program itself calls, such as `job get` of `job wait`. */
+export function operationVerb(tree: Tree, path: string): Verb & { readonly call: OperationCall } {
+  const verb = tree.verbs.find((each) => each.path === path);
+  if (verb === undefined || !('operation' in verb.call)) throw new Error(`there is no operation behind svc ${path}`);
+  return { ...verb, call: verb.call };
+}

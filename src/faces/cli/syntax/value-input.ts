@@ -1,0 +1,138 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { SECRET_BYTES_MAX } from '../../../domain/secrets/secret.ts';
+import { errorCode } from '../../../lib/error-code.ts';
+import type { Fields } from './arguments.ts';
+import type { Session } from '../connection/session.ts';
+import { write } from '../terminal.ts';
+import { UsageFailure } from './usage.ts';
+
+/** A field that never stands on a command line: it comes from the file of --file, else from standard input. */
+export interface ValueInput {
+  readonly field: string;
+  /** Its word in messages. */
+  readonly what: string;
+  /** What one does about bytes that are no text. */
+  readonly cure: string;
+  /** The question at a terminal; null where nobody types such a thing there. */
+  readonly question: ((fields: Fields) => string) | null;
+}
+
+/** By the operation. */
+export const VALUE_INPUTS: Readonly<Record<string, ValueInput>> = {
+  'secret.set': {
+    field: 'value',
+    what: 'the value',
+    cure: '; encode it first, for example with base64',
+    question: (fields) => `Value of ${String(fields['secret'])}, one line, not shown: `,
+  },
+  'rule.add': { field: 'text', what: 'the rule', cure: '', question: null },
+};
+
+/** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
+const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
+
+/** Of the file of a field: more than any of these fields takes. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** By the code of the system. */
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  EACCES: 'you may not read the file',
+  EISDIR: 'expected a file, found a directory',
+};
+
+/**
+ * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
+ * one line end that an editor or echo leaves. On a terminal it is asked for and not shown. Throws UsageFailure.
+ */
+export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
+  return { ...session.fields, [input.field]: await valueOf(session, input) };
+}
+
+/** The fields of the session with the text of the file in place of its name. Throws UsageFailure. */
+export async function withFile({ fields, terminal, verb }: Session, field: string): Promise<Fields> {
+  const file = String(fields[field]);
+  const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
+  const stream = file === '-' ? terminal.stdin : createReadStream(file);
+  const text = await read(
+    stream,
+    `--${field.replaceAll('_', '-')}`,
+    { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX },
+    refuse,
+  );
+  return { ...fields, [field]: text };
+}
+
+function valueOf(session: Session, input: ValueInput): Promise<string> {
+  const { flags, terminal, options, verb } = session;
+  const file = flags['file'];
+  const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
+  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', input, refuse);
+  if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
+  if (options.noInput || input.question === null)
+    throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
+  return ask(session, input.question(session.fields), refuse);
+}
+
+type Refuse = (message: string) => UsageFailure;
+
+async function read(
+  stream: Readable,
+  from: string,
+  input: Pick<ValueInput, 'what' | 'cure'> & { readonly bytesMax?: number },
+  refuse: Refuse,
+): Promise<string> {
+  const { bytesMax = READ_MAX_BYTES } = input;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of stream) {
+      const bytes = Buffer.from(chunk as Uint8Array);
+      chunks.push(bytes);
+      size += bytes.length;
+      if (size > bytesMax) break;
+    }
+  } catch (error) {
+    throw refuse(`${from}: ${readFault(error)}.`);
+  }
+  const whole = text(Buffer.concat(chunks).subarray(0, bytesMax + 1), size > bytesMax);
+  if (whole === null) throw refuse(`${from}: ${input.what} is no UTF-8 text${input.cure}.`);
+  return whole.replace(/\r?\n$/, '');
+}
+
+/** A missing or closed file in words; the message of the system for what is rare. */
+function readFault(error: unknown): string {
+  const words = FAULTS[errorCode(error) ?? ''];
+  if (words !== undefined) return words;
+  return error instanceof Error ? error.message : 'the file cannot be read';
+}
+
+/**
+ * Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no
+ * fault of theirs.
+ */
+function text(bytes: Uint8Array, isCut: boolean): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return null;
+  }
+}
+
+/** One line, typed or pasted. The terminal is in raw mode meanwhile, and what readline would echo goes nowhere. */
+async function ask({ terminal, verb }: Session, question: string, refuse: Refuse): Promise<string> {
+  const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await write(terminal.stderr, question);
+  const reader = createInterface({ input: terminal.stdin, output: nowhere, terminal: true, historySize: 0 });
+  const line = await new Promise<string | null>((resolve) => {
+    reader.once('line', resolve);
+    reader.once('SIGINT', () => resolve(null));
+    reader.once('close', () => resolve(null));
+  });
+  reader.close();
+  await write(terminal.stderr, '\n');
+  if (line === null) throw refuse(`svc ${verb.path}: no value was given, nothing was done.`);
+  return line;
+}

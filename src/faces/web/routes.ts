@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure, failureRow } from '../../domain/failure.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Authenticator } from '../../operations/access/authenticate.ts';
+import { cookieValues, SESSION_COOKIE } from '../../operations/access/sessions.ts';
+import { readBody } from '../http/body.ts';
+import { credentialsOf } from '../api/credentials.ts';
+import type { HeaderList } from '../http/headers.ts';
+import type { Peers } from '../http/peers.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+import { dashboardPage, missingPage, PAGE_HEADERS, signInPage, unmadePage } from './page.ts';
+import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
+import { commandInstead } from './unmade.ts';
+
+/** A form holds a token of 75 characters and little else. */
+const FORM_MAX_BYTES = 4_096;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;.*)?$/i;
+
+export interface PageParts {
+  readonly authenticator: Authenticator;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly basePath: string;
+  /** Says whether a trusted proxy was reached by https. */
+  readonly peers: Peers;
+  /** Whether browsers reach us by https only. */
+  readonly secureCookies: boolean;
+}
+
+/** The routes outside of the API. None of their promises rejects. */
+export class Pages {
+  readonly #parts: PageParts;
+
+  constructor(parts: PageParts) {
+    this.#parts = parts;
+  }
+
+  /** Who asks, for a route outside of the API. Answers itself, with the sign-in page to a browser, when nobody does. */
+  async visitor(exchange: Exchange): Promise<Caller | null> {
+    const { authenticator, sender } = this.#parts;
+    try {
+      return await authenticator.authenticate(credentialsOf(exchange.request), 'web');
+    } catch (error) {
+      const isPage = exchange.request.method === 'GET' || exchange.request.method === 'HEAD';
+      if (isPage && error instanceof Failure && error.code === 'unauthenticated') this.#signInPage(exchange, error);
+      else sender.sendFailure(exchange, error);
+      return null;
+    }
+  }
+
+  async dashboard(exchange: Exchange): Promise<void> {
+    const caller = await this.visitor(exchange);
+    if (caller === null) return;
+    const { authenticator, basePath, version, sender } = this.#parts;
+    if (caller.scope === 'host') {
+      sender.sendFailure(exchange, new Failure('forbidden', 'The pages need another scope than host.'));
+      return;
+    }
+    const { name, scope } = caller;
+    sender.send(
+      exchange,
+      200,
+      PAGE_HEADERS,
+      dashboardPage(basePath, version, { name, scope, csrf: authenticator.csrfOf(caller) }),
+    );
+  }
+
+  async missing(exchange: Exchange): Promise<void> {
+    const caller = await this.visitor(exchange);
+    if (caller === null) return;
+    const { basePath, sender } = this.#parts;
+    const command = commandInstead(exchange.request.url ?? '');
+    if (caller.credential === 'session')
+      sender.send(
+        exchange,
+        404,
+        PAGE_HEADERS,
+        command === null ? missingPage(basePath) : unmadePage(basePath, command),
+      );
+    else sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
+  }
+
+  async login(exchange: Exchange): Promise<void> {
+    const { authenticator, sender, clock } = this.#parts;
+    try {
+      refuseForeign(exchange.request);
+      const form = await readForm(exchange.request);
+      const token = form.get('token')?.trim() ?? '';
+      if (token === '') throw new Failure('invalid_argument', 'token: this field is required.');
+      const { cookie, expiresAt } = await authenticator.signIn(token);
+      const seconds = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1_000));
+      this.#toDashboard(exchange, this.#cookie(exchange, cookie, seconds));
+    } catch (error) {
+      if (error instanceof Failure) this.#signInPage(exchange, error, error.message);
+      else sender.sendFailure(exchange, error);
+    }
+  }
+
+  async logout(exchange: Exchange): Promise<void> {
+    const { authenticator, sender } = this.#parts;
+    try {
+      refuseForeign(exchange.request);
+      const caller = await authenticator.authenticate(credentialsOf(exchange.request), 'web');
+      const form = await readForm(exchange.request);
+      refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
+      for (const value of cookieValues(exchange.request.headers.cookie)) await authenticator.signOut(value);
+      this.#toDashboard(exchange, this.#cookie(exchange, '', 0));
+    } catch (error) {
+      sender.sendFailure(exchange, error);
+    }
+  }
+
+  #signInPage(exchange: Exchange, failure: Failure, message?: string): void {
+    const { status, retryAfter } = failureRow(failure.code);
+    const headers = [...PAGE_HEADERS];
+    if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
+    if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter));
+    this.#parts.sender.send(exchange, status, headers, signInPage(this.#parts.basePath, message));
+  }
+
+  // The place is a path: no part of it comes from the request, so no Host header leads anybody elsewhere.
+  #toDashboard(exchange: Exchange, cookie: string): void {
+    const headers: HeaderList = [...PAGE_HEADERS, 'Location', `${this.#parts.basePath}/`, 'Set-Cookie', cookie];
+    this.#parts.sender.send(exchange, 303, headers, '');
+  }
+
+  #cookie({ request }: Exchange, value: string, seconds: number): string {
+    const path = this.#parts.basePath === '' ? '/' : this.#parts.basePath;
+    const secure = this.#parts.secureCookies || this.#parts.peers.of(request).https ? '; Secure' : '';
+    return `${SESSION_COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  }
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new Failure('invalid_argument', 'Content-Type: expected application/x-www-form-urlencoded.');
+  }
+  return new URLSearchParams((await readBody(request, FORM_MAX_BYTES)).toString('utf8'));
+}

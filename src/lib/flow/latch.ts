@@ -1,0 +1,28 @@
+/** A bell that remembers being rung: who waits after the ring goes on at once, and many rings are one. */
+export class Latch {
+  #rung = false;
+  #waiting: (() => void) | null = null;
+
+  ring(): void {
+    this.#rung = true;
+    this.#waiting?.();
+  }
+
+  /** Resolves when rung, or when `signal` aborts. One waiter at a time. */
+  wait(signal: AbortSignal): Promise<void> {
+    if (this.#rung || signal.aborted) {
+      this.#rung = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        this.#waiting = null;
+        this.#rung = false;
+        resolve();
+      };
+      this.#waiting = done;
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

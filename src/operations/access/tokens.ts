@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { requireDuration } from '../../domain/duration.ts';
+import { isReservedName } from '../../domain/access/reserved-name.ts';
+import { SCOPES } from '../../domain/access/scope.ts';
+import { formatToken, newSecret } from '../../domain/access/token.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { randomBytes } from '../../lib/random.ts';
+import type { TokenRow } from '../../store/schema/schema.ts';
+import { insertToken, listTokens, revokeToken } from '../../store/access/tokens.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none:
+    'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own ' +
+    'revocation.',
+};
+const EXPIRY_MIN_MS = 1_000;
+const EXPIRY_MAX_MS = 3_650 * 86_400_000;
+const SALT_BYTES = 16;
+
+/** Nobody is called like the service: its entries in the audit ledger would be theirs. */
+const unreserved = field.name.refine((name) => !isReservedName(name), {
+  error: 'this name is reserved for the service; expected another one',
+});
+
+function tokenView(row: TokenRow): ViewItem<'token.list'> {
+  return {
+    id: row.id,
+    name: row.name,
+    owner: row.owner,
+    scope: row.scope,
+    created_at: rfc3339(row.created_at),
+    expires_at: row.expires_at === null ? null : rfc3339(row.expires_at),
+    revoked_at: row.revoked_at === null ? null : rfc3339(row.revoked_at),
+  };
+}
+
+/** The token of an audit row: a name may belong to another one later. */
+function toldId(told: Reply): string | null {
+  return told.shape === 'one' ? (told.data as { id: string }).id : null;
+}
+
+const list = readOperation({
+  id: 'token.list',
+  summary: 'List tokens, without anything that would let somebody in',
+  effect: 'read',
+  scopes: ['operator'],
+  http: LOCAL_ONLY,
+  cli: { verb: 'token list', examples: ['svc token list'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['token.list'],
+  failures: [],
+  run: async ({ store }) => reply('token.list', (await listTokens(store.db)).map(tokenView)),
+});
+
+const create = writeOperation({
+  id: 'token.create',
+  summary: 'Make a token and show it this once',
+  effect: 'write',
+  shownOnce: true,
+  scopes: ['operator'],
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'token create',
+    examples: [
+      'svc token create --name ci --scope operator --expires 90d',
+      'svc token create --name phone --scope approve --owner ana',
+    ],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: unreserved.describe('What to call it; a host token has the name of its host'),
+    scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('What it may do'),
+    owner: unreserved.optional().describe('Whom it belongs to; by default its own name'),
+    expires: z.string().optional().describe('After how long it ends, such as 24h'),
+  }),
+  answers: ['token.created'],
+  failures: ['duplicate'],
+  audit: ({ name, scope, owner }, told) => ({ target: toldId(told), detail: { name, scope, owner: owner ?? name } }),
+  async prepare({ services }) {
+    const secret = newSecret();
+    const salt = randomBytes(SALT_BYTES);
+    return { secret, salt, hash: await services.hashToken(secret, salt) };
+  },
+  async run({ tx }, input, { secret, salt, hash }) {
+    const expiresMs =
+      input.expires === undefined ? null : requireDuration('expires', input.expires, EXPIRY_MIN_MS, EXPIRY_MAX_MS);
+    const id = newId('tok', tx.now);
+    const row: TokenRow = {
+      id,
+      name: input.name,
+      owner: input.owner ?? input.name,
+      scope: input.scope,
+      salt,
+      hash,
+      version: 1,
+      created_at: tx.now,
+      expires_at: expiresMs === null ? null : tx.now + expiresMs,
+      revoked_at: null,
+    };
+    await insertToken(tx, row);
+    return reply('token.created', { ...tokenView(row), token: formatToken(id, secret) });
+  },
+});
+
+const revoke = writeOperation({
+  id: 'token.revoke',
+  summary: 'End a token, its sessions and its open streams',
+  effect: 'write',
+  scopes: ['operator'],
+  http: LOCAL_ONLY,
+  cli: { verb: 'token revoke', positionals: ['token'], examples: ['svc token revoke ci'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
+  answers: ['token.get'],
+  failures: ['not_found'],
+  audit: (_input, told) => ({ target: toldId(told), detail: {} }),
+  run: async ({ tx }, { token }) => reply('token.get', tokenView(await revokeToken(tx, token))),
+});
+
+export const TOKEN_OPERATIONS = [list, create, revoke];

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { Decision } from '../../domain/approvals/approval.ts';
+import { Failure } from '../../domain/failure.ts';
+import { decisionUrl } from '../../domain/approvals/link.ts';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { getApproval } from '../../store/approvals/approvals.ts';
+import { insertLinks } from '../../store/approvals/decision-links.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { ApprovalRow } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { holdStanding } from './link-standing.ts';
+import { writeOperation, type Operation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+
+const CAPABILITY = {
+  none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
+};
+
+/** The absolute URLs of one recipient's pair, and when the approval ends, in milliseconds since the epoch. */
+export interface MintedLinks {
+  readonly approve: string;
+  readonly reject: string;
+  readonly expiresAt: number;
+}
+
+export interface LinkOrder {
+  readonly origin: string;
+  readonly approvalId: string;
+  /** As whom the links act. */
+  readonly recipient: string;
+  /** The key of the `--notify` target that they are made for. */
+  readonly target?: string | null;
+  /** The owner who asked for them; null for the service itself. */
+  readonly madeBy: string | null;
+  /** The decisions that a button may take without the form of the page; none unless it is said. */
+  readonly oneTap?: readonly Decision[];
+}
+
+/**
+ * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws
+ * not_found, conflict where nothing is left to decide, and forbidden where the recipient may not decide, or asked for
+ * what is decided, or where who makes the links (an owner) asked for it: the link would be a way around the second
+ * person.
+ */
+export async function mintLinks(
+  tx: Tx,
+  { origin, approvalId, recipient, target = null, madeBy, oneTap = [] }: LinkOrder,
+): Promise<MintedLinks> {
+  const approval = await getApproval(tx.db, approvalId);
+  if (approval.state !== 'pending')
+    throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
+  const now = await tx.dialect.clock(tx.db, tx.now);
+  if (approval.expires_at <= now) {
+    throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
+  }
+  const asking = [recipient, madeBy].find((owner) => owner !== null && isAsking(approval, owner));
+  if (asking !== undefined && asking !== null) {
+    throw new Failure(
+      'forbidden',
+      `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`,
+    );
+  }
+  const lapse = await holdStanding(tx, { recipient, target }, now);
+  if (lapse === 'target') throw new Failure('forbidden', `No running daemon has the --notify target of ${recipient}.`);
+  if (lapse === 'owner') {
+    throw new Failure(
+      'forbidden',
+      `${recipient} has no active token of the scope approve, so a link for ${recipient} would decide nothing. ` +
+        'Create one with svc token create.',
+    );
+  }
+  const tokens = await insertLinks(tx, { approvalId, recipient, target, madeBy, oneTap });
+  return {
+    approve: decisionUrl(origin, approvalId, 'approve', tokens.approve),
+    reject: decisionUrl(origin, approvalId, 'reject', tokens.reject),
+    expiresAt: approval.expires_at,
+  };
+}
+
+/** Whether the owner is one of those who asked: they may not decide. */
+export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): boolean {
+  return (JSON.parse(approval.owners) as readonly string[]).includes(owner);
+}
+
+const link = writeOperation({
+  id: 'approval.link',
+  summary: 'Make the two links with which one person can approve or reject from a phone, and show them this once',
+  effect: 'write',
+  shownOnce: true,
+  scopes: OPERATORS,
+  http: CAPABILITY,
+  cli: {
+    verb: 'approval link',
+    positionals: ['id'],
+    examples: ['svc approval link apr_01m7yd4zyke00anp2z332d2j5p --recipient ana'],
+  },
+  mcp: CAPABILITY,
+  input: z.strictObject({
+    id: field.id('apr'),
+    recipient: field.name.describe("As whom the links decide: the owner that this person's tokens have"),
+  }),
+  answers: ['approval.link'],
+  failures: ['not_found', 'forbidden', 'conflict'],
+  audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
+  prepare: ({ services }) => services.linkOrigin(),
+  async run({ tx, caller }, { id, recipient }, origin) {
+    const { approve, reject, expiresAt } = await mintLinks(tx, {
+      origin,
+      approvalId: id,
+      recipient,
+      madeBy: caller.owner,
+    });
+    return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
+  },
+});
+
+export const APPROVAL_LINK_OPERATIONS: readonly Operation[] = [link];

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
+import { Failure } from '../../domain/failure.ts';
+import { DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
+import { pause, rfc3339 } from '../../lib/clock.ts';
+import { staleBlock } from '../../jobs/stale.ts';
+import { findApproval, getApproval, listApprovals } from '../../store/approvals/approvals.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import { isAsking } from './approval-links.ts';
+import { approvalDetail, approvalView } from './approval-view.ts';
+import { changeCounter } from '../access/change-counter.ts';
+import { decide, recordRefusal, refuseAsker } from './decide.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Context, type Operation } from '../core/operation.ts';
+import { planViewJson } from '../workspaces/plan-view.ts';
+import { reply, replyEncoded, replyPages, replyStream, type StreamEvent } from '../core/reply.ts';
+import { VIEWS, type Projected, type ViewItem } from '../views/views.ts';
+
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
+const PAGE = 500;
+/** How often the pending approvals are looked at for a follower, in milliseconds: the contract's number. */
+const LOOK_MS = 2_000;
+/** Streams of one process, which may all be of one identity: the contract caps only the process. */
+const STREAMS = 8;
+/** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
+const STREAM_LIFETIME_MS = 900_000;
+/**
+ * A stream keeps its place for this long; the `Retry-After` of who is refused is the same. A reader that stopped holds
+ * it no longer.
+ */
+const STREAM_KEPT_MS = 30_000;
+
+const id = field.id('apr');
+
+const list = readOperation({
+  id: 'approval.list',
+  summary: 'List what waits for a decision, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals' },
+  cli: { verb: 'approval list', examples: ['svc approval list', 'svc approval list --all'] },
+  mcp: { tool: 'approval_list' },
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also what was decided or has expired'),
+  }),
+  answers: ['approval.list'],
+  failures: [],
+  async run({ store }, { all }) {
+    const first = await listApprovals(store.db, { all }, PAGE);
+    if (first.length < PAGE) return reply('approval.list', first.map(approvalView));
+    return replyPages('approval.list', approvalPages(store.db, all));
+  },
+});
+
+async function* approvalPages(db: Db, all: boolean): AsyncGenerator<ViewItem<'approval.list'>[]> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await listApprovals(db, { all, before }, PAGE);
+    if (rows.length > 0) yield rows.map(approvalView);
+    if (rows.length < PAGE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const get = readOperation({
+  id: 'approval.get',
+  summary: 'Show one approval: who asked, and whether its plan still holds',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals/{id}' },
+  cli: { verb: 'approval get', positionals: ['id'], examples: ['svc approval get apr_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'approval_get' },
+  input: z.strictObject({ id }),
+  answers: ['approval.get'],
+  failures: ['not_found'],
+  async run({ store }, { id }) {
+    const row = await getApproval(store.db, id);
+    // Of what is settled it says nothing any more: the plan itself moves the state when it is applied.
+    const stale = row.state === 'pending' ? await staleBlock(store.db, row) : null;
+    return reply('approval.get', approvalDetail(row, stale));
+  },
+});
+
+const plan = readOperation({
+  id: 'approval.plan',
+  summary: 'Show the plan that a decision is about: destroys first, secrets redacted',
+  effect: 'read',
+  scopes: PLAN_READERS,
+  http: { method: 'GET', path: '/approvals/{id}/plan' },
+  cli: { verb: 'approval plan', positionals: ['id'], examples: ['svc approval plan apr_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'approval_plan' },
+  input: z.strictObject({ id }),
+  answers: ['approval.plan'],
+  failures: ['not_found', 'conflict'],
+  async run(context, { id }) {
+    const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
+    if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
+    const json = await planViewJson(context, artifactId);
+    if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
+    // As it was projected when the plan was made. It is not parsed, and stays bytes: of 5,000 resources each takes
+    // longer than all else.
+    return replyEncoded('approval.plan', json);
+  },
+});
+
+const watch = readOperation({
+  id: 'approval.watch',
+  summary: 'Follow what waits for a decision',
+  effect: 'stream',
+  stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS, keptMs: STREAM_KEPT_MS },
+  scopes: READERS,
+  http: { method: 'GET', path: '/approvals/stream' },
+  cli: { verb: 'approval watch', examples: ['svc approval watch', 'svc approval watch --output json'] },
+  mcp: { none: 'A tool call answers once: use approval_list.' },
+  input: field.NO_INPUT,
+  answers: [],
+  failures: ['streams_over_cap'],
+  run: (context) => Promise.resolve(replyStream((signal) => followPending(context, signal))),
+});
+
+/** What is pending, at once and then after each change of what is shown of it. */
+async function* followPending({ store, services }: Context, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  let shown: string | undefined;
+  let seen: string | null = null;
+  while (!signal.aborted) {
+    // Asked before the rows are read: what is committed in between is seen at the next look.
+    const version = changeCounter(store);
+    if (shown === undefined || version === null || version !== seen) {
+      seen = version;
+      const data = await allPending(store.db);
+      const text = JSON.stringify(data);
+      if (text !== shown) {
+        shown = text;
+        yield { event: 'approvals', data };
+      }
+    }
+    if (!(await pause(services.clock, LOOK_MS, signal))) return;
+  }
+}
+
+async function allPending(db: Db): Promise<Projected<'approval.list'>> {
+  const rows: ViewItem<'approval.list'>[] = [];
+  for await (const page of approvalPages(db, false)) rows.push(...page);
+  return VIEWS['approval.list'].parse(rows);
+}
+
+const decision = writeOperation({
+  id: 'approval.decision',
+  summary: 'Approve or reject what another person asked for',
+  effect: 'write',
+  scopes: DECIDERS,
+  http: { method: 'POST', path: '/approvals/{id}/decision' },
+  cli: { none: 'Its verbs say which: svc approval approve, svc approval reject.' },
+  mcp: { tool: 'approval_decision' },
+  input: z.strictObject({
+    id,
+    decision: z.enum(DECISIONS, { error: `expected one of ${DECISIONS.join(', ')}` }).describe('What is decided'),
+    reason: z
+      .string()
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .optional()
+      .describe('Why; shown with the decision'),
+  }),
+  answers: ['approval.decision'],
+  failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
+  audit: ({ id, decision }) => ({ target: id, detail: { decision } }),
+  async prepare({ store, services, caller }, { id, decision }) {
+    const approval = await findApproval(store.db, id);
+    if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
+    // A deadline that has passed is told first, by the decision itself.
+    if (approval.expires_at <= (await store.dialect.clock(store.db, services.clock.now()))) return;
+    await recordRefusal(store, caller, id, decision);
+    refuseAsker(approval, caller.owner);
+  },
+  async run({ store, services, tx, caller }, { id, decision, reason }) {
+    const { name, owner, via } = caller;
+    const request = {
+      approvalId: id,
+      decision,
+      reason: reason === undefined || reason === '' ? null : reason,
+      decider: { name, owner, via },
+    };
+    const { approval, jobState } = await decide({ store, services }, tx, request);
+    return reply('approval.decision', {
+      approval_id: id,
+      job_id: approval.job_id,
+      decision,
+      state: approval.state,
+      job_state: jobState,
+      decided_at: rfc3339(approval.decided_at ?? tx.now),
+      decided_by: name,
+      decided_via: via,
+      reason: approval.reason,
+    });
+  },
+});
+
+export const APPROVAL_OPERATIONS: readonly Operation[] = [list, get, plan, watch, decision];

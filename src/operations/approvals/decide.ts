@@ -1,0 +1,124 @@
+import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { JobState } from '../../domain/jobs/job.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { staleOf } from '../../jobs/stale.ts';
+import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
+import { appendState } from '../../store/jobs/chunks.ts';
+import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { isAsking } from './approval-links.ts';
+import type { Services } from '../core/services.ts';
+
+export interface Decider {
+  readonly name: string;
+  /** Whose credential it is: who is in the asking chain by this name may not decide. */
+  readonly owner: string;
+  /** The face: `api`, `cli`, `web`, `mcp` or `link`. */
+  readonly via: string;
+}
+
+export interface DecisionRequest {
+  readonly approvalId: string;
+  readonly decision: Decision;
+  readonly reason: string | null;
+  readonly decider: Decider;
+}
+
+export interface Decided {
+  readonly approval: ApprovalRow;
+  readonly jobState: Extract<JobState, 'queued' | 'cancelled'>;
+}
+
+interface DecideHome {
+  readonly store: Pick<Store, 'dialect'>;
+  readonly services: Pick<Services, 'wake' | 'announceJob'>;
+}
+
+/**
+ * The one way to decide, for every face. Fail-closed: whatever is not a clear yes or no of somebody who did not ask,
+ * in time and about a plan that still holds, changes nothing. Throws not_found, conflict (settled already or past the
+ * deadline), forbidden (the decider's owner is in the asking chain) and stale_plan with `stale`. The caller writes the
+ * row of the ledger.
+ */
+export async function decide(runtime: DecideHome, tx: Tx, request: DecisionRequest): Promise<Decided> {
+  const { approvalId, decision, reason, decider } = request;
+  if (!DECISIONS.includes(decision))
+    throw new Failure('invalid_argument', `decision: expected one of ${DECISIONS.join(', ')}.`);
+  const approval = await holdApproval(tx, approvalId);
+  if (approval.state !== 'pending') throw settledAlready(approval);
+  if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
+  refuseAsker(approval, decider.owner);
+  await refuseStale(tx.db, approval);
+  const to = decision === 'approve' ? 'approved' : 'rejected';
+  const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
+  if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
+  const jobState = await release(tx, settled);
+  tx.afterCommit(() => {
+    runtime.services.announceJob(settled.job_id);
+    runtime.services.wake();
+  });
+  return { approval: settled, jobState };
+}
+
+/** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */
+async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promise<'queued' | 'cancelled'> {
+  const to = state === 'approved' ? 'queued' : 'cancelled';
+  const moved = to === 'queued' ? await queueApproved(tx, jobId) : await cancelWaiting(tx, jobId, 'awaiting_approval');
+  if (!moved) throw new Failure('conflict', `Job ${jobId} of approval ${id} does not wait for a decision any more.`);
+  await appendState(tx, jobId, to, null);
+  return to;
+}
+
+/**
+ * Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone
+ * when it is refused.
+ */
+export async function recordRefusal(
+  store: Pick<Store, 'write'>,
+  { name: principal, owner, via }: Decider,
+  approvalId: string,
+  decision: Decision,
+): Promise<void> {
+  await store.write(async (tx) =>
+    tx.record({ principal, owner, via, operation: 'approval.refused', target: approvalId, detail: { decision } }),
+  );
+}
+
+/** Throws forbidden for an owner in the asking chain. */
+export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner: string): void {
+  if (!isAsking(approval, owner)) return;
+  throw new Failure(
+    'forbidden',
+    `${owner} is among those who asked for what ${approval.id} decides: somebody else has to decide it.`,
+  );
+}
+
+function settledAlready({ id, state, decided_at: at, decided_by: by, decided_via: via }: ApprovalRow): Failure {
+  const when = at === null ? '' : ` at ${rfc3339(at)}`;
+  const who = by === null ? '' : ` by ${by} via ${via ?? 'an unknown face'}`;
+  return new Failure('conflict', `Approval ${id} is ${state} already${who}${when}. Nothing was changed.`);
+}
+
+function tooLate({ id, expires_at: expiresAt }: ApprovalRow): Failure {
+  return new Failure('conflict', `Approval ${id} expired at ${rfc3339(expiresAt)}. Nothing was released.`);
+}
+
+/** Why a decision that looked possible was not: somebody was first, or the deadline came in between. */
+function outOfTime(approval: ApprovalRow): Failure {
+  return approval.state === 'pending' ? tooLate(approval) : settledAlready(approval);
+}
+
+/** Throws stale_plan where the state moved, or the plan is not the one that was asked about. */
+async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
+  const plan = await staleOf(db, approval);
+  if (plan.is === 'good') return;
+  const { stale } = plan;
+  const why =
+    plan.is === 'moved'
+      ? `The state moved from serial ${stale.plan_serial} to ${stale.current_serial} after this plan was made.`
+      : `The plan is not the one that ${approval.id} asked about.`;
+  throw new Failure('stale_plan', `${why} Nothing was decided.`, { stale });
+}

@@ -1,0 +1,268 @@
+/**
+ * What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { REASON_MAX, type Decision, type Origin } from '../../domain/approvals/approval.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { JobKind } from '../../domain/jobs/job.ts';
+import { isOneTap } from '../../domain/approvals/one-tap.ts';
+import type { PlanAction } from '../../domain/workspaces/plan.ts';
+import { staleOf } from '../../jobs/stale.ts';
+import { getApproval } from '../../store/approvals/approvals.ts';
+import type { ArtifactFacts } from '../../store/workspaces/artifacts.ts';
+import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
+import { isAsking } from './approval-links.ts';
+import { decide, recordRefusal } from './decide.ts';
+import type { Runtime } from '../core/invoke.ts';
+import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
+import { parseInput } from '../core/parse.ts';
+import { planViewJson } from '../workspaces/plan-view.ts';
+
+/** The parts of a link's URL, as they came. */
+export interface LinkVisit {
+  readonly approvalId: string;
+  readonly decision: string;
+  readonly token: string;
+}
+
+/** Identifiers and times of what is decided; times in milliseconds since the epoch. */
+export interface Asked {
+  readonly decision: Decision;
+  readonly jobId: string;
+  readonly kind: JobKind;
+  readonly workspace: string | null;
+  readonly runbook: string;
+  /** Whether it carries out a saved plan. */
+  readonly planned: boolean;
+  readonly requestedBy: string;
+  readonly origin: Origin;
+  readonly rule: string | null;
+  readonly schedule: string | null;
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
+/** Counts and addresses of a plan, never a value of an attribute. */
+export interface PlanFacts {
+  readonly destroys: number;
+  readonly changes: number;
+  readonly creates: number;
+  /** Null where the plan can not be opened any more. */
+  readonly destroyed: readonly Destroyed[] | null;
+}
+
+export interface Destroyed {
+  readonly address: string;
+  readonly action: PlanAction;
+}
+
+export type DecisionPage =
+  /** No such link, or not for this approval and this decision. */
+  | { readonly show: 'unknown' }
+  /** `proof` is what the form sends back, so that only who was shown the page can send it. */
+  | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null; readonly proof: string }
+  /** `fresh` where this very request decided. */
+  | {
+      readonly show: 'outcome';
+      readonly asked: Asked;
+      readonly fresh: boolean;
+      readonly state: 'approved' | 'rejected';
+      readonly at: number;
+      readonly by: string;
+      readonly via: string;
+      readonly reason: string | null;
+    }
+  | { readonly show: 'expired'; readonly asked: Asked }
+  /** `serial` is where the state is now; null where it can't be told. */
+  | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
+  /** The recipient is one of those who asked. */
+  | { readonly show: 'own'; readonly asked: Asked }
+  /** The recipient may not decide any more. */
+  | { readonly show: 'lapsed'; readonly asked: Asked; readonly why: NonNullable<Lapse>; readonly recipient: string };
+
+/** Characters of a proof are 64; a longer field is none. */
+const PROOF_MAX = 100;
+
+/** The fields of the page's form. Browsers send the line ends of a text area as CRLF and count each as one. */
+const FORM = z.strictObject({
+  reason: z
+    .string()
+    .transform((text) => text.replaceAll('\r\n', '\n').trim())
+    .refine((text) => text.length <= REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+    .optional(),
+  seen: z
+    .string()
+    .max(PROOF_MAX, { error: `expected at most ${PROOF_MAX} characters` })
+    .optional(),
+});
+
+const UNKNOWN: DecisionPage = { show: 'unknown' };
+
+/** What a visitor is shown. Changes nothing, however often it is called. */
+export async function visitLink(runtime: Runtime, visit: LinkVisit): Promise<DecisionPage> {
+  const link = await linkOf(runtime, visit);
+  return link === null ? UNKNOWN : pageOf(runtime, link, visit.token, false);
+}
+
+/**
+ * What the form of a page sends back. It follows from the token, so nothing is stored, and gives nothing without it.
+ */
+export function proofOf(token: string): string {
+  return linkHash(`form:${token}`);
+}
+
+/**
+ * Decides as the link says, once, in the name of its recipient: by the form of the page, or by one tap where that is
+ * allowed. Answers `outcome` with `fresh` where it did; every
+ * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is
+ * busy.
+ */
+export async function decideByLink(
+  runtime: Runtime,
+  visit: LinkVisit,
+  fields: Readonly<Record<string, string>>,
+): Promise<DecisionPage> {
+  const link = await linkOf(runtime, visit);
+  if (link === null) return UNKNOWN;
+  const { reason: given = '', seen } = parseInput(FORM, fields);
+  const reason = given === '' ? null : given;
+  const isForm = seen !== undefined && linkHash(seen) === linkHash(proofOf(visit.token));
+  const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
+  try {
+    await refuseUnseen(runtime, link, isForm);
+    await runtime.store.write(async (tx) => {
+      // In the transaction of the decision: a token that was revoked before it decides nothing.
+      await refuseLapsed(tx, link);
+      await decide(runtime, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
+      const { name: principal, owner, via } = decider;
+      tx.record({
+        principal,
+        owner,
+        via,
+        operation: 'approval.decision',
+        target: link.approval_id,
+        detail: { decision: link.decision },
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const page = await pageOf(runtime, link, visit.token, false);
+    // Refused for a reason that the page would not tell; without its form, the page is what is missing.
+    if (page.show === 'question' && isForm) throw error;
+    if (page.show === 'own' || page.show === 'lapsed')
+      await recordRefusal(runtime.store, decider, link.approval_id, link.decision);
+    return page;
+  }
+  return pageOf(runtime, link, visit.token, true);
+}
+
+/**
+ * Refuses who has not seen what is decided: a request without the form of the page, unless the link was made as a
+ * button and what it approves is known to destroy nothing. The latter is not taken from the message that was sent: the
+ * sealed plan is opened. One that does not open is approved by nobody with a link.
+ */
+async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boolean): Promise<void> {
+  const needsPage = new Failure(
+    'forbidden',
+    'This needs the page: open the link and use its button. Nothing was decided.',
+  );
+  if (!isForm && link.one_tap !== 1) throw needsPage;
+  if (link.decision === 'reject') return;
+  const approval = await getApproval(runtime.store.db, link.approval_id);
+  const plan = await staleOf(runtime.store.db, approval);
+  const shown = plan.is === 'good' && plan.artifact !== null ? await planOf(runtime, plan.artifact) : null;
+  if (isForm && shown?.destroyed === null)
+    throw new Failure(
+      'conflict',
+      'The plan cannot be opened, so it cannot be approved with a link. Nothing was decided.',
+    );
+  if (
+    !isForm &&
+    !isOneTap({ kind: approval.kind, destroys: shown?.destroyed?.length ?? null, ruleAllows: approval.one_tap === 1 })
+  )
+    throw needsPage;
+}
+
+async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
+  const lapse = await holdStanding(tx, link, await tx.dialect.clock(tx.db, tx.now));
+  if (lapse !== null) throw new Failure('forbidden', `${link.recipient} may not decide any more. Nothing was decided.`);
+}
+
+/**
+ * The link that a URL names; null when there is none. What is wrong with a URL (its token, the approval or the
+ * decision in it) is not told apart, neither by the answer nor by the work: one hash, one look-up, one comparison.
+ */
+async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkVisit): Promise<DecisionLinkRow | null> {
+  const hash = linkHash(token);
+  const link = await findLink(store.db, hash);
+  const named = linkHash(JSON.stringify([hash, approvalId, decision]));
+  const kept = linkHash(JSON.stringify([link?.hash, link?.approval_id, link?.decision]));
+  return timingSafeEqual(Buffer.from(named), Buffer.from(kept)) && link !== undefined ? link : null;
+}
+
+async function pageOf(runtime: Runtime, link: DecisionLinkRow, token: string, fresh: boolean): Promise<DecisionPage> {
+  const { db, dialect } = runtime.store;
+  const approval = await getApproval(db, link.approval_id);
+  const now = await dialect.clock(db, runtime.services.clock.now());
+  const asked = askedOf(approval, link.decision, now);
+  const { state } = approval;
+  if (state === 'approved' || state === 'rejected') {
+    const { decided_at: at, decided_by: by, decided_via: via, reason } = approval;
+    return { show: 'outcome', asked, fresh, state, at: at ?? now, by: by ?? '', via: via ?? '', reason };
+  }
+  if (state === 'expired' || approval.expires_at <= now) return { show: 'expired', asked };
+  if (isAsking(approval, link.recipient)) return { show: 'own', asked };
+  const why = await lapseOf(runtime.store, link, now);
+  if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
+  const plan = await staleOf(db, approval);
+  if (plan.is !== 'good')
+    return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
+  return {
+    show: 'question',
+    asked,
+    plan: plan.artifact === null ? null : await planOf(runtime, plan.artifact),
+    proof: proofOf(token),
+  };
+}
+
+function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
+  return {
+    decision,
+    jobId: approval.job_id,
+    kind: approval.kind,
+    workspace: approval.workspace,
+    runbook: approval.runbook,
+    planned: approval.plan_artifact_id !== null,
+    requestedBy: approval.requested_by,
+    origin: approval.origin,
+    rule: approval.rule,
+    schedule: approval.schedule,
+    expiresAt: approval.expires_at,
+    now,
+  };
+}
+
+/** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
+async function planOf(runtime: Runtime, artifact: ArtifactFacts): Promise<PlanFacts> {
+  const json = await jsonOf(runtime, artifact.id);
+  if (json === null)
+    return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+  const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<
+    Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>
+  >;
+  const destroyed = destroys.map(({ address, action }) => ({ address, action }));
+  return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
+}
+
+async function jsonOf(runtime: Runtime, artifactId: string): Promise<Buffer | null> {
+  try {
+    return await planViewJson(runtime, artifactId);
+  } catch (error) {
+    // The page says so; the doctor says why.
+    if (!(error instanceof Failure)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, LOCALHOST } from '../../domain/commands/command.ts';
+import { Failure } from '../../domain/failure.ts';
+import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../../domain/jobs/job.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { queueCommand } from '../../jobs/queue.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import type { Db, JobRow } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { readPages } from '../jobs/job-events.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+
+/** Of each stream a result shows this much; the rest is in the job's events. */
+const RESULT_BYTES_MAX = 1024 * 1024;
+/** Output that is looked through for it: a job that prints on one stream alone would else be read to its end. */
+const RESULT_SCAN_BYTES_MAX = 8 * 1024 * 1024;
+const CUT_MARK = '[The result is cut here; the events of the job have the rest.]\n';
+
+const run = writeOperation({
+  id: 'command.run',
+  summary: 'Queue an ad-hoc command',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/commands/run', omit: ['privileged'] },
+  cli: {
+    verb: 'command run',
+    positionals: ['command'],
+    examples: [
+      'svc command run --inventory localhost --wait -- uptime',
+      'svc command run --inventory localhost -- df -h /',
+    ],
+  },
+  mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
+  input: z.strictObject({
+    inventory: field.name.describe('Where to run; localhost is this machine'),
+    limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
+    command: z
+      .array(field.argument, { error: 'expected a list of words' })
+      .min(1, { error: 'expected at least one word' })
+      .max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` })
+      .refine((words) => words[0] !== '', { error: 'the first word must name a program' })
+      .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, {
+        error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
+      }),
+    timeout: z.string().optional().describe('How long it may run, such as 10m'),
+    egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
+    privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),
+  }),
+  answers: ['job.enqueued'],
+  failures: ['not_found'],
+  audit: (input, told) => ({
+    target: told.shape === 'one' ? (told.data as { job_id: string }).job_id : null,
+    detail: { inventory: input.inventory, privileged: input.privileged },
+  }),
+  async run({ tx, caller, services }, input) {
+    const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
+    const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
+    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] };
+    const queued = await queueCommand(
+      tx,
+      services,
+      asker,
+      { inventory, limit, command, egressPorts, privileged, timeoutMs },
+      null,
+    );
+    return reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
+  },
+});
+
+const result = readOperation({
+  id: 'job.result',
+  summary: 'Show what a command job printed, host by host',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/result' },
+  cli: { verb: 'job result', positionals: ['id'], examples: ['svc job result job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'job_get and job_events answer the same.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['command.result'],
+  failures: ['not_found', 'conflict'],
+  async run({ store }, { id }) {
+    const job = await getJob(store.db, id);
+    if (job.kind !== 'command')
+      throw new Failure('conflict', `Job ${id} is of kind ${job.kind}: only a command has such a result.`);
+    if (!isTerminal(job.state)) throw new Failure('conflict', `Job ${id} is ${job.state}: it has no result yet.`);
+    return reply('command.result', {
+      job_id: id,
+      state: job.state,
+      hosts: job.started_at === null ? [] : [await hostResult(store.db, job)],
+    });
+  },
+});
+
+async function hostResult(db: Db, job: JobRow) {
+  const printed = { stdout: [] as string[], stderr: [] as string[] };
+  const bytes = { stdout: 0, stderr: 0, scanned: 0 };
+  for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
+    for (const event of page) keepLine(event, printed, bytes);
+    // Decoding takes the thread: others have their turn in between.
+    await nextTurn();
+    if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
+    for (const stream of ['stdout', 'stderr'] as const)
+      if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
+    break;
+  }
+  const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);
+  return {
+    host: LOCALHOST,
+    rc: job.exit_code,
+    // A command says nothing about changes: whoever ran one has to assume that it made some.
+    changed: job.exit_code !== null,
+    stdout: printed.stdout.join(''),
+    stderr: printed.stderr.join(''),
+    status,
+  };
+}
+
+type Counts = Record<'stdout' | 'stderr' | 'scanned', number>;
+
+function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]>, bytes: Counts): void {
+  if (event.type !== 'log' || event.stream === 'system') return;
+  const line = `${event.text}\n`;
+  const size = Buffer.byteLength(line);
+  bytes.scanned += size;
+  const lines = printed[event.stream];
+  if (bytes[event.stream] + size <= RESULT_BYTES_MAX) lines.push(line);
+  else if (lines.at(-1) !== CUT_MARK) lines.push(CUT_MARK);
+  bytes[event.stream] += size;
+}
+
+export const COMMAND_OPERATIONS = [run, result];

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { requireDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { NAME } from '../../domain/name.ts';
+import { isId } from '../../lib/id.ts';
+
+/** The input fields that several operations share, each with the message that its refusal shows. */
+
+/** An id of ours: `<prefix>_` and 26 characters. */
+export function id(prefix: string): z.ZodType<string> {
+  return z
+    .string()
+    .refine((text) => isId(prefix, text), { error: `expected an id of the form ${prefix}_ and 26 characters` });
+}
+
+export const name = z
+  .string()
+  .regex(NAME, { error: 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit' });
+
+/** How many rows a list answers; 0 is all of them. */
+export function limit(standard: number) {
+  return z
+    .int({ error: 'expected a whole number, 0 for all' })
+    .nonnegative({ error: 'expected 0 or more' })
+    .default(standard);
+}
+
+export const NO_INPUT = z.strictObject({});
+
+/** Text that reaches a child process: no NUL, which ends an argument early. */
+export const argument = z
+  .string()
+  .max(131_072)
+  .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' });
+
+/** Reads a duration that may be absent, within bounds. */
+export function durationOr(field: string, text: string | undefined, standardMs: number, maxMs: number): number {
+  return text === undefined ? standardMs : requireDuration(field, text, 1_000, maxMs);
+}
+
+/** Extra outbound ports: without doubles and in order. */
+export const egressPorts = z
+  .array(
+    z
+      .int({ error: 'expected a port' })
+      .min(1, { error: 'expected 1 to 65535' })
+      .max(65_535, { error: 'expected 1 to 65535' }),
+  )
+  .max(64, { error: 'expected at most 64 ports' })
+  .default([])
+  .transform((ports) => [...new Set(ports)].toSorted((a, b) => a - b));
+
+export function notFound(what: string): Failure {
+  return new Failure('not_found', `There is no ${what}.`);
+}

@@ -1,0 +1,262 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { findAnswer, keepAnswer } from '../../store/access/idempotency.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { encode, encodePages, encodeRaw } from './envelope.ts';
+import {
+  isNone,
+  type Operation,
+  pathFields,
+  type ClientWait,
+  takesKey,
+  type WriteOperation,
+  type Written,
+} from './operation.ts';
+import { parseInput } from './parse.ts';
+import type { Reply, StreamEvent } from './reply.ts';
+import type { Services } from './services.ts';
+import { VIEWS, type ViewName } from '../views/views.ts';
+import type { z } from 'zod';
+
+/** What a face sends on, unchanged. */
+export type Answer =
+  /** `data` is undefined where the operation answered JSON. */
+  | {
+      readonly shape: 'body';
+      readonly status: number;
+      readonly kind: ViewName;
+      readonly body: string | Buffer;
+      readonly data: unknown;
+    }
+  | { readonly shape: 'pages'; readonly status: number; readonly kind: ViewName; readonly body: AsyncIterable<string> }
+  | {
+      readonly shape: 'stream';
+      readonly status: number;
+      readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent>;
+    }
+  | { readonly shape: 'text'; readonly status: number; readonly contentType: string; readonly body: string }
+  | { readonly shape: 'none'; readonly status: 204 };
+
+export interface Invocation {
+  readonly caller: Caller;
+  /** The fields as the face gathered them; nothing was checked yet. */
+  readonly raw: unknown;
+  readonly idempotencyKey?: string | undefined;
+  /** Without one the caller stays, however long it takes. */
+  readonly clientWait?: ClientWait | undefined;
+}
+
+export interface Runtime {
+  readonly store: Store;
+  readonly services: Services;
+}
+
+type Input = z.output<z.ZodObject>;
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** Throws invalid_argument. */
+export function checkIdempotencyKey(key: string): void {
+  if (!KEY.test(key))
+    throw new Failure('invalid_argument', 'Idempotency-Key: expected 1 to 255 printable ASCII characters.');
+}
+
+/** The one way to call an operation: scope, input, idempotency key, run, project. Throws Failure. */
+export async function invoke(runtime: Runtime, operation: Operation, invocation: Invocation): Promise<Answer> {
+  authorize(operation, invocation.caller);
+  const input = parseInput(operation.input, invocation.raw);
+  if ('audit' in operation) return runWrite(runtime, operation, invocation, input);
+  return present(operation, await operation.run({ ...runtime, caller: invocation.caller }, input));
+}
+
+/** Scope before anything else: a refused call has read nothing. */
+export function authorize(operation: Operation, caller: Caller): void {
+  if (!operation.scopes.some((scope) => caller.scopes.includes(scope))) {
+    throw new Failure(
+      'forbidden',
+      `${operation.id} needs the scope ${operation.scopes.join(' or ')}; this credential has ${caller.scope}.`,
+    );
+  }
+  if (operation.bearerOnly === true && caller.credential === 'session') {
+    throw new Failure('forbidden', `${operation.id} needs a bearer token: a browser session is not enough.`);
+  }
+}
+
+const STAYS: ClientWait = { signal: new AbortController().signal, gone: () => false };
+
+/** The write, with what the operation does around it. */
+async function runWrite(
+  runtime: Runtime,
+  operation: WriteOperation,
+  invocation: Invocation,
+  input: Input,
+): Promise<Answer> {
+  if (operation.around === undefined) return writeOnce(runtime, operation, invocation, input);
+  const { caller, clientWait = STAYS } = invocation;
+  let first: Answer | undefined;
+  const write = async (): Promise<Written> => {
+    first = await writeOnce(runtime, operation, invocation, input);
+    return first.shape === 'body' ? first : { kind: null, data: null };
+  };
+  const other = await operation.around({ ...runtime, caller, clientWait }, input, write);
+  if (other !== null) return present(operation, other);
+  if (first === undefined) throw new Error(`${operation.id} wrote nothing`);
+  return first;
+}
+
+async function writeOnce(
+  runtime: Runtime,
+  operation: WriteOperation,
+  { caller, idempotencyKey: key }: Invocation,
+  input: Input,
+): Promise<Answer> {
+  if (key === undefined) return commit(runtime, operation, caller, input, null);
+  checkIdempotencyKey(key);
+  if (!takesKey(operation)) {
+    throw new Failure(
+      'invalid_argument',
+      `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`,
+    );
+  }
+  const asked = heldKey(operation, caller, key, input);
+  const first = await kept(runtime.store.db, asked);
+  if (first !== null) return first;
+  try {
+    return await commit(runtime, operation, caller, input, asked);
+  } catch (error) {
+    // Another request with this key came first; its answer is ours, and what this one did was undone.
+    if (runtime.store.dialect.faultOf(error) !== 'unique') throw error;
+    const winner = await kept(runtime.store.db, asked);
+    if (winner === null) throw error;
+    return winner;
+  }
+}
+
+/** A key, and under whose name its answer is kept. */
+interface HeldKey {
+  readonly key: string;
+  readonly holder: string;
+  /** The same for an answer that made no job, where the operation may give one. */
+  readonly joblessHolder: string | null;
+}
+
+function heldKey(
+  operation: WriteOperation,
+  caller: Caller,
+  key: string,
+  input: Readonly<Record<string, unknown>>,
+): HeldKey {
+  // A decision about one thing is no repeat of one about another, whatever key it carries.
+  const target = isNone(operation.http)
+    ? ''
+    : pathFields(operation.http)
+        .map((name) => `:${String(input[name])}`)
+        .join('');
+  const own = `write:${caller.id}:${operation.id}${target}`;
+  if (operation.effect !== 'enqueue') return { key, holder: own, joblessHolder: null };
+  return { key, holder: `job:${caller.owner}`, joblessHolder: operation.mayMakeNone === true ? own : null };
+}
+
+async function kept(db: Db, { key, holder, joblessHolder }: HeldKey): Promise<Answer | null> {
+  const row =
+    (await findAnswer(db, holder, key)) ??
+    (joblessHolder === null ? undefined : await findAnswer(db, joblessHolder, key));
+  if (row === undefined) return null;
+  if (row.kind === '') return { shape: 'none', status: 204 };
+  const data: unknown = JSON.parse(row.data);
+  return { shape: 'body', status: row.status, kind: row.kind as ViewName, body: encode(row.kind, data), data };
+}
+
+async function commit(
+  runtime: Runtime,
+  operation: WriteOperation,
+  caller: Caller,
+  input: Input,
+  key: HeldKey | null,
+): Promise<Answer> {
+  const prepared = await operation.prepare?.({ ...runtime, caller }, input);
+  return runtime.store.write(async (tx) => {
+    if (key !== null && key.joblessHolder !== null) {
+      // Which of two rows a request with this key will write is not known yet, so no unique row makes the second one
+      // wait.
+      await tx.dialect.lockKey(tx.db, `idempotency:${key.holder}:${key.key}`);
+      const winner = await kept(tx.db, key);
+      if (winner !== null) return winner;
+    }
+    const result = await operation.run({ ...runtime, caller, tx }, input, prepared);
+    const answer = present(operation, result);
+    tx.record({
+      principal: caller.name,
+      owner: caller.owner,
+      via: caller.via,
+      operation: operation.id,
+      ...operation.audit(input, result),
+    });
+    if (key !== null) await keep(tx, key, answer);
+    return answer;
+  });
+}
+
+async function keep(tx: Tx, { key, holder, joblessHolder }: HeldKey, answer: Answer): Promise<void> {
+  const body =
+    answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
+  const by = joblessHolder !== null && !madeJob(answer) ? joblessHolder : holder;
+  await keepAnswer(tx, { key, holder: by, status: answer.status, ...body, created_at: tx.now });
+}
+
+function madeJob(answer: Answer): boolean {
+  return answer.shape === 'body' && (answer.data as { job_id?: string | null }).job_id !== null;
+}
+
+/** Projects through the view and encodes: the bytes that every face shows. */
+function present(operation: Operation, result: Reply): Answer {
+  const status = statusOf(operation);
+  switch (result.shape) {
+    case 'none':
+      return { shape: 'none', status: 204 };
+    case 'stream':
+      return { shape: 'stream', status, events: result.events };
+    case 'text':
+      return { shape: 'text', status, contentType: result.contentType, body: result.text };
+    case 'pages':
+      return {
+        shape: 'pages',
+        status,
+        kind: result.kind,
+        body: encodePages(result.kind, projectPages(result.kind, result.pages)),
+      };
+    case 'encoded':
+      requireAnswer(operation, result.kind);
+      return { shape: 'body', status, kind: result.kind, body: encodeRaw(result.kind, result.json), data: undefined };
+    case 'one': {
+      requireAnswer(operation, result.kind);
+      const data = VIEWS[result.kind].parse(result.data);
+      return {
+        shape: 'body',
+        status: result.status ?? status,
+        kind: result.kind,
+        body: encode(result.kind, data),
+        data,
+      };
+    }
+  }
+}
+
+function requireAnswer(operation: Operation, kind: ViewName): void {
+  if (!operation.answers.includes(kind)) throw new Error(`${operation.id} does not answer ${kind}`);
+}
+
+async function* projectPages(
+  kind: ViewName,
+  pages: AsyncIterable<readonly unknown[]>,
+): AsyncGenerator<readonly unknown[]> {
+  for await (const page of pages) yield VIEWS[kind].parse(page) as readonly unknown[];
+}
+
+/** The status of a success. */
+export function statusOf(operation: Operation): number {
+  if ('status' in operation.http && operation.http.status !== undefined) return operation.http.status;
+  return operation.effect === 'enqueue' ? 202 : 200;
+}

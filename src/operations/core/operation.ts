@@ -1,0 +1,156 @@
+import type { z } from 'zod';
+import type { Caller } from '../../domain/access/caller.ts';
+import type { FailureCode } from '../../domain/failure.ts';
+import type { Scope } from '../../domain/access/scope.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { Reply } from './reply.ts';
+import type { Services } from './services.ts';
+import type { ViewName } from '../views/views.ts';
+
+/** Left out of a face on purpose, with the reason that its users are given. */
+export interface None {
+  readonly none: string;
+}
+
+export interface HttpFace {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/api/v1`, with `{name}` for a path parameter, which is an input field of that name. */
+  readonly path: `/${string}`;
+  /** Fields that a method with a body takes from the query all the same. */
+  readonly query?: readonly string[];
+  /** Fields that this face does not take; sending one is an unknown field. */
+  readonly omit?: readonly string[];
+  /** 202 where a job is queued, else 200, unless the row says otherwise; an answer without content is 204. */
+  readonly status?: number;
+  /** Further statuses of success, which single answers have: see `Reply`. */
+  readonly otherStatuses?: readonly number[];
+}
+
+export interface CliFace {
+  /** Noun and verb. */
+  readonly verb: string;
+  /** Fields given by position, in order; a trailing array field takes all the rest, after `--` too. */
+  readonly positionals?: readonly string[];
+  /** Fields that become no flag. */
+  readonly omit?: readonly string[];
+  /** Two at most, first in the help. */
+  readonly examples: readonly string[];
+}
+
+/** What every operation has to work with. */
+export interface Context {
+  readonly caller: Caller;
+  readonly store: Store;
+  readonly services: Services;
+}
+
+export interface WriteContext extends Context {
+  readonly tx: Tx;
+}
+
+/** Who asked, and how long they stay to hear the answer. */
+export interface ClientWait {
+  /** Aborts when nobody waits any more: the caller went, or the face that it came by closes. */
+  readonly signal: AbortSignal;
+  /** True once the caller itself went: nobody reads what is answered. */
+  gone(): boolean;
+}
+
+export interface WaitContext extends Context {
+  readonly clientWait: ClientWait;
+}
+
+export interface StreamBounds {
+  /** Of the places of the process, how many one identity may have. */
+  readonly perHolder?: number;
+  /** After this long the stream ends in good order, in milliseconds: its place goes to who asks next. */
+  readonly lifetimeMs?: number;
+  /** From this age on, in milliseconds, its place goes to who asks when none is free; it ends in good order. */
+  readonly keptMs?: number;
+}
+
+interface Row<I extends z.ZodObject> {
+  /** Noun and verb with a dot: the name in the ledger, in OpenAPI and of the MCP tool. */
+  readonly id: string;
+  readonly summary: string;
+  readonly scopes: readonly Scope[];
+  /** Refuses a browser's session: the contract wants a bearer token for this. */
+  readonly bearerOnly?: true;
+  readonly http: HttpFace | None;
+  readonly cli: CliFace | None;
+  readonly mcp: { readonly tool: string } | None;
+  readonly input: I;
+  /** The kinds that it may answer; none for 204, a stream, or a text. */
+  readonly answers: readonly ViewName[];
+  /** The failures of its own, beside those that every operation has. */
+  readonly failures: readonly FailureCode[];
+}
+
+export interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
+  readonly effect: 'read' | 'stream';
+  /** The answer depends on the store and the input alone, so its bytes may be kept until the store changes. */
+  readonly keep?: true;
+  /** Bounds of a stream that differ from those of all streams. */
+  readonly stream?: StreamBounds;
+  run(context: Context, input: z.output<I>): Promise<Reply>;
+}
+
+export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown> extends Row<I> {
+  /** `enqueue` makes a job: its idempotency keys are shared by all that make jobs. */
+  readonly effect: 'write' | 'enqueue';
+  /** Takes no idempotency key: its answer holds a secret, and the answer to a key is kept in the store as it is. */
+  readonly shownOnce?: true;
+  /** What the audit row says beside who and when: identifiers, states and counts only. */
+  audit(input: z.output<I>, reply: Reply): { target: string | null; detail: Readonly<Record<string, unknown>> };
+  /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
+  prepare?(context: Context, input: z.output<I>): Promise<P>;
+  run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Reply>;
+  /**
+   * It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs.
+   */
+  readonly mayMakeNone?: true;
+  /**
+   * Goes around the write, where an answer waits for something that comes after it. `write` does it, or finds what was
+   * answered under the same key; after it threw it may be called again. Another reply takes the place of that answer
+   * in this call, not under the key; null leaves it.
+   */
+  around?(context: WaitContext, input: z.output<I>, write: () => Promise<Written>): Promise<Reply | null>;
+}
+
+/** What a write answered, as its view shows it; without content both are null. */
+export interface Written {
+  readonly kind: ViewName | null;
+  readonly data: unknown;
+}
+
+export type Operation = ReadOperation | WriteOperation;
+
+/** Identity functions: a row is a literal that one can grep, and these only check its types. */
+export function readOperation<I extends z.ZodObject>(row: ReadOperation<I>): Operation {
+  return row;
+}
+
+export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteOperation<I, P>): Operation {
+  return row;
+}
+
+/** The input fields that stand in a path. */
+export function pathFields({ path }: HttpFace): string[] {
+  return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
+}
+
+/** Where a request has an input field: in this place only. */
+export function placeOf(http: HttpFace, field: string): 'path' | 'query' | 'body' {
+  if (pathFields(http).includes(field)) return 'path';
+  return http.method === 'GET' || http.query?.includes(field) === true ? 'query' : 'body';
+}
+
+/** Whether a repeat with the same idempotency key is answered as the first was. */
+export function takesKey(operation: Operation): boolean {
+  return 'audit' in operation && operation.shownOnce !== true;
+}
+
+export function isNone(face: object): face is None {
+  return 'none' in face;
+}

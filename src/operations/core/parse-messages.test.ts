@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Failure } from '../../domain/failure.ts';
+import { parseInput } from './parse.ts';
+import { OPERATIONS } from '../table.ts';
+
+function refusal(id: string, raw: unknown): string {
+  const operation = OPERATIONS.find((row) => row.id === id);
+  assert.ok(operation);
+  try {
+    parseInput(operation.input, raw);
+  } catch (error) {
+    assert.ok(error instanceof Failure);
+    assert.equal(error.code, 'invalid_argument');
+    return error.message;
+  }
+  return 'was accepted';
+}
+
+test('a field that is missing is called required, and one of the wrong type is told what was expected', () => {
+  assert.equal(refusal('command.run', { inventory: 'localhost' }), 'command: this field is required.');
+  assert.equal(
+    refusal('command.run', { inventory: 'localhost', command: 'true' }),
+    'command: expected a list of words.',
+  );
+  assert.match(
+    refusal('command.run', { inventory: 'localhost', command: ['true'], timeout: 30 }),
+    /^timeout: expected string/,
+  );
+  assert.equal(refusal('job.list', { limit: 'abc' }), 'limit: expected a whole number, 0 for all.');
+  assert.equal(refusal('job.list', { limit: 1.5 }), 'limit: expected a whole number, 0 for all.');
+});

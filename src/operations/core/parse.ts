@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+
+const FIELDS_NAMED = 3;
+
+/** Parses an input strictly. Throws invalid_argument that names the field and what was expected. */
+export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.output<I> {
+  refuseUnstorable(raw, []);
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  const told = result.error.issues.slice(0, FIELDS_NAMED).map((issue) => describe(issue, raw));
+  throw new Failure('invalid_argument', told.join(' '));
+}
+
+/**
+ * Text that not every place of ours can hold: NUL ends an argument and is refused by PostgreSQL, and half a surrogate
+ * pair has no UTF-8, so that what is read back would not be what was sent.
+ */
+function refuseUnstorable(value: unknown, path: readonly string[]): void {
+  if (typeof value === 'string') {
+    const fault = value.includes('\0') ? 'a NUL character' : value.isWellFormed() ? null : 'half a surrogate pair';
+    if (fault !== null)
+      throw new Failure('invalid_argument', `${path.join('.') || 'The input'}: ${fault} is not allowed.`);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      refuseUnstorable(key, path);
+      refuseUnstorable(each, [...path, key]);
+    }
+  }
+}
+
+function describe(issue: z.core.$ZodIssue, raw: unknown): string {
+  const path = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.slice(0, FIELDS_NAMED).map((key) => JSON.stringify(key.slice(0, 80)));
+    return `${keys.join(', ')}: no such field here.`;
+  }
+  if (issue.code === 'invalid_type' && path !== '' && valueAt(raw, issue.path) === undefined)
+    return `${path}: this field is required.`;
+  const text = issue.message.replace(/^Invalid input: /, '').replace(/[.]$/, '');
+  return path === '' ? `The body: ${text}.` : `${path}: ${text}.`;
+}
+
+/** What stands at the path of an issue: a field that is missing is told apart from one of the wrong type. */
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    raw,
+  );
+}
+
+/** The input schema's type of one field, as far as text has to be turned into it. */
+export type FieldType = 'string' | 'number' | 'boolean' | 'array';
+
+/** Looks through optional, default, and pipes for what a field is made of. */
+export function fieldType(schema: z.core.$ZodType): FieldType {
+  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
+  if (def.innerType !== undefined) return fieldType(def.innerType);
+  if (def.type === 'pipe' && def.in !== undefined) return fieldType(def.in);
+  if (def.type === 'number' || def.type === 'boolean' || def.type === 'array') return def.type;
+  return 'string';
+}
+
+/**
+ * Turns the text of a query parameter or a flag into the field's type. Text that has not its form stays text: the
+ * schema then refuses it and names the field.
+ */
+export function fromText(schema: z.core.$ZodType, text: string): unknown {
+  switch (fieldType(schema)) {
+    case 'number':
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      if (text === 'true' || text === '1') return true;
+      return text === 'false' || text === '0' ? false : text;
+    case 'array':
+    case 'string':
+      return text;
+  }
+}

@@ -1,0 +1,44 @@
+import type { JobEvent } from '../../domain/jobs/job.ts';
+import type { ViewData, ViewItem, ViewName } from '../views/views.ts';
+
+/** One event of a stream of server-sent events; without `id` it is no point to resume from. */
+export interface StreamEvent {
+  readonly event: string;
+  readonly id?: number;
+  readonly data: unknown;
+}
+
+/** What an operation answers. Built by the functions below, so that kind and data belong together. */
+export type Reply =
+  /** `status` where it is not that of the row: one of its `otherStatuses`. */
+  | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown; readonly status?: number }
+  /** A list too long to hold: pages of items, sent as they are read. */
+  | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
+  /** The JSON, in UTF-8, of data that was projected when it was stored, and is sent without being read again. */
+  | { readonly shape: 'encoded'; readonly kind: ViewName; readonly json: Buffer }
+  | { readonly shape: 'stream'; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
+  | { readonly shape: 'text'; readonly contentType: string; readonly text: string }
+  | { readonly shape: 'none' };
+
+export function reply<V extends ViewName>(kind: V, data: ViewData<V>): Reply {
+  return { shape: 'one', kind, data };
+}
+
+export function replyPages<V extends ViewName>(kind: V, pages: AsyncIterable<readonly ViewItem<V>[]>): Reply {
+  return { shape: 'pages', kind, pages };
+}
+
+export function replyEncoded(kind: ViewName, json: Buffer): Reply {
+  return { shape: 'encoded', kind, json };
+}
+
+export function replyStream(events: (signal: AbortSignal) => AsyncIterable<StreamEvent>): Reply {
+  return { shape: 'stream', events };
+}
+
+/** 204: the thing is done and there is nothing to show. */
+export const replyNone: Reply = { shape: 'none' };
+
+export function jobStreamEvent(event: JobEvent): StreamEvent {
+  return { event: event.type, id: event.seq, data: event };
+}

@@ -1,0 +1,55 @@
+import type { DoctorEntry } from '../../doctor/entry.ts';
+import type { FetchedTree } from '../../domain/sources/source.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Keyring, SealKeeper } from '../../lib/seal.ts';
+import type { ReactionDeps } from '../../reaction/receive.ts';
+import type { SourceRow } from '../../store/schema/schema.ts';
+
+/** What operations ask of the process they run in. `app.ts` provides it. */
+export interface Services {
+  readonly clock: Clock;
+  readonly server: { readonly version: string; readonly hostname: string | null; readonly startedAt: number | null };
+  /** Whether this process has a job queue; the maintenance routes are `unavailable` without. */
+  readonly hasQueue: boolean;
+  /** A job may have become claimable, a cancel was asked, or the cordon was lifted. */
+  wake(): void;
+  /** Resolves when the job may have new events, or when `signal` aborts. Spurious wake-ups are allowed. */
+  jobChanged(jobId: string, signal: AbortSignal): Promise<void>;
+  /** Tells the followers of a job in this process that it has new events. */
+  announceJob(jobId: string): void;
+  doctor(): Promise<readonly DoctorEntry[]>;
+  /** Makes the secret part of a token: salted, memory-hard, keyed by the seal key file. */
+  hashToken(secret: string, salt: Uint8Array): Promise<Uint8Array>;
+  /** What seals and opens; read from the key file, or made, when it is first needed. */
+  keyring(): Promise<Keyring>;
+  /** The key file itself, for who rotates or examines it. */
+  readonly seal: SealKeeper;
+  readonly sources: SourceFetcher;
+  readonly reaction: ReactionDeps;
+  /** How long a request for approval waits where nobody says otherwise, in milliseconds. */
+  readonly approvalTtlMs: number;
+  /**
+   * What the URLs of hooks and decision links begin with: `--public-url`, else the ingress listener's own URL. It may
+   * have to be looked up, so it is asked for before a transaction is open.
+   */
+  linkOrigin(): Promise<string>;
+}
+
+/** Brings the files of sources into the data directory, from where each run takes its private copy. */
+export interface SourceFetcher {
+  /**
+   * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, and neither lie in
+   * the data directory nor hold it. `signal` ends a fetch that nobody waits for any more.
+   */
+  fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>, signal?: AbortSignal): Promise<FetchedTree>;
+  /** Where the files of a fetched source are; null when this machine does not have that commit. */
+  treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
+  remove(name: string): Promise<void>;
+  /**
+   * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no
+   * folder.
+   */
+  hooksFile(tree: string): Promise<string | null>;
+  /** The names of the hooks that it declares. */
+  hookNames(tree: string, file: string): Promise<readonly string[]>;
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { formatDuration, requireDuration } from '../../domain/duration.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/events/deadmen.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+/**
+ * When a webhook was heard is noted once a second at most, and looked at once a second: less would page for nothing.
+ */
+const EVERY_MIN_MS = 10_000;
+const EVERY_MAX_MS = 30 * 86_400_000;
+
+const LOCAL_ONLY = { none: 'A watch is set up at the machine, beside the webhook that it listens to.' };
+
+function watchView(row: Watch): ViewItem<'deadman.list'> {
+  const untroubled = row.last_heard_at === null ? 'waiting' : 'heard';
+  return {
+    name: row.name,
+    webhook: row.webhook,
+    every: formatDuration(row.every_ms),
+    state: row.tripped_at === null ? untroubled : 'silent',
+    last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
+    created_at: rfc3339(row.created_at),
+  };
+}
+
+const list = readOperation({
+  id: 'deadman.list',
+  summary: 'List the watches that tell when a webhook falls silent',
+  effect: 'read',
+  scopes: READERS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'deadman list', examples: ['svc deadman list'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['deadman.list'],
+  failures: [],
+  run: async ({ store }) => reply('deadman.list', (await listWatches(store.db)).map(watchView)),
+});
+
+const add = writeOperation({
+  id: 'deadman.add',
+  summary: 'Page when nothing came in at a webhook for this long, and when it is heard again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'deadman add',
+    positionals: ['name'],
+    examples: ['svc deadman add prometheus --webhook watchdog --every 10m'],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    webhook: field.name.describe('The webhook that is listened to'),
+    every: z
+      .string({ error: 'expected a duration such as 10m' })
+      .describe('How long a silence may be, such as 10m; at least 10s; counted from now on at the earliest'),
+  }),
+  answers: ['deadman.get'],
+  failures: ['not_found', 'duplicate'],
+  audit: ({ name, webhook, every }) => ({ target: name, detail: { webhook, every } }),
+  async run({ tx, caller, services }, { name, webhook, every }) {
+    const everyMs = requireDuration('every', every, EVERY_MIN_MS, EVERY_MAX_MS);
+    const row = await insertWatch(tx, { name, webhook, every_ms: everyMs, added_by: caller.name });
+    tx.afterCommit(() => services.wake());
+    return reply('deadman.get', watchView(row));
+  },
+});
+
+const remove = writeOperation({
+  id: 'deadman.remove',
+  summary: 'End a watch',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'deadman remove', positionals: ['name'], examples: ['svc deadman remove prometheus'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: ['deadman.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  run: async ({ tx }, { name }) => reply('deadman.get', watchView(await deleteWatch(tx, name))),
+});
+
+export const DEADMAN_OPERATIONS: readonly Operation[] = [list, add, remove];

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { EVENT_OUTCOMES, EVENT_SOURCES } from '../../domain/events/event.ts';
+import { READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { explainSteps } from '../../reaction/explain.ts';
+import { countEvents, getEvent, listEvents, type EventFilter, type ListedEvent } from '../../store/events/events.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, type Operation } from '../core/operation.ts';
+import { reply, replyPages } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+/**
+ * Rows read at a time: a longer list is sent while it is read. What is under way when memory is tidied up is kept for
+ * long: with 500 rows a list of 300,000 took 104 MB, with 100 it takes 64, and 50 with the limit that bin/svc sets.
+ */
+const PAGE = 100;
+
+/** An event row as lists show it. */
+export function eventView(row: ListedEvent): ViewItem<'event.list'> {
+  return {
+    id: row.id,
+    source: row.source as ViewItem<'event.list'>['source'],
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.status === null ? {} : { status: row.status as 'firing' | 'resolved' }),
+    ...(row.netgroup === null ? {} : { netgroup: row.netgroup }),
+    severity: row.severity,
+    fingerprint: row.fingerprint,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    outcome: row.outcome,
+    reason: row.reason,
+    rule: row.rule,
+    job_id: row.job_id,
+    approval_id: row.approval_id,
+    received_at: rfc3339(row.received_at),
+    ...(row.check_observations === null ? {} : { check_observations: JSON.parse(row.check_observations) as [] }),
+  };
+}
+
+const list = readOperation({
+  id: 'event.list',
+  summary: 'List events, newest first, each with what became of it and why',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/events' },
+  cli: { verb: 'event list', examples: ['svc event list', 'svc event list --source alertmanager --outcome error'] },
+  mcp: { tool: 'event_list' },
+  input: z.strictObject({
+    source: z
+      .enum(EVENT_SOURCES, { error: `expected one of ${EVENT_SOURCES.join(', ')}` })
+      .optional()
+      .describe('Only events of this source'),
+    outcome: z
+      .enum(EVENT_OUTCOMES, { error: `expected one of ${EVENT_OUTCOMES.join(', ')}` })
+      .optional()
+      .describe('Only events with this outcome'),
+    limit: field.limit(25).describe('How many; 0 is all'),
+  }),
+  answers: ['event.list'],
+  failures: [],
+  async run({ store }, { source, outcome, limit }) {
+    const filter = { source, outcome };
+    if (limit === 0 || limit > PAGE)
+      return replyPages('event.list', eventPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
+    return reply('event.list', (await listEvents(store.db, filter, limit)).map(eventView));
+  },
+});
+
+async function* eventPages(db: Db, filter: EventFilter, limit: number): AsyncGenerator<ViewItem<'event.list'>[]> {
+  let before: string | undefined;
+  for (let left = limit; left > 0; left -= PAGE) {
+    const size = Math.min(PAGE, left);
+    const rows = await listEvents(db, { ...filter, before }, size);
+    if (rows.length > 0) yield rows.map(eventView);
+    if (rows.length < size) return;
+    before = rows.at(-1)?.id;
+    // On SQLite reading takes the thread: others have their turn in between.
+    await nextTurn();
+  }
+}
+
+const summary = readOperation({
+  id: 'event.summary',
+  summary: 'Count all events that were ever received, by outcome',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/events/summary' },
+  cli: { verb: 'event summary', examples: ['svc event summary'] },
+  mcp: { tool: 'event_summary' },
+  input: field.NO_INPUT,
+  answers: ['event.summary'],
+  failures: [],
+  async run({ store }) {
+    const counts = await countEvents(store.db);
+    const received = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return reply('event.summary', { received, ...counts });
+  },
+});
+
+const get = readOperation({
+  id: 'event.get',
+  summary: 'Show one event, what became of it and why',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/events/{id}' },
+  cli: { verb: 'event get', positionals: ['id'], examples: ['svc event get evt_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'event_get' },
+  input: z.strictObject({ id: field.id('evt') }),
+  answers: ['event.get'],
+  failures: ['not_found'],
+  run: async ({ store }, { id }) => reply('event.get', eventView(await getEvent(store.db, id))),
+});
+
+const trace = readOperation({
+  id: 'event.trace',
+  summary: 'Show step by step how an event came to its outcome, and what its sender said of it',
+  effect: 'read',
+  scopes: READERS,
+  http: {
+    none:
+      'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the ' +
+      'machine itself, by svc event get.',
+  },
+  cli: { verb: 'event trace', positionals: ['id'], examples: ['svc event trace evt_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'event_get answers the outcome and its reason.' },
+  input: z.strictObject({ id: field.id('evt') }),
+  answers: ['event.trace'],
+  failures: ['not_found'],
+  async run({ store }, { id }) {
+    const row = await getEvent(store.db, id);
+    const steps = [...(await explainSteps(store.db, row))];
+    return reply('event.trace', {
+      event_id: id,
+      outcome: row.outcome,
+      reason: row.reason,
+      steps,
+      annotations: JSON.parse(row.annotations) as Record<string, string>,
+    });
+  },
+});
+
+export const EVENT_OPERATIONS: readonly Operation[] = [list, summary, get, trace];

@@ -1,0 +1,137 @@
+/** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
+import type { NormalEvent } from '../../domain/events/event.ts';
+import { classify, plainAddress } from '../../domain/netgroups/netgroup.ts';
+import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
+import type { MessageReader } from '../../reaction/message/message-reader.ts';
+import { type Normalised, type Payload, Unreadable } from '../../reaction/normalise/payload.ts';
+import { receive, receiveUnreadable, type Sender } from '../../reaction/receive.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { WebhookRow } from '../../store/schema/schema.ts';
+import { whileUnchanged } from '../../store/engine/read-cache.ts';
+import { findWebhook, markHeard, webhookHash } from '../../store/events/webhooks.ts';
+import { MessageRefused } from './hook-refusals.ts';
+import { type Signature, takenOnce } from './hook-signature.ts';
+import type { Runtime } from '../core/invoke.ts';
+import type { ViewData } from '../views/views.ts';
+
+/** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
+const HEARD_EVERY_MS = 1_000;
+
+export type { WebhookRow };
+
+/** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
+export interface Hook {
+  readonly row: WebhookRow;
+  /**
+   * Of the message, checked; null where messages are not signed, and for one that is refused before its body was read.
+   */
+  readonly signature: Signature | null;
+}
+
+export interface Message extends Payload {
+  /** Of the socket, as the operating system tells it: no header says who sent something. */
+  readonly peer: string;
+}
+
+export type Accepted = ViewData<'event.accepted'>;
+
+/** The webhook of a token: one hash and one look-up, whatever the token is. */
+export function webhookFinder({ store }: Runtime): (token: string) => Promise<WebhookRow | undefined> {
+  const find = whileUnchanged(store, (hash) => findWebhook(store.db, hash));
+  return (token) => find(webhookHash(token));
+}
+
+/**
+ * Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too
+ * many are being read.
+ */
+export async function readMessage(
+  runtime: Runtime,
+  reader: MessageReader,
+  hook: Hook,
+  message: Message,
+): Promise<Normalised> {
+  try {
+    return await reader.read(hook.row.source, message);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return refuseMessage(runtime, hook, message.peer, error);
+  }
+}
+
+/** For a message that can't be read. Throws MessageRefused, after the message is on the ledger. */
+export async function refuseMessage(
+  { services }: Runtime,
+  { row, signature }: Hook,
+  peer: string,
+  { message, refusal }: Unreadable,
+): Promise<never> {
+  // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
+  if (row.signed !== 1 || signature !== null)
+    await receiveUnreadable(
+      takenOnce(services.reaction, signature),
+      row.source,
+      [message],
+      ingressLabels(peer),
+      webhookAnnotation(row),
+    );
+  throw new MessageRefused(message, refusal);
+}
+
+/**
+ * Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that
+ * resolves.
+ */
+export function messageTaker(
+  runtime: Runtime,
+): (hook: Hook, normalised: Normalised, peer: string) => Promise<Accepted> {
+  const noteHeard = heardNoter(runtime);
+  return async ({ row, signature }, { events, problems }, peer) => {
+    const reaction = takenOnce(runtime.services.reaction, signature);
+    const own = ingressLabels(peer);
+    const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
+    // A sender's own labels of these names go: only the socket says from where something came.
+    const stamp = (event: NormalEvent): NormalEvent => ({
+      ...event,
+      labels: { ...event.labels, ...own },
+      annotations: { ...event.annotations, ...webhookAnnotation(row) },
+    });
+    const stamped = await reaction.turns.each(events, stamp);
+    const received = await receive(reaction, stamped, sender);
+    const unread =
+      problems.length === 0 ? [] : await receiveUnreadable(reaction, row.source, problems, own, webhookAnnotation(row));
+    const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({
+      event_id: id,
+      outcome,
+    }));
+    // Only what was taken counts as heard: no repeat, and nothing that the store refused.
+    noteHeard(row.hash);
+    return { events: accepted };
+  };
+}
+
+/**
+ * Notes that the webhook of a hash was heard. Nobody waits for it: a message that was taken must not be refused because
+ * of this.
+ */
+function heardNoter({ store, services: { clock } }: Runtime): (hash: string) => void {
+  /** When it was noted last, by a clock that nobody sets. */
+  const noted = new Map<string, number>();
+  return (hash) => {
+    const now = clock.monotonic();
+    if (now - (noted.get(hash) ?? Number.NEGATIVE_INFINITY) < HEARD_EVERY_MS) return;
+    noted.set(hash, now);
+    const mark = async (tx: Tx): Promise<void> => markHeard(tx, hash);
+    // The next message makes up for one that fails.
+    store.write(mark).catch(() => noted.delete(hash));
+  };
+}
+
+function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[number], string>> {
+  const netgroup = classify(peer, []);
+  return { peer_ip: plainAddress(peer), peer_netgroup: netgroup, netgroup };
+}
+
+function webhookAnnotation({ name }: WebhookRow): Readonly<Record<string, string>> {
+  return { [WEBHOOK_ANNOTATION]: name };
+}

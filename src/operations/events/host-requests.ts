@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Caller } from '../../domain/access/caller.ts';
+import { requireDuration } from '../../domain/duration.ts';
+import { EVENT_LIMITS } from '../../domain/events/event.ts';
+import { Failure } from '../../domain/failure.ts';
+import { Slots } from '../../lib/flow/slots.ts';
+import { hostEvent } from '../../reaction/host-event.ts';
+import { withoutCredentials } from '../../reaction/normalise/credentials.ts';
+import { consider, settle, retryOnRuleChange } from '../../reaction/receive.ts';
+import { awaitJob, deadline } from '../jobs/job-wait.ts';
+import { writeOperation, type Operation, type WaitContext, type Written } from '../core/operation.ts';
+import type { Reply } from '../core/reply.ts';
+import type { Projected, ViewData } from '../views/views.ts';
+
+/** How long `wait` waits where nobody says otherwise, and at most: the contract's numbers. */
+const WAIT_DEFAULT = '30s';
+const WAIT_MIN_MS = 1;
+const WAIT_MAX_MS = 300_000;
+
+/** Requests of one process that may wait at a time, and of one token: each holds a connection and looks at its job. */
+const WAITING = { all: 256, perHolder: 16 };
+const waiting = new Slots(WAITING);
+
+/** With the three labels of its own, a request stays well below what an event may have. */
+const METADATA_MAX = 32;
+const METADATA_KEY = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
+const STATUS_MAX = 100;
+
+const text = (max: number) => z.string().max(max, { error: `expected at most ${max} characters` });
+
+const metadataValue = z.union([text(EVENT_LIMITS.valueCharacters), z.number(), z.boolean()], {
+  error: `expected text of at most ${EVENT_LIMITS.valueCharacters} characters, a number, true or false`,
+});
+
+const request = writeOperation({
+  id: 'host.request',
+  summary: 'Ask for something as a host: an event that rules decide about',
+  effect: 'enqueue',
+  mayMakeNone: true,
+  scopes: ['host'],
+  // 200 where no job was made, or the one that was has ended.
+  http: { method: 'POST', path: '/hosts/self/requests', query: ['wait', 'timeout'], otherStatuses: [200] },
+  cli: { none: 'A host asks with its own token over HTTP; the command line acts as a person.' },
+  mcp: { none: 'A host asks with its own token over HTTP; an agent is no host.' },
+  input: z.strictObject({
+    request: text(EVENT_LIMITS.nameCharacters)
+      .regex(/^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u, {
+        error: 'expected a name without control characters and without blanks at its ends',
+      })
+      .describe('What is asked for: the name of the event'),
+    reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Why, for people'),
+    status: text(STATUS_MAX).optional().describe('firing, resolved, or a word of its own'),
+    metadata: z
+      .record(z.string(), metadataValue)
+      .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), {
+        error: 'expected names of 1 to 64 of A-Z a-z 0-9 _ . -',
+      })
+      .refine((metadata) => Object.keys(metadata).length <= METADATA_MAX, {
+        error: `expected at most ${METADATA_MAX} entries`,
+      })
+      .default({})
+      .describe('Labels of the event, each behind metadata.'),
+    wait: z.boolean({ error: 'expected true or false' }).default(false).describe('Answer when the job has ended'),
+    timeout: z.string().default(WAIT_DEFAULT).describe('How long to wait at most, up to 5m'),
+  }),
+  answers: ['host.request'],
+  failures: ['unavailable'],
+  audit: ({ request }, told) => {
+    const { event_id: target, outcome, job_id: job } = dataOf(told);
+    return { target, detail: { request: withoutCredentials(request), outcome, job } };
+  },
+  async prepare({ services, caller }, { request, reason, status, metadata }) {
+    const texts = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]));
+    const event = hostEvent(caller.name, { request, reason: reason || null, status: status || null, metadata: texts });
+    const sender = {
+      principal: caller.name,
+      owners: [caller.owner],
+      via: caller.via,
+      trigger: 'host',
+      depth: 0,
+    } as const;
+    const [considered] = await consider(services.reaction, [event], sender);
+    if (considered === undefined) throw new Error('an event was considered and did not come back');
+    return considered;
+  },
+  async run({ tx, services }, _input, considered) {
+    const { event, jobId, approvalId } = await settle(services.reaction, tx, considered);
+    return told({
+      event_id: event.id,
+      outcome: event.outcome,
+      reason: event.reason,
+      job_id: jobId,
+      approval_id: approvalId,
+    });
+  },
+  async around(context, { wait, timeout }, write) {
+    const waitMs = requireDuration('timeout', timeout, WAIT_MIN_MS, WAIT_MAX_MS);
+    const writeTried = (): Promise<Written> => retryOnRuleChange(context.services.reaction, write);
+    if (!wait) {
+      await writeTried();
+      return null;
+    }
+    // Before anything is written: a request that is turned away here has made nothing.
+    const release = place(context.caller);
+    try {
+      const first = await writeTried();
+      // Under the same key this owner may have asked another route for something: that is answered as it was.
+      if (first.kind !== 'host.request') return null;
+      return await ended(context, first.data as Projected<'host.request'>, waitMs);
+    } finally {
+      release();
+    }
+  },
+});
+
+function place({ id }: Caller): () => void {
+  const release = waiting.take(id);
+  if (release !== null) return release;
+  throw new Failure(
+    'unavailable',
+    `At most ${WAITING.all} requests may wait at a time, and ${WAITING.perHolder} of one token. Nothing was ` +
+      'asked for: retry, or ask without wait.',
+  );
+}
+
+/** The first answer with how the job ended; null where there is none to wait for. */
+async function ended(context: WaitContext, first: ViewData<'host.request'>, waitMs: number): Promise<Reply | null> {
+  const { store, services, clientWait } = context;
+  const { job_id: jobId } = first;
+  if (jobId === null) return null;
+  const until = deadline(services.clock, waitMs, clientWait.signal);
+  try {
+    const end = await awaitJob(store.db, services, jobId, until.signal);
+    if (end !== null)
+      return told({ ...first, job_state: end.state, ...(end.exitCode === null ? {} : { exit_code: end.exitCode }) });
+  } finally {
+    until.clear();
+  }
+  if (!clientWait.gone()) return told({ ...first, job_state: 'pending' });
+  await noteDisconnected(context, jobId);
+  return told({ ...first, job_state: 'disconnected' });
+}
+
+/** Nobody reads that answer: the ledger says what became of the wait. */
+function noteDisconnected({ store, caller }: WaitContext, jobId: string): Promise<void> {
+  const { name: principal, owner, via } = caller;
+  return store.write(async (tx) =>
+    tx.record({ principal, owner, via, operation: 'host.disconnected', target: jobId, detail: {} }),
+  );
+}
+
+/** 202 while a job of it is queued, waits for approval or runs. */
+function told(data: ViewData<'host.request'>): Reply {
+  const { job_id: jobId, job_state: state = 'pending' } = data;
+  const done = jobId === null || !(UNENDED as readonly string[]).includes(state);
+  return { shape: 'one', kind: 'host.request', data, ...(done ? { status: 200 } : {}) };
+}
+
+const UNENDED = ['pending', 'disconnected'] as const;
+
+function dataOf(reply: Reply): ViewData<'host.request'> {
+  if (reply.shape !== 'one') throw new Error('a host request answers one thing');
+  return reply.data as ViewData<'host.request'>;
+}
+
+export const HOST_REQUEST_OPERATIONS: readonly Operation[] = [request];

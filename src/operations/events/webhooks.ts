@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { WEBHOOK_SOURCES } from '../../domain/events/event.ts';
+import { Failure } from '../../domain/failure.ts';
+import { hookUrl } from '../../domain/approvals/link.ts';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { newSecret } from '../../domain/access/token.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { watchesOf } from '../../store/events/deadmen.ts';
+import type { WebhookRow } from '../../store/schema/schema.ts';
+import { setSigningSecret } from '../../store/events/webhook-signing.ts';
+import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../store/events/webhooks.ts';
+import * as field from '../core/fields.ts';
+import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.',
+};
+
+function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
+  return {
+    name: row.name,
+    source: row.source,
+    signed: row.signed === 1,
+    created_at: rfc3339(row.created_at),
+    last_heard_at: row.last_heard_at === null ? null : rfc3339(row.last_heard_at),
+  };
+}
+
+const list = readOperation({
+  id: 'webhook.list',
+  summary: 'List webhooks, and when each was last heard; without their URLs',
+  effect: 'read',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'webhook list', examples: ['svc webhook list'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['webhook.list'],
+  failures: [],
+  run: async ({ store }) => reply('webhook.list', (await listWebhooks(store.db)).map(webhookView)),
+});
+
+const add = writeOperation({
+  id: 'webhook.add',
+  summary: 'Make a URL that alerts are sent to, and show it this once',
+  effect: 'write',
+  shownOnce: true,
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'webhook add',
+    positionals: ['name'],
+    examples: ['svc webhook add alerts --source alertmanager', 'svc webhook add backups --source generic --signed'],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    source: z
+      .enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` })
+      .describe('Who sends to it: how its payloads are read'),
+    signed: z
+      .boolean()
+      .default(false)
+      .describe('Take signed messages only, and show the secret to sign them with, this once'),
+  }),
+  answers: ['webhook.created'],
+  failures: ['duplicate'],
+  audit: ({ name, source, signed }) => ({ target: name, detail: { source, signed } }),
+  prepare: async ({ services }, { signed }) => ({
+    ring: signed ? await services.keyring() : null,
+    origin: await services.linkOrigin(),
+  }),
+  async run({ tx }, { name, source, signed }, { ring, origin }) {
+    const token = newSecret();
+    await insertWebhook(tx, {
+      name,
+      source,
+      hash: webhookHash(token),
+      created_at: tx.now,
+      last_heard_at: null,
+      signed: signed ? 1 : 0,
+    });
+    const signingSecret = ring === null ? null : newSecret();
+    if (ring !== null && signingSecret !== null) await setSigningSecret(tx, ring, name, signingSecret);
+    return reply('webhook.created', {
+      name,
+      source,
+      signed,
+      url: hookUrl(origin, token),
+      signing_secret: signingSecret,
+    });
+  },
+});
+
+const remove = writeOperation({
+  id: 'webhook.remove',
+  summary: 'Close a webhook: its URL opens nothing from then on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'webhook remove', positionals: ['name'], examples: ['svc webhook remove alerts'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: ['webhook.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run({ tx }, { name }) {
+    const [watch] = await watchesOf(tx, name);
+    if (watch !== undefined)
+      throw new Failure(
+        'conflict',
+        `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`,
+      );
+    return reply('webhook.get', webhookView(await deleteWebhook(tx, name)));
+  },
+});
+
+export const WEBHOOK_OPERATIONS: readonly Operation[] = [list, add, remove];

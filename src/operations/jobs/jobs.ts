@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { isTerminal, JOB_STATES } from '../../domain/jobs/job.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { newId } from '../../lib/id.ts';
+import { rejectOfJob } from '../../store/approvals/approvals.ts';
+import { appendState } from '../../store/jobs/chunks.ts';
+import { cancelWaiting } from '../../store/jobs/claims.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import {
+  findRedrive,
+  getJob,
+  insertJob,
+  listJobs,
+  listRedrivable,
+  requestCancel,
+  type JobFilter,
+} from '../../store/jobs/jobs.ts';
+import { hasJobTag } from '../../store/jobs/order-tags.ts';
+import type { Db, JobRow } from '../../store/schema/schema.ts';
+import { findWorkspace } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
+import { jobDetail, jobView } from './job-view.ts';
+import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import { reply, replyPages, replyStream } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
+const PAGE = 500;
+
+const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
+
+const list = readOperation({
+  id: 'job.list',
+  summary: 'List jobs, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs' },
+  cli: { verb: 'job list', examples: ['svc job list', 'svc job list --state failed --limit 10'] },
+  mcp: { tool: 'job_list' },
+  input: z.strictObject({
+    state: z
+      .enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` })
+      .optional()
+      .describe('Only jobs in this state'),
+    runbook: z.string().max(1_000).optional().describe('Only jobs of exactly this runbook'),
+    concurrency_key: z.string().max(1_000).optional().describe('Only jobs of this concurrency key'),
+    limit: field.limit(50).describe('How many; 0 is all'),
+  }),
+  answers: ['job.list'],
+  failures: [],
+  async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
+    const filter = { state, runbook, concurrencyKey };
+    if (limit === 0 || limit > PAGE)
+      return replyPages('job.list', jobPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
+    return reply('job.list', (await listJobs(store.db, filter, limit)).map(jobView));
+  },
+});
+
+async function* jobPages(db: Db, filter: JobFilter, limit: number): AsyncGenerator<ViewItem<'job.list'>[]> {
+  let before: string | undefined;
+  for (let left = limit; left > 0; left -= PAGE) {
+    const size = Math.min(PAGE, left);
+    const rows = await listJobs(db, { ...filter, before }, size);
+    if (rows.length > 0) yield rows.map(jobView);
+    if (rows.length < size) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const get = readOperation({
+  id: 'job.get',
+  summary: 'Show one job',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}' },
+  cli: { verb: 'job get', positionals: ['id'], examples: ['svc job get job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { tool: 'job_get' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.get'],
+  failures: ['not_found'],
+  async run({ store, services }, { id }) {
+    return reply('job.get', jobDetail(await getJob(store.db, id), services.clock.now()));
+  },
+});
+
+const events = readOperation({
+  id: 'job.events',
+  summary: `Show the events of a job, at most ${EVENTS_MAX} at a time`,
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/events' },
+  cli: {
+    verb: 'job events',
+    positionals: ['id'],
+    examples: ['svc job events job_01m7yd4zyke00anp2z332d2j5p --since 40'],
+  },
+  mcp: { tool: 'job_events' },
+  input: z.strictObject({ id: field.id('job'), since: since.describe('Only events after this sequence number') }),
+  answers: ['job.events'],
+  failures: ['not_found'],
+  async run({ store }, { id, since }) {
+    return replyPages('job.events', readPages(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+  },
+});
+
+const tail = readOperation({
+  id: 'job.tail',
+  summary: 'Follow the events of a job until it ends',
+  effect: 'stream',
+  scopes: READERS,
+  http: { method: 'GET', path: '/jobs/{id}/stream' },
+  cli: { verb: 'job tail', positionals: ['id'], examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
+  input: z.strictObject({ id: field.id('job'), since: since.describe('Begin after this sequence number') }),
+  answers: [],
+  failures: ['not_found', 'streams_over_cap'],
+  async run({ store, services }, { id, since }) {
+    await getJob(store.db, id);
+    return replyStream((signal) => followJob(store.db, services, id, since, signal));
+  },
+});
+
+const cancel = writeOperation({
+  id: 'job.cancel',
+  summary: 'Cancel a job that has not ended',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/jobs/{id}/cancel' },
+  cli: { verb: 'job cancel', positionals: ['id'], examples: ['svc job cancel job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'An agent that could end the jobs of others needs a person in between.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async run(context, { id }) {
+    const { tx, services } = context;
+    // Each further look means that somebody moved the job since the last one, such as a daemon that claimed it.
+    while (!(await cancelAsItIs(context, await getJob(tx.db, id))));
+    tx.afterCommit(() => services.wake());
+    return reply('job.get', jobDetail(await getJob(tx.db, id), tx.now));
+  },
+});
+
+/** False when the job is not in the state of `job` any more. Throws conflict for one that has ended. */
+async function cancelAsItIs({ tx, services, caller }: WriteContext, job: JobRow): Promise<boolean> {
+  if (isTerminal(job.state)) throw new Failure('conflict', `Job ${job.id} is ${job.state} already.`);
+  if (job.state === 'running') return job.cancel_requested_at !== null || requestCancel(tx, job.id);
+  if (job.state === 'awaiting_approval') {
+    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each
+    // other.
+    await rejectOfJob(tx, job.id, { by: caller.name, via: caller.via, reason: 'the job was cancelled' });
+  }
+  if (!(await cancelWaiting(tx, job.id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) return false;
+  await appendState(tx, job.id, 'cancelled', null);
+  tx.afterCommit(() => services.announceJob(job.id));
+  return true;
+}
+
+const redrive = writeOperation({
+  id: 'job.redrive',
+  summary: 'Queue interrupted or cancelled jobs again, each as a new job, once',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { none: 'Running something again is decided by a person on the machine.' },
+  cli: { verb: 'job redrive', examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'] },
+  mcp: { none: 'Running something again is decided by a person on the machine.' },
+  input: z.strictObject({
+    state: z
+      .array(z.enum(['interrupted', 'cancelled'], { error: 'expected interrupted or cancelled' }))
+      .default(['interrupted'])
+      .describe('Which jobs; may be given twice'),
+    dry_run: z.boolean().default(false).describe('Show what would be queued and queue nothing'),
+  }),
+  answers: ['job.redrive'],
+  failures: [],
+  audit: ({ state, dry_run }, told) => ({
+    target: null,
+    detail: { state, dry_run, jobs: told.shape === 'one' && Array.isArray(told.data) ? told.data.length : 0 },
+  }),
+  async run({ tx, caller, services }, { state, dry_run: dryRun }) {
+    // Two redrives at a time would queue the same jobs, and the second one fail on it.
+    await tx.dialect.lockKey(tx.db, 'redrive');
+    const pairs: ViewItem<'job.redrive'>[] = [];
+    for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
+      // A privileged order that somebody wrote into the database is not made into one of this service.
+      if ((await isProtected(tx.db, old)) || !hasJobTag(tx.ring, old)) continue;
+      const made = await findRedrive(tx.db, old.id);
+      pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
+    }
+    tx.afterCommit(() => services.wake());
+    return reply('job.redrive', pairs);
+  },
+});
+
+/** A workspace that refuses such a run when it is asked for refuses it again (T29), and one that is gone has none. */
+async function isProtected(db: Db, { kind, workspace: name, created_at: askedAt }: JobRow): Promise<boolean> {
+  if (name === null) return false;
+  const workspace = await findWorkspace(db, name);
+  // Another one of that name is not what was asked about.
+  if (workspace === undefined || workspace.created_at > askedAt) return true;
+  return (
+    (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1)
+  );
+}
+
+async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
+  const id = newId('job', tx.now);
+  // The chain of those who asked stays with the job: a redrive is no way around a second person's decision.
+  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
+  await insertJob(tx, {
+    id,
+    kind: old.kind,
+    state: 'queued',
+    runbook: old.runbook,
+    source: old.source,
+    trigger: 'redrive',
+    workspace: old.workspace,
+    concurrencyKey: old.concurrency_key,
+    privileged: old.privileged === 1,
+    createdAt: tx.now,
+    requestedBy: caller.name,
+    owners,
+    redriveOf: old.id,
+    spec: old.spec,
+    timeoutMs: old.timeout_ms,
+  });
+  return id;
+}
+
+const interrupted = readOperation({
+  id: 'maintenance.interrupted',
+  summary: 'List the jobs that a reboot left interrupted, newest first',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/maintenance/interrupted' },
+  cli: { verb: 'maintenance interrupted', examples: ['svc maintenance interrupted'] },
+  mcp: { none: 'job_list with the state interrupted answers the same.' },
+  input: field.NO_INPUT,
+  answers: ['job.list'],
+  failures: [],
+  run: async ({ store }) =>
+    replyPages('job.list', jobPages(store.db, { state: 'interrupted' }, Number.POSITIVE_INFINITY)),
+});
+
+export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];

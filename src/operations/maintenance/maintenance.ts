@@ -1,0 +1,74 @@
+import { Failure } from '../../domain/failure.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { isCordoned, setCordon } from '../../store/maintenance/cordon.ts';
+import { countRunning } from '../../store/jobs/jobs.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import { NO_INPUT } from '../core/fields.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import type { Services } from '../core/services.ts';
+
+const base = { input: NO_INPUT, answers: ['maintenance.readiness'], failures: ['unavailable'] } as const;
+
+async function readiness(db: Db): Promise<Reply> {
+  const cordoned = await isCordoned(db);
+  const inFlight = await countRunning(db);
+  return reply('maintenance.readiness', { cordoned, in_flight: inFlight, safe_to_reboot: cordoned && inFlight === 0 });
+}
+
+function requireQueue(services: Services): void {
+  if (!services.hasQueue) throw new Failure('unavailable', 'This surface runs no job queue: ask the daemon.');
+}
+
+const show = readOperation({
+  ...base,
+  id: 'maintenance.readiness',
+  summary: 'Tell whether a reboot would interrupt anything',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/maintenance/readiness' },
+  cli: { verb: 'maintenance readiness', examples: ['svc maintenance readiness'] },
+  mcp: { none: 'A reboot is planned by a person.' },
+  async run({ store, services }) {
+    requireQueue(services);
+    return readiness(store.db);
+  },
+});
+
+const cordon = writeOperation({
+  ...base,
+  id: 'maintenance.cordon',
+  summary: 'Stop new fires and claims; what runs goes on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/maintenance/cordon' },
+  cli: { verb: 'maintenance cordon', examples: ['svc maintenance cordon'] },
+  mcp: { none: 'A reboot is planned by a person.' },
+  audit: () => ({ target: null, detail: {} }),
+  async run({ tx, caller, services }) {
+    requireQueue(services);
+    await setCordon(tx, caller.name);
+    tx.afterCommit(() => services.wake());
+    return readiness(tx.db);
+  },
+});
+
+const uncordon = writeOperation({
+  ...base,
+  id: 'maintenance.uncordon',
+  summary: 'Let jobs be claimed again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/maintenance/uncordon' },
+  cli: { verb: 'maintenance uncordon', examples: ['svc maintenance uncordon'] },
+  mcp: { none: 'A reboot is planned by a person.' },
+  audit: () => ({ target: null, detail: {} }),
+  async run({ tx, services }) {
+    requireQueue(services);
+    await setCordon(tx, null);
+    tx.afterCommit(() => services.wake());
+    return readiness(tx.db);
+  },
+});
+
+export const MAINTENANCE_OPERATIONS = [show, cordon, uncordon];

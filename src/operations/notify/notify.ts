@@ -1,0 +1,193 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { isTerminal } from '../../domain/jobs/job.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { publicAddresses, resolvePublic, DialFailed } from '../../dial/guard.ts';
+import { readPushKeys } from '../../push/encrypt.ts';
+import { ENDPOINT_CHARS_MAX, readEndpointUrl } from '../../push/endpoint-url.ts';
+import { hostOf } from '../../dial/guard.ts';
+import { CONNECT_MS, Limit } from '../../dial/limits.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import { armJob, deleteEndpoint, findArmed, insertEndpoint, listEndpoints } from '../../store/notify/endpoints.ts';
+import { requestPage } from '../../store/notify/notifications.ts';
+import type { EndpointRow } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { reply, replyNone } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const OWN_DEVICE = { none: 'An endpoint is the device of a person, who registers it.' };
+
+function endpointView(row: EndpointRow): ViewItem<'notify.endpoint.list'> {
+  return {
+    id: row.id,
+    endpoint: row.endpoint,
+    ...(row.label === null ? {} : { label: row.label }),
+    created_at: rfc3339(row.created_at),
+  };
+}
+
+const list = readOperation({
+  id: 'notify.endpoint.list',
+  summary: 'List the push endpoints that this token registered',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/notify/endpoints' },
+  cli: { verb: 'notify endpoint list', examples: ['svc notify endpoint list'] },
+  mcp: OWN_DEVICE,
+  input: field.NO_INPUT,
+  answers: ['notify.endpoint.list'],
+  failures: [],
+  run: async ({ store, caller }) =>
+    reply('notify.endpoint.list', (await listEndpoints(store.db, caller.id)).map(endpointView)),
+});
+
+const keyText = z.string().max(200, { error: 'expected base64url' });
+
+const add = writeOperation({
+  id: 'notify.endpoint.add',
+  summary: 'Register a push endpoint: an https URL on a public host',
+  effect: 'write',
+  bearerOnly: true,
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/notify/endpoints' },
+  cli: {
+    verb: 'notify endpoint add',
+    positionals: ['endpoint'],
+    // They come from a browser or a phone, and nobody types them.
+    omit: ['keys'],
+    examples: ['svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone'],
+  },
+  mcp: OWN_DEVICE,
+  input: z.strictObject({
+    endpoint: z
+      .string()
+      .max(ENDPOINT_CHARS_MAX, { error: `expected at most ${ENDPOINT_CHARS_MAX} characters` })
+      .describe('The URL that pages are posted to'),
+    label: z
+      .string()
+      .min(1, { error: 'expected text' })
+      .max(100, { error: 'expected at most 100 characters' })
+      .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' })
+      .optional()
+      .describe('What you call the device'),
+    keys: z
+      .strictObject({ p256dh: keyText, auth: keyText })
+      .optional()
+      .describe('The keys of a Web Push subscription: pages are then encrypted'),
+  }),
+  answers: ['notify.endpoint'],
+  failures: ['conflict', 'invalid_argument'],
+  // The URL is a capability and stays out of the ledger.
+  audit: (_input, told) => ({ target: told.shape === 'one' ? (told.data as { id: string }).id : null, detail: {} }),
+  async prepare({ services }, { endpoint, keys }): Promise<URL> {
+    const url = readEndpointUrl(endpoint);
+    if (keys !== undefined) readPushKeys(keys);
+    if (isIP(hostOf(url)) === 0) await requirePublicHost(url, services.clock);
+    return url;
+  },
+  async run({ tx, caller, services }, { label, keys }, url) {
+    const row = await insertEndpoint(tx, {
+      id: newId('ep', tx.now),
+      token_id: caller.id,
+      owner: caller.owner,
+      endpoint: url.href,
+      label: label ?? null,
+      p256dh: keys?.p256dh ?? null,
+      auth: keys?.auth ?? null,
+    });
+    // Requests for approval that nobody could be told of wait for it.
+    tx.afterCommit(() => services.wake());
+    return reply('notify.endpoint', endpointView(row));
+  },
+});
+
+/** Asks for the addresses of a name, for no longer than a send would wait. */
+async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
+  const limit = new Limit(clock);
+  limit.set(CONNECT_MS, 'the host can not be resolved');
+  try {
+    await limit.during(publicAddresses(url, resolvePublic, limit.signal));
+  } catch (error) {
+    if (error instanceof DialFailed) throw new Failure('invalid_argument', `endpoint: ${error.message}.`);
+    throw error;
+  } finally {
+    limit.close();
+  }
+}
+
+const remove = writeOperation({
+  id: 'notify.endpoint.remove',
+  summary: 'Drop a push endpoint of this token',
+  effect: 'write',
+  bearerOnly: true,
+  scopes: OPERATORS,
+  http: { method: 'DELETE', path: '/notify/endpoints/{id}' },
+  cli: {
+    verb: 'notify endpoint remove',
+    positionals: ['id'],
+    examples: ['svc notify endpoint remove ep_01m7yd4zyke00anp2z332d2j5p'],
+  },
+  mcp: OWN_DEVICE,
+  input: z.strictObject({ id: field.id('ep') }),
+  answers: [],
+  failures: ['not_found'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async run({ tx, caller }, { id }) {
+    await deleteEndpoint(tx, id, caller.id);
+    return replyNone;
+  },
+});
+
+const test = writeOperation({
+  id: 'notify.test',
+  summary: 'Send a page that says nothing but that pages arrive',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { none: 'It tells everybody: it is asked for at the machine.' },
+  cli: { verb: 'notify test', examples: ['svc notify test'] },
+  mcp: OWN_DEVICE,
+  input: field.NO_INPUT,
+  answers: ['notify.test'],
+  failures: [],
+  audit: (_input, told) => ({
+    target: told.shape === 'one' ? (told.data as { page_id: string }).page_id : null,
+    detail: {},
+  }),
+  async run({ tx, caller, services }) {
+    const page = newId('page', tx.now);
+    await requestPage(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
+    const { length } = await listEndpoints(tx.db, caller.id);
+    tx.afterCommit(() => services.wake());
+    return reply('notify.test', { page_id: page, endpoints: length });
+  },
+});
+
+const arm = writeOperation({
+  id: 'job.notify',
+  summary: 'Page once when the job has ended, however it ends',
+  effect: 'write',
+  bearerOnly: true,
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/jobs/{id}/notify' },
+  cli: { verb: 'job notify', positionals: ['id'], examples: ['svc job notify job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'Who is told is for people to say.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.notify'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async run({ tx, caller, services }, { id }) {
+    const job = await getJob(tx.db, id);
+    if (isTerminal(job.state))
+      throw new Failure('conflict', `Job ${id} is ${job.state} already: there is nothing more to tell.`);
+    await armJob(tx, { job_id: id, armed_by: caller.name, owner: caller.owner });
+    const armed = await findArmed(tx.db, id);
+    tx.afterCommit(() => services.wake());
+    return reply('job.notify', { job_id: id, state: job.state, armed_at: rfc3339(armed?.armed_at ?? tx.now) });
+  },
+});
+
+export const NOTIFY_OPERATIONS: readonly Operation[] = [list, add, remove, test, arm];

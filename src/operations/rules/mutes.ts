@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { parseDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { MUTE_SCOPES } from '../../domain/rules/rule.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { considerEnding } from '../../reaction/mute-endings.ts';
+import { settle } from '../../reaction/receive.ts';
+import { deleteMute, findMute, insertMute, listMutes, type MuteFilter } from '../../store/rules/mutes.ts';
+import type { Db, MuteRow } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { reply, replyNone, replyPages, type Reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
+const PAGE = 500;
+/** As long as the name of an event may be. */
+const SCOPE_VALUE_MAX = 200;
+/** As long as the reason of a decision. */
+const REASON_MAX = 1_000;
+/** The last millisecond whose RFC 3339 form has a year of four digits. */
+const LATEST_MS = Date.UTC(10_000, 0, 1) - 1;
+
+const NO_AGENT = { none: 'What people are told of is for people to decide.' };
+
+function muteView(row: MuteRow): ViewItem<'mute.list'> {
+  return {
+    id: row.id,
+    scope_kind: row.scope_kind,
+    scope_value: row.scope_value,
+    reason: row.reason,
+    created_via: row.created_via,
+    expires_at: rfc3339(row.expires_at),
+  };
+}
+
+const list = readOperation({
+  id: 'mute.list',
+  summary: 'List what holds announcements, newest first',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/mutes' },
+  cli: { verb: 'mute list', examples: ['svc mute list', 'svc mute list --all'] },
+  mcp: NO_AGENT,
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+  }),
+  answers: ['mute.list'],
+  failures: [],
+  async run({ store, services }, { all }) {
+    const activeAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
+    const first = await listMutes(store.db, { activeAt }, PAGE);
+    if (first.length < PAGE) return reply('mute.list', first.map(muteView));
+    return replyPages('mute.list', mutePages(store.db, activeAt));
+  },
+});
+
+async function* mutePages(db: Db, activeAt: MuteFilter['activeAt']): AsyncGenerator<ViewItem<'mute.list'>[]> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await listMutes(db, { activeAt, before }, PAGE);
+    if (rows.length > 0) yield rows.map(muteView);
+    if (rows.length < PAGE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const add = writeOperation({
+  id: 'mute.add',
+  summary: 'Hold the announcements of an alert, of a host, or all of them for a while; jobs go on',
+  effect: 'write',
+  scopes: OPERATORS,
+  bearerOnly: true,
+  http: { method: 'POST', path: '/mutes' },
+  cli: {
+    verb: 'mute add',
+    positionals: ['scope_kind', 'scope_value'],
+    examples: [
+      'svc mute add alert DiskFull --for 2h --reason "new disks on Monday"',
+      'svc mute add host db1.example.org --for 30m',
+    ],
+  },
+  mcp: NO_AGENT,
+  input: z.strictObject({
+    scope_kind: z.enum(MUTE_SCOPES, { error: `expected one of ${MUTE_SCOPES.join(', ')}` }).describe('What is held'),
+    scope_value: z
+      .string()
+      .max(SCOPE_VALUE_MAX, { error: `expected at most ${SCOPE_VALUE_MAX} characters` })
+      .optional()
+      .describe('The name of the alert, or the host'),
+    reason: z
+      .string()
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .optional()
+      .describe('Why; shown with the mute'),
+    for: z.string().optional().describe('For how long, such as 2h; give exactly one: this, or the time of its end'),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
+      .optional()
+      .describe('Until when, in RFC 3339: 2026-11-21T12:00:00Z; give exactly one: this, or for how long'),
+  }),
+  answers: ['mute.get'],
+  failures: [],
+  audit: ({ scope_kind: kind, scope_value: value }, told) => ({
+    target: toldId(told),
+    detail: { scope_kind: kind, scope_value: value ?? null },
+  }),
+  async run({ tx, caller }, input) {
+    const now = await tx.dialect.clock(tx.db, tx.now);
+    const row: MuteRow = {
+      id: newId('mute', tx.now),
+      scope_kind: input.scope_kind,
+      scope_value: valueOf(input),
+      reason: input.reason === undefined || input.reason === '' ? null : input.reason,
+      created_via: caller.via,
+      created_by: caller.owner,
+      created_at: now,
+      expires_at: expiryOf(input, now),
+      ended_at: null,
+    };
+    await insertMute(tx, row);
+    return reply('mute.get', muteView(row));
+  },
+});
+
+interface MuteInput {
+  readonly scope_kind: MuteRow['scope_kind'];
+  readonly scope_value?: string | undefined;
+  readonly for?: string | undefined;
+  readonly expires_at?: string | undefined;
+}
+
+/** Throws invalid_argument. A global mute with a value is refused: who gave it one did not mean to hold everything. */
+function valueOf({ scope_kind: kind, scope_value: value = '' }: MuteInput): string | null {
+  if (kind !== 'global') {
+    if (value.trim() === '') throw new Failure('invalid_argument', `scope_value: a mute of scope ${kind} needs one.`);
+    return value;
+  }
+  if (value !== '') throw new Failure('invalid_argument', 'scope_value: a global mute has none.');
+  return null;
+}
+
+/** When the mute ends, in milliseconds. Throws invalid_argument where that is not one time that is still to come. */
+function expiryOf({ for: span, expires_at: at }: MuteInput, now: number): number {
+  if ((span === undefined) === (at === undefined))
+    throw new Failure('invalid_argument', 'for, expires_at: expected exactly one of them.');
+  if (span !== undefined) {
+    const ms = parseDuration(span);
+    if (ms === null || ms <= 0)
+      throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d.');
+    return upTo('for', now + ms);
+  }
+  const ms = Date.parse(at ?? '');
+  if (!(ms > now))
+    throw new Failure('invalid_argument', `expires_at: expected a time in the future; it is ${rfc3339(now)} now.`);
+  return upTo('expires_at', ms);
+}
+
+function upTo(name: string, ms: number): number {
+  if (ms > LATEST_MS) throw new Failure('invalid_argument', `${name}: expected a time before the year 10000.`);
+  return ms;
+}
+
+/** What is told of the mute that was made. */
+function toldId(told: Reply): string | null {
+  return told.shape === 'one' ? (told.data as { id: string }).id : null;
+}
+
+const remove = writeOperation({
+  id: 'mute.remove',
+  summary: 'End a mute before its time',
+  effect: 'write',
+  scopes: OPERATORS,
+  bearerOnly: true,
+  http: { method: 'DELETE', path: '/mutes/{id}' },
+  cli: { verb: 'mute remove', positionals: ['id'], examples: ['svc mute remove mute_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: NO_AGENT,
+  input: z.strictObject({ id: field.id('mute') }),
+  answers: [],
+  failures: ['not_found'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async prepare({ store, services }, { id }) {
+    const mute = await findMute(store.db, id);
+    return mute?.ended_at === null ? considerEnding(services.reaction, mute) : null;
+  },
+  async run({ tx, services }, { id }, ending) {
+    // Ended in this moment by the pass that looks for it: then that made the event.
+    const { ended_at: endedAt } = await deleteMute(tx, id);
+    if (ending !== null && endedAt === null) await settle(services.reaction, tx, ending);
+    return replyNone;
+  },
+});
+
+export const MUTE_OPERATIONS: readonly Operation[] = [list, add, remove];

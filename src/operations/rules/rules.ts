@@ -1,0 +1,280 @@
+import { z } from 'zod';
+import { formatDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';
+import { ruleFault } from '../../domain/rules/fault.ts';
+import type { Action } from '../../domain/rules/rule.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { dryRun } from '../../reaction/dry-run.ts';
+import { explainTrial } from '../../reaction/explain.ts';
+import { getEvent } from '../../store/events/events.ts';
+import {
+  deleteRule,
+  getRule,
+  holdRule,
+  insertRule,
+  listRules,
+  type NewRule,
+  replaceRule,
+  ruleOf,
+  switchRule,
+} from '../../store/rules/rules.ts';
+import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
+import { cutSilencesOf, silencedRules } from '../../store/rules/silences.ts';
+import { isWrittenOut, requireTargets } from './action-targets.ts';
+import * as field from '../core/fields.ts';
+import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+};
+
+function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule.list'> {
+  return {
+    name: row.name,
+    enabled: row.enabled === 1,
+    when: row.when_text,
+    cooldown: row.cooldown_ms === null ? null : formatDuration(row.cooldown_ms),
+    approval: row.approval,
+    // The view has no place for the words of a command.
+    action: JSON.parse(row.action) as ViewItem<'rule.list'>['action'],
+    last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
+    ...(silence === undefined ? {} : { silenced_until: rfc3339(silence.expires_at), silence_id: silence.id }),
+  };
+}
+
+function getView(row: RuleRow, silence: SilenceRow | undefined) {
+  return {
+    ...ruleView(row, silence),
+    approval_ttl: row.approval_ttl_ms === null ? null : formatDuration(row.approval_ttl_ms),
+    added_by: row.added_by,
+    created_at: rfc3339(row.created_at),
+    updated_at: rfc3339(row.updated_at),
+  };
+}
+
+/** A rule after a write, with the silence that stops it: who adds or enables it is told that it does not act yet. */
+async function replyWritten({ tx }: WriteContext, row: RuleRow): Promise<Reply> {
+  const silenced = await silencedRules(tx.db, await tx.dialect.clock(tx.db, tx.now), row.name);
+  return reply('rule.get', getView(row, silenced.get(row.name)));
+}
+
+/** The rules that a silence stops now. */
+async function silencedNow({ store, services }: Context, rule?: string): Promise<ReadonlyMap<string, SilenceRow>> {
+  return silencedRules(store.db, await store.dialect.clock(store.db, services.clock.now()), rule);
+}
+
+const list = readOperation({
+  id: 'rule.list',
+  summary: 'List rules, in the order in which they are tried',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/rules' },
+  cli: { verb: 'rule list', examples: ['svc rule list'] },
+  mcp: { tool: 'rule_list' },
+  input: field.NO_INPUT,
+  answers: ['rule.list'],
+  failures: [],
+  async run(context) {
+    const silenced = await silencedNow(context);
+    return reply(
+      'rule.list',
+      (await listRules(context.store.db)).map((row) => ruleView(row, silenced.get(row.name))),
+    );
+  },
+});
+
+const byName = z.strictObject({ name: field.name });
+
+const get = readOperation({
+  id: 'rule.get',
+  summary: 'Show one rule',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'The list has every rule.' },
+  cli: { verb: 'rule get', positionals: ['name'], examples: ['svc rule get disk-full'] },
+  mcp: { none: 'rule_list shows every rule.' },
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  async run(context, { name }) {
+    const row = await getRule(context.store.db, name);
+    return reply('rule.get', getView(row, (await silencedNow(context, name)).get(name)));
+  },
+});
+
+const add = writeOperation({
+  id: 'rule.add',
+  summary: 'Add a rule from a file; it is tried on events from then on, or once it is enabled',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'rule add',
+    positionals: ['name'],
+    // The command line reads the file and sends its text.
+    omit: ['text'],
+    examples: [
+      'svc rule add disk-full --file disk-full.yaml --disabled',
+      'svc rule add disk-full --file disk-full.yaml --replace',
+    ],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name.optional(),
+    text: z
+      .string({ error: 'expected the text of a rule file' })
+      .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, {
+        error: `expected at most ${YAML_BYTES_MAX} bytes`,
+      }),
+    replace: z
+      .boolean()
+      .default(false)
+      .describe('Put it in the place of a rule of this name, which stays enabled or disabled; a new one is added'),
+    disabled: z.boolean().default(false).describe('Disabled, until svc rule enable: svc rule test can try it first'),
+  }),
+  answers: ['rule.get'],
+  failures: ['duplicate', 'not_found', 'not_implemented'],
+  audit: ({ replace }, told) => {
+    const {
+      name = null,
+      action = null,
+      enabled = null,
+    } = told.shape === 'one' ? (told.data as { name?: string; action?: Action; enabled?: boolean }) : {};
+    return { target: name, detail: { action: action?.kind ?? null, replace, enabled } };
+  },
+  async prepare(_context, { name, text }) {
+    const file = await readRuleFile(text);
+    return { file, name: nameOf(name, file) };
+  },
+  async run(context, { replace, disabled }, { file, name }) {
+    const { tx, caller } = context;
+    await requireTargets(tx, file.action, isWrittenOut);
+    const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name, disabled };
+    forgetAfter(context);
+    return replyWritten(context, (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule)));
+  },
+});
+
+/** The file names the rule, or the caller does; both are the same then. */
+function nameOf(given: string | undefined, file: RuleFile): string {
+  if (given !== undefined && file.name !== null && given !== file.name) {
+    throw new Failure('invalid_argument', `name: the rule is called ${given} here and ${file.name} in the file.`);
+  }
+  const name = given ?? file.name;
+  if (name === null) throw new Failure('invalid_argument', 'name: this field is required, here or in the file.');
+  return name;
+}
+
+/** Events that come in from now on meet the rules as they are then. */
+function forgetAfter({ tx, services }: WriteContext): void {
+  tx.afterCommit(() => services.reaction.rules.forget());
+}
+
+const remove = writeOperation({
+  id: 'rule.remove',
+  summary: 'Forget a rule and what it fired, and end the silences for it; jobs that it made stay',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule remove', positionals: ['name'], examples: ['svc rule remove disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }, told) => {
+    const { ended_silences: ended = [] } =
+      told.shape === 'one' ? (told.data as { ended_silences?: readonly string[] }) : {};
+    return { target: name, detail: ended.length === 0 ? {} : { ended_silences: ended } };
+  },
+  async run(context, { name }) {
+    const { tx } = context;
+    await holdRule(tx, name);
+    // What was meant for this rule would hold another one that is given its name.
+    const ended = await cutSilencesOf(tx, name, await tx.dialect.clock(tx.db, tx.now));
+    forgetAfter(context);
+    return reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ended_silences: ended });
+  },
+});
+
+const enable = writeOperation({
+  id: 'rule.enable',
+  summary: 'Let a rule be tried on events again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule enable', positionals: ['name'], examples: ['svc rule enable disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async prepare({ store }, { name }) {
+    const fault = await ruleFault(ruleOf(await getRule(store.db, name)));
+    if (fault !== null)
+      throw new Failure(
+        'invalid_argument',
+        `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} ` +
+          '--replace --file FILE',
+      );
+  },
+  async run(context, { name }) {
+    forgetAfter(context);
+    // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).
+    return replyWritten(context, await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner }));
+  },
+});
+
+const disable = writeOperation({
+  id: 'rule.disable',
+  summary: 'Keep a rule from being tried; a job that it made goes on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'rule disable', positionals: ['name'], examples: ['svc rule disable disk-full'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['rule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run(context, { name }) {
+    forgetAfter(context);
+    return replyWritten(context, await switchRule(context.tx, name, { enabled: false }));
+  },
+});
+
+const test = readOperation({
+  id: 'rule.test',
+  summary: 'Say what a rule would do if a past event came in now; nothing is written',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
+  cli: {
+    verb: 'rule test',
+    positionals: ['name'],
+    examples: ['svc rule test disk-full --event evt_01m7yd4zyke00anp2z332d2j5p'],
+  },
+  mcp: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
+  input: z.strictObject({
+    name: field.name,
+    event: field.id('evt').describe('The event to try it on; svc event list shows them'),
+  }),
+  answers: ['rule.test'],
+  failures: ['not_found'],
+  async run({ store, services }, { name, event }) {
+    await getRule(store.db, name);
+    const row = await getEvent(store.db, event);
+    services.reaction.rules.forget();
+    const rule = await services.reaction.rules.rule(name);
+    if (rule === undefined) throw field.notFound(`rule ${name}`);
+    const { fires, outcome, reason, trace } = await dryRun(services.reaction, rule, row);
+    const steps = await explainTrial(trace, rule, row, services.clock.now());
+    return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...steps] });
+  },
+});
+
+export const RULE_OPERATIONS: readonly Operation[] = [list, get, add, remove, enable, disable, test];

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { CelRefused } from '../../domain/cel/refused.ts';
+import { parseDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { lintCondition } from '../../domain/conditions/condition.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { holdRule } from '../../store/rules/rules.ts';
+import type { Db, SilenceRow } from '../../store/schema/schema.ts';
+import { cutSilence, insertSilence, listSilences, type SilenceFilter } from '../../store/rules/silences.ts';
+import * as field from '../core/fields.ts';
+import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { reply, replyPages } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
+const PAGE = 500;
+/** As long as the reason of a decision. */
+const REASON_MAX = 1_000;
+/** What is silent for longer is better disabled. */
+const FOR_MAX_MS = 366 * 86_400_000;
+
+const LOCAL_ONLY = { none: 'What keeps a rule from acting is set on the machine itself, as the rule is.' };
+
+function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
+  return {
+    id: row.id,
+    rule: row.rule,
+    when: row.when_text,
+    reason: row.reason,
+    created_at: rfc3339(row.created_at),
+    expires_at: rfc3339(row.expires_at),
+  };
+}
+
+const list = readOperation({
+  id: 'silence.list',
+  summary: 'List what stops rules, newest first',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/silences' },
+  cli: { verb: 'silence list', examples: ['svc silence list', 'svc silence list --all'] },
+  mcp: { none: 'event_list and rule_list show what rules do, and what was suppressed.' },
+  input: z.strictObject({
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+  }),
+  answers: ['silence.list'],
+  failures: [],
+  async run({ store, services }, { all }) {
+    const openAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
+    const first = await listSilences(store.db, { openAt }, PAGE);
+    if (first.length < PAGE) return reply('silence.list', first.map(silenceView));
+    return replyPages('silence.list', silencePages(store.db, openAt));
+  },
+});
+
+async function* silencePages(db: Db, openAt: SilenceFilter['openAt']): AsyncGenerator<ViewItem<'silence.list'>[]> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await listSilences(db, { openAt, before }, PAGE);
+    if (rows.length > 0) yield rows.map(silenceView);
+    if (rows.length < PAGE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const add = writeOperation({
+  id: 'silence.add',
+  summary: 'Stop a rule, or all rules for certain events, for a while',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'silence add',
+    examples: [
+      'svc silence add --rule disk-full --for 2h --reason "new disks on Monday"',
+      `svc silence add --when 'event.labels.instance == "db1"' --for 30m --reason "db1 is moved"`,
+    ],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    rule: field.name.optional().describe('The rule to stop; without it, all of them'),
+    when: z
+      .string()
+      .min(1, { error: 'expected an expression' })
+      .optional()
+      .describe('CEL; only for events for which it is true'),
+    for: z.string().describe('For how long, such as 2h'),
+    reason: z
+      .string()
+      .trim()
+      .min(1, { error: 'expected a reason' })
+      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
+      .describe('Why; shown with each event that it stops'),
+  }),
+  answers: ['silence.get'],
+  failures: ['not_found'],
+  audit: ({ rule }, told) => ({
+    target: told.shape === 'one' ? (told.data as { id: string }).id : null,
+    detail: { rule: rule ?? null },
+  }),
+  async prepare(_context, { rule, when, for: span }) {
+    if (rule === undefined && when === undefined)
+      throw new Failure('invalid_argument', 'rule, when: expected one of them, or both.');
+    if (when !== undefined) await lint(when);
+    return spanOf(span);
+  },
+  async run({ tx, caller, services }, { rule, when, reason }, spanMs) {
+    if (rule !== undefined) await holdRule(tx, rule);
+    const now = await tx.dialect.clock(tx.db, tx.now);
+    const row = await insertSilence(tx, {
+      rule: rule ?? null,
+      when_text: when ?? null,
+      reason,
+      created_by: caller.owner,
+      created_at: now,
+      expires_at: now + spanMs,
+    });
+    tx.afterCommit(() => services.reaction.rules.forget());
+    return reply('silence.get', silenceView(row));
+  },
+});
+
+async function lint(when: string): Promise<void> {
+  try {
+    await lintCondition(when);
+  } catch (thrown) {
+    if (thrown instanceof CelRefused) throw new Failure('invalid_argument', `when: ${thrown.message}.`);
+    throw thrown;
+  }
+}
+
+function spanOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null || ms <= 0 || ms > FOR_MAX_MS)
+    throw new Failure('invalid_argument', 'for: expected a positive duration such as 30m, 2h or 7d, of at most 366d.');
+  return ms;
+}
+
+const remove = writeOperation({
+  id: 'silence.remove',
+  summary: 'End a silence before its time',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'silence remove', positionals: ['id'], examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ id: field.id('sil') }),
+  answers: ['silence.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ id }) => ({ target: id, detail: {} }),
+  async run({ tx, services }, { id }) {
+    const row = await cutSilence(tx, id, await tx.dialect.clock(tx.db, tx.now));
+    tx.afterCommit(() => services.reaction.rules.forget());
+    return reply('silence.get', silenceView(row));
+  },
+});
+
+export const SILENCE_OPERATIONS: readonly Operation[] = [list, add, remove];

@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import { APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
+import { formatDuration, requireDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
+import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
+import {
+  countsFrom,
+  runbookOf,
+  SCHEDULED_RUNS,
+  type ScheduledAction,
+  TIMEZONE_DEFAULT,
+  timetableReader,
+} from '../../domain/schedules/schedule.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import {
+  deleteSchedule,
+  holdSchedule,
+  insertSchedule,
+  listSchedules,
+  switchSchedule,
+  type NewSchedule,
+} from '../../store/schedules/schedules.ts';
+import { requireTargets } from '../rules/action-targets.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+};
+
+function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
+  return {
+    name: row.name,
+    cron: row.cron,
+    timezone: row.timezone,
+    enabled: row.enabled === 1,
+    runbook: row.runbook,
+    next_at: row.next_at === null ? null : rfc3339(row.next_at),
+    last_at: row.last_at === null ? null : rfc3339(row.last_at),
+    last_job_id: row.last_job_id,
+    ...(row.last_refusal === null ? {} : { last_refusal: row.last_refusal }),
+  };
+}
+
+function replyGet(row: NewSchedule): Reply {
+  const ttlMs = row.approval_ttl_ms;
+  // The view has no place for the words of a command.
+  const action = JSON.parse(row.action) as ScheduledAction;
+  return reply('schedule.get', {
+    ...scheduleView(row),
+    approval: row.approval,
+    approval_ttl: ttlMs === null ? null : formatDuration(ttlMs),
+    action,
+  });
+}
+
+const list = readOperation({
+  id: 'schedule.list',
+  summary: 'List schedules, with the slot that comes next and what the last one led to',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/schedules' },
+  cli: { verb: 'schedule list', examples: ['svc schedule list'] },
+  mcp: { tool: 'schedule_list' },
+  input: field.NO_INPUT,
+  answers: ['schedule.list'],
+  failures: [],
+  run: async ({ store }) => reply('schedule.list', (await listSchedules(store.db)).map(scheduleView)),
+});
+
+const words = z.array(field.argument).max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` });
+
+const addInput = z.strictObject({
+  name: field.name,
+  cron: z.string().describe('When: minute, hour, day of the month, month, day of the week'),
+  timezone: z.string().default(TIMEZONE_DEFAULT).describe('The time zone of these, such as Europe/Berlin'),
+  plan: field.name.optional().describe('Plan this workspace'),
+  drift: field.name.optional().describe('Look whether this workspace is still what its code says'),
+  apply: field.name.optional().describe('Apply this workspace afresh'),
+  destroy: field.name.optional().describe('Destroy what this workspace holds'),
+  command: words.optional().describe('Run this program; its arguments stand after --'),
+  words: words.optional(),
+  inventory: field.name.optional().describe('Where the command runs; localhost is this machine'),
+  limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
+  timeout: z.string().optional().describe('How long each run may take, such as 10m'),
+  approval: z
+    .enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` })
+    .default('none')
+    .describe('Whether each run waits for a yes'),
+  approval_ttl: z.string().optional().describe('How long it waits for it, such as 30m'),
+});
+
+type AddInput = z.output<typeof addInput>;
+
+/** Exactly one thing to do. Throws invalid_argument. */
+function actionOf(input: AddInput): ScheduledAction {
+  const command = [...(input.command ?? []), ...(input.words ?? [])];
+  const runs = SCHEDULED_RUNS.flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
+  if (runs.length + (command.length > 0 ? 1 : 0) !== 1) {
+    if (runs.length === 0 && input.inventory !== undefined)
+      throw new Failure(
+        'invalid_argument',
+        'command: with an inventory goes a command; its words come last, after --.',
+      );
+    throw new Failure(
+      'invalid_argument',
+      `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, ` +
+        'after --.',
+    );
+  }
+  const { timeout = null, inventory, limit = null } = input;
+  if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
+  const [run] = runs;
+  if (run === undefined) {
+    requireCommand(command);
+    if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
+    return { kind: 'command', command, inventory, limit, timeout };
+  }
+  if (inventory !== undefined || limit !== null)
+    throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
+  return { ...run, timeout };
+}
+
+/** Throws invalid_argument. */
+function requireCommand(command: readonly string[]): void {
+  if (command[0] === '') throw new Failure('invalid_argument', 'command: the first word must name a program.');
+  if (command.length > COMMAND_WORDS_MAX || commandBytes(command) > COMMAND_BYTES_MAX) {
+    throw new Failure(
+      'invalid_argument',
+      `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`,
+    );
+  }
+}
+
+function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | null {
+  if (text === undefined) return null;
+  if (approval === 'none') throw new Failure('invalid_argument', 'approval_ttl: it goes with approval required.');
+  return requireDuration('approval_ttl', text, 1_000, APPROVAL_TTL_MAX_MS);
+}
+
+const add = writeOperation({
+  id: 'schedule.add',
+  summary: 'Queue something at its time, again and again',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'schedule add',
+    positionals: ['name', 'words'],
+    examples: [
+      'svc schedule add nightly --cron "0 3 * * *" --timezone Europe/Berlin --drift net',
+      'svc schedule add tidy --cron "*/30 * * * *" --inventory localhost -- find /srv/cache -mtime +7 -delete',
+    ],
+  },
+  mcp: LOCAL_ONLY,
+  input: addInput,
+  answers: ['schedule.get'],
+  failures: ['duplicate', 'not_found'],
+  audit: ({ name }, told) => {
+    const { runbook = null, approval = null } =
+      told.shape === 'one' ? (told.data as { runbook?: string; approval?: string }) : {};
+    return { target: name, detail: { runbook, approval } };
+  },
+  async prepare(_context, input) {
+    const read = await timetableReader();
+    return {
+      timetable: read(input.cron, input.timezone),
+      action: actionOf(input),
+      approvalTtlMs: approvalTtlOf(input),
+    };
+  },
+  async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
+    await requireTargets(tx, action);
+    const now = await tx.dialect.clock(tx.db, tx.now);
+    const row: NewSchedule = {
+      name: input.name,
+      cron: timetable.cron,
+      timezone: timetable.timezone,
+      enabled: 1,
+      action: JSON.stringify(action),
+      runbook: runbookOf(action),
+      approval: input.approval,
+      approval_ttl_ms: approvalTtlMs,
+      owners: JSON.stringify([caller.owner]),
+      added_by: caller.name,
+      next_at: timetable.next(now),
+      last_at: null,
+      last_job_id: null,
+      last_refusal: null,
+      created_at: tx.now,
+    };
+    await insertSchedule(tx, row);
+    tx.afterCommit(() => services.wake());
+    return replyGet(row);
+  },
+});
+
+const byName = z.strictObject({ name: field.name });
+
+const enable = writeOperation({
+  id: 'schedule.enable',
+  summary: 'Let a schedule run again, from its next slot on',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'schedule enable', positionals: ['name'], examples: ['svc schedule enable nightly'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['schedule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  prepare: timetableReader,
+  async run({ tx, caller, services }, { name }, read) {
+    const row = await holdSchedule(tx, name);
+    if (row.enabled === 1) return replyGet(row);
+    const now = await tx.dialect.clock(tx.db, tx.now);
+    const on = {
+      enabled: 1 as const,
+      next_at: read(row.cron, row.timezone).next(countsFrom(now, row.last_at)),
+      // Who lets it run stands behind what it asks for, beside who wrote it, and may not be the one who says yes (T28).
+      owners: JSON.stringify([...new Set([...(JSON.parse(row.owners) as string[]), caller.owner])]),
+    };
+    await switchSchedule(tx, name, on);
+    tx.afterCommit(() => services.wake());
+    return replyGet({ ...row, ...on });
+  },
+});
+
+const disable = writeOperation({
+  id: 'schedule.disable',
+  summary: 'Keep a schedule from running; slots that pass meanwhile are not made up for',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'schedule disable', positionals: ['name'], examples: ['svc schedule disable nightly'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['schedule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run({ tx }, { name }) {
+    const row = await holdSchedule(tx, name);
+    const off = { enabled: 0 as const, next_at: null, owners: row.owners };
+    await switchSchedule(tx, name, off);
+    return replyGet({ ...row, ...off });
+  },
+});
+
+const remove = writeOperation({
+  id: 'schedule.remove',
+  summary: 'Forget a schedule; jobs that it queued stay',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'schedule remove', positionals: ['name'], examples: ['svc schedule remove nightly'] },
+  mcp: LOCAL_ONLY,
+  input: byName,
+  answers: ['schedule.get'],
+  failures: ['not_found'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  run: async ({ tx }, { name }) => replyGet(await deleteSchedule(tx, name)),
+});
+
+export const SCHEDULE_OPERATIONS: readonly Operation[] = [list, add, enable, disable, remove];

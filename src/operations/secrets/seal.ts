@@ -1,0 +1,143 @@
+import { Failure } from '../../domain/failure.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { type Keyring, SEAL_ALGORITHM } from '../../lib/seal.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import { resealAll, type ResealBy } from '../../store/secrets/reseal.ts';
+import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../../store/secrets/seal.ts';
+import { countActiveTokens } from '../../store/access/tokens.ts';
+import * as field from '../core/fields.ts';
+import { type Context, readOperation, writeOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+import type { ViewData } from '../views/views.ts';
+
+const LOCAL_ONLY = { none: 'The seal key is a file of this machine; nothing that is asked over a network touches it.' };
+
+/** Things that could not be sealed anew and are named; the others are counted. */
+const NAMED_MAX = 5;
+
+/**
+ * `missing`: there is no key file. `foreign`: something was sealed with a key that is not in it. `rotating`: something
+ * is still under an older key of it, as after a rotation that was cut short.
+ */
+async function statusOf(db: Db, ring: Keyring | null): Promise<ViewData<'seal.status'>> {
+  const { total, foreign, old, used, usedIsForeign } = await countSealed(db, ring);
+  const noted = used !== null && used.key_id === ring?.activeId ? used.created_at : null;
+  const since = ring?.activeSince ?? noted;
+  const rest = foreign > 0 || usedIsForeign ? 'foreign' : old > 0 ? 'rotating' : 'ok';
+  return {
+    key_id: ring?.activeId ?? null,
+    algorithm: SEAL_ALGORITHM,
+    created_at: since === null ? null : rfc3339(since),
+    sealed_items: total,
+    state: ring === null ? 'missing' : rest,
+  };
+}
+
+const status = readOperation({
+  id: 'seal.status',
+  summary: 'Show which key seals, and whether everything is under it',
+  effect: 'read',
+  scopes: READERS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'seal status', examples: ['svc seal status'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['seal.status'],
+  failures: ['invalid_argument'],
+  async run({ store, services }) {
+    // Looking makes no key.
+    const ring = await services.seal.find();
+    return reply('seal.status', await statusOf(store.db, ring));
+  },
+});
+
+const init = writeOperation({
+  id: 'seal.init',
+  summary: 'Make the seal key now; the first start does it otherwise',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'seal init', examples: ['svc seal init', 'svc seal init --seal-key-file /var/lib/gatehouse/seal.key'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['seal.status'],
+  failures: ['invalid_argument'],
+  audit: () => ({ target: null, detail: {} }),
+  async prepare({ store, services }): Promise<{ ring: Keyring; isNeeded: boolean }> {
+    const ring = await services.seal.keyring();
+    const isNeeded = (await holdsSealed(store.db)) || (await countActiveTokens(store.db, services.clock.now())) > 0;
+    if (isNeeded) await assertSameKey(store, ring);
+    return { ring, isNeeded };
+  },
+  async run({ tx }, _input, { ring, isNeeded }) {
+    // The key that was noted is lost, and nothing is lost with it.
+    if (!isNeeded) await takeOver(tx, ring);
+    return reply('seal.status', await statusOf(tx.db, ring));
+  },
+});
+
+interface Rotated {
+  readonly ring: Keyring;
+  readonly added: boolean;
+  /** How many rows were sealed anew. */
+  readonly items: number;
+}
+
+/** What the audit row says of it. It stands beside the view's own fields, and does not leave. */
+type Told = Partial<ViewData<'seal.status'> & Pick<Rotated, 'added' | 'items'>>;
+
+const rotate = writeOperation({
+  id: 'seal.rotate',
+  summary: 'Add a key and seal everything anew; finish a rotation that was cut short',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'seal rotate', examples: ['svc seal rotate'] },
+  mcp: LOCAL_ONLY,
+  input: field.NO_INPUT,
+  answers: ['seal.status'],
+  failures: ['invalid_argument', 'conflict', 'unavailable'],
+  audit(_input, told) {
+    const { key_id: keyId, added, items } = told.shape === 'one' ? (told.data as Told) : {};
+    return { target: keyId ?? null, detail: { added, items } };
+  },
+  async prepare(context): Promise<Rotated> {
+    const { store, services } = context;
+    const before = await services.seal.keyring();
+    await assertSameKey(store, before);
+    // What is left of a rotation that was cut short is done first, and then that was it: its key was added already.
+    const left = await resealAll(store, before, byOf(context));
+    if (left.count > 0) return told({ ring: before, added: false, items: left.count }, left.broken);
+    const ring = await services.seal.rotate();
+    // Noted before anything is sealed with it, so that a daemon without it is refused from here on.
+    await store.write(async (tx) => {
+      await noteUsed(tx, ring);
+      tx.record({ ...byOf(context), operation: 'seal.rotate', target: ring.activeId, detail: { added: true } });
+    });
+    const all = await resealAll(store, ring, byOf(context));
+    return told({ ring, added: true, items: all.count }, all.broken);
+  },
+  async run({ tx }, _input, { ring, added, items }) {
+    await noteUsed(tx, ring);
+    const data = { ...(await statusOf(tx.db, ring)), added, items };
+    return reply('seal.status', data);
+  },
+});
+
+function byOf({ caller }: Context): ResealBy {
+  return { principal: caller.name, owner: caller.owner, via: caller.via };
+}
+
+/** Throws conflict where something could not be opened, once everything else is done. */
+function told(rotated: Rotated, broken: readonly string[]): Rotated {
+  if (broken.length === 0) return rotated;
+  const more = broken.length > NAMED_MAX ? ` and ${broken.length - NAMED_MAX} more` : '';
+  const done = rotated.added ? `Key ${rotated.ring.activeId} seals from now on` : 'The rotation was finished';
+  throw new Failure(
+    'conflict',
+    `${done}, but these were altered and stay as they are: ${broken.slice(0, NAMED_MAX).join(', ')}${more}.`,
+  );
+}
+
+export const SEAL_OPERATIONS = [status, init, rotate];

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { SECRET_BYTES_MAX } from '../../domain/secrets/secret.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import { assertSameKey } from '../../store/secrets/seal.ts';
+import {
+  listSecrets,
+  removeSecret,
+  type SecretFacts,
+  type SecretName,
+  setSecret,
+} from '../../store/secrets/secrets.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+import { isSecretRef } from './run-secrets.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none:
+    'Secrets are set and removed on the machine itself: no token, and so no stolen one, can put a value of its ' +
+    'own in place of one.',
+};
+
+function secretView(row: SecretFacts): ViewItem<'secret.list'> {
+  return {
+    project: row.project,
+    name: row.name,
+    version: row.version,
+    created_at: rfc3339(row.created_at),
+    updated_at: rfc3339(row.updated_at),
+  };
+}
+
+const secretField = z
+  .string()
+  .refine(isSecretRef, {
+    error: 'expected PROJECT/NAME, each 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit',
+  });
+
+function nameOf(secret: string): SecretName {
+  const [project = '', name = ''] = secret.split('/');
+  return { project, name };
+}
+
+const list = readOperation({
+  id: 'secret.list',
+  summary: 'List secrets, without their values',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/secrets' },
+  cli: { verb: 'secret list', examples: ['svc secret list'] },
+  mcp: { tool: 'secret_list' },
+  input: field.NO_INPUT,
+  answers: ['secret.list'],
+  failures: [],
+  run: async ({ store }) => reply('secret.list', (await listSecrets(store.db)).map(secretView)),
+});
+
+const set = writeOperation({
+  id: 'secret.set',
+  summary: 'Keep a value, read from standard input or a file',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'secret set',
+    positionals: ['secret'],
+    // It never stands on a command line, where every process of the machine could read it.
+    omit: ['value'],
+    examples: ['svc secret set net/token < token.txt', 'svc secret set net/deploy-key --file deploy.key'],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    secret: secretField,
+    value: z
+      .string({ error: 'expected text' })
+      .min(1, { error: 'expected a value, and there is none' })
+      .refine((text) => Buffer.byteLength(text) <= SECRET_BYTES_MAX, {
+        error: `expected at most ${SECRET_BYTES_MAX} bytes`,
+      }),
+  }),
+  answers: ['secret.get'],
+  failures: ['invalid_argument'],
+  audit: ({ secret }, told) => ({
+    target: secret,
+    detail: { version: told.shape === 'one' ? (told.data as SecretFacts).version : null },
+  }),
+  async prepare({ store, services }): Promise<{ ring: Keyring }> {
+    const ring = await services.keyring();
+    await assertSameKey(store, ring);
+    return { ring };
+  },
+  async run({ tx }, { secret, value }, { ring }) {
+    return reply('secret.get', secretView(await setSecret(tx, ring, nameOf(secret), Buffer.from(value))));
+  },
+});
+
+const remove = writeOperation({
+  id: 'secret.remove',
+  summary: 'Remove a secret and its value',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'secret remove', positionals: ['secret'], examples: ['svc secret remove net/token'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ secret: secretField }),
+  answers: ['secret.get'],
+  failures: ['not_found'],
+  audit: ({ secret }) => ({ target: secret, detail: {} }),
+  run: async ({ tx }, { secret }) => reply('secret.get', secretView(await removeSecret(tx, nameOf(secret)))),
+});
+
+export const SECRET_OPERATIONS = [list, set, remove];

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { READERS } from '../../domain/access/scope.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';
+import { NO_INPUT } from '../core/fields.ts';
+import { readOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+
+const whoami = readOperation({
+  id: 'whoami',
+  summary: 'Show the identity of the calling token and the server',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/whoami' },
+  cli: { verb: 'whoami', examples: ['svc whoami'] },
+  mcp: { none: 'An agent knows its own token.' },
+  input: NO_INPUT,
+  answers: ['whoami'],
+  failures: [],
+  async run({ caller, services: { server } }) {
+    return reply('whoami', {
+      id: caller.id,
+      name: caller.name,
+      scope: caller.scope,
+      via: caller.via,
+      expires_at: caller.expiresAt === null ? null : rfc3339(caller.expiresAt),
+      server: {
+        ...(server.version === '' ? {} : { version: server.version }),
+        ...(server.hostname === null ? {} : { hostname: server.hostname }),
+        ...(server.startedAt === null ? {} : { started_at: rfc3339(server.startedAt) }),
+      },
+    });
+  },
+});
+
+const doctor = readOperation({
+  id: 'doctor',
+  summary: 'Check each part of the installation on its own',
+  effect: 'read',
+  scopes: READERS,
+  http: { method: 'GET', path: '/health', omit: ['ledger_head'] },
+  cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
+  mcp: { tool: 'health' },
+  input: z.strictObject({
+    ledger_head: z
+      .string()
+      .max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` })
+      .optional()
+      .describe('Compare with what svc audit head printed'),
+  }),
+  answers: ['doctor'],
+  failures: [],
+  async run({ store, services }, { ledger_head: text }) {
+    const heads = text === undefined ? [] : readHeads(text);
+    const report = await services.doctor();
+    return reply('doctor', heads.length === 0 ? [...report] : await withHeads(store.db, report, heads));
+  },
+});
+
+export const SERVICE_OPERATIONS = [whoami, doctor];

@@ -1,0 +1,192 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import type { FetchedTree } from '../../domain/sources/source.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import type { SourceRow } from '../../store/schema/schema.ts';
+import {
+  deleteSource,
+  findSource,
+  getSource,
+  insertSource,
+  listSources,
+  moveSource,
+  sourceExists,
+} from '../../store/sources/sources.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply, replyNone } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = {
+  none: 'Where configuration comes from is decided on the machine: whoever names a source decides what runs.',
+};
+/** What file systems take as one path. */
+const PATH_CHARACTERS_MAX = 4_095;
+
+/**
+ * The location is nobody's to read: a path tells about the machine, and a URL may hold what its author forgot in it.
+ */
+function sourceView(row: SourceRow): ViewItem<'source.list'> {
+  return {
+    name: row.name,
+    kind: row.kind,
+    ref: row.ref,
+    commit: row.commit_id,
+    synced_at: row.synced_at === null ? null : rfc3339(row.synced_at),
+  };
+}
+
+const list = readOperation({
+  id: 'source.list',
+  summary: 'List sources',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/sources' },
+  cli: { verb: 'source list', examples: ['svc source list'] },
+  mcp: { tool: 'source_list' },
+  input: field.NO_INPUT,
+  answers: ['source.list'],
+  failures: [],
+  run: async ({ store }) => reply('source.list', (await listSources(store.db)).map(sourceView)),
+});
+
+/** What `add` found out before the write. */
+interface Added {
+  readonly source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>;
+  readonly fetched: FetchedTree;
+}
+
+const add = writeOperation({
+  id: 'source.add',
+  summary: 'Name a directory or a git repository that workspaces take their files from',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'source add',
+    positionals: ['name'],
+    examples: [
+      'svc source add ops --git git@git.example.org:ops/infra.git --ref main',
+      'svc source add net --dir ./net',
+    ],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    dir: z
+      .string()
+      .min(1, { error: 'expected a path' })
+      .max(PATH_CHARACTERS_MAX, { error: `expected at most ${PATH_CHARACTERS_MAX} characters` })
+      .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
+      .optional()
+      .describe('A directory of this machine, used where it is'),
+    git: z
+      .string()
+      .optional()
+      .describe('The URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
+    ref: z.string().optional().describe('A branch, a tag or a commit of it; the default branch without'),
+  }),
+  answers: ['source.get'],
+  failures: ['conflict', 'duplicate', 'unavailable'],
+  audit: ({ name, dir }) => ({ target: name, detail: { kind: dir === undefined ? 'git' : 'dir' } }),
+  async prepare({ store, services }, { name, dir, git, ref }): Promise<Added> {
+    const source = placeOf(dir, git, ref);
+    // A fetch takes its time: a name that is taken is refused before it.
+    if ((await findSource(store.db, name)) !== undefined) throw sourceExists(name);
+    return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source }) };
+  },
+  async run({ tx }, _input, { source, fetched }) {
+    const row: SourceRow = { ...source, commit_id: fetched.commit, synced_at: tx.now, created_at: tx.now };
+    await insertSource(tx, row);
+    return reply('source.get', sourceView(row));
+  },
+});
+
+function placeOf(
+  dir: string | undefined,
+  git: string | undefined,
+  ref: string | undefined,
+): Pick<SourceRow, 'kind' | 'location' | 'ref'> {
+  if ((dir === undefined) === (git === undefined))
+    throw new Failure('invalid_argument', 'dir, git: expected one of the two.');
+  if (git !== undefined) return { kind: 'git', location: git, ref: ref ?? null };
+  if (ref !== undefined) throw new Failure('invalid_argument', 'ref: a directory has none; it goes with git.');
+  // Only the command line takes it, and that runs where its user is.
+  return { kind: 'dir', location: resolve(dir ?? ''), ref: null };
+}
+
+const sync = writeOperation({
+  id: 'source.sync',
+  summary: 'Fetch a source anew; a directory is only looked at',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'source sync', positionals: ['name'], examples: ['svc source sync ops'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: ['source.get'],
+  failures: ['not_found', 'conflict', 'unavailable'],
+  audit: ({ name }, told) => ({
+    target: name,
+    detail: { commit: told.shape === 'one' ? (told.data as { commit: string | null }).commit : null },
+  }),
+  async prepare({ store, services }, { name }) {
+    const source = await getSource(store.db, name);
+    return { source, fetched: await services.sources.fetch(source) };
+  },
+  run: async ({ tx }, _input, { source, fetched }) =>
+    reply('source.get', sourceView(await moveSource(tx, source, fetched.commit))),
+});
+
+const remove = writeOperation({
+  id: 'source.remove',
+  summary: 'Forget a source and remove what was fetched of it',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'source remove', positionals: ['name'], examples: ['svc source remove ops'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ name: field.name }),
+  answers: [],
+  failures: ['not_found', 'conflict'],
+  audit: ({ name }) => ({ target: name, detail: {} }),
+  async run({ tx, services }, { name }) {
+    await deleteSource(tx, name);
+    // Files that can't be removed harm nobody: their names are their contents.
+    tx.afterCommit(() => void services.sources.remove(name).catch(() => undefined));
+    return replyNone;
+  },
+});
+
+const hooks = readOperation({
+  id: 'hooks.show',
+  summary: 'Show which lifecycle hooks a source declares; they are never run',
+  effect: 'read',
+  scopes: READERS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'hooks show', positionals: ['source'], examples: ['svc hooks show ops'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({ source: field.name }),
+  answers: ['hooks.show'],
+  failures: ['not_found', 'unavailable'],
+  async run({ store, services: { sources } }, { source }) {
+    const row = await getSource(store.db, source);
+    const tree = await sources.treeOf(row);
+    if (tree === null)
+      throw new Failure(
+        'unavailable',
+        `The files of source ${source} are not on this machine: svc source sync ${source}`,
+      );
+    const file = await sources.hooksFile(tree);
+    return reply('hooks.show', {
+      source,
+      file,
+      hooks: file === null ? [] : [...(await sources.hookNames(tree, file))],
+    });
+  },
+});
+
+export const SOURCE_OPERATIONS = [list, add, sync, remove, hooks];

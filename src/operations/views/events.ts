@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { EVENT_OUTCOMES, EVENT_SOURCES, EVENT_STATUSES, TRACE_STEPS } from '../../domain/events/event.ts';
+import { count, time } from './shared.ts';
+
+const event = z.object({
+  id: z.string(),
+  source: z.enum(EVENT_SOURCES),
+  name: z.string().optional(),
+  status: z.enum(EVENT_STATUSES).optional(),
+  netgroup: z.string().optional(),
+  severity: z.string().nullable(),
+  fingerprint: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  outcome: z.enum(EVENT_OUTCOMES),
+  reason: z.string(),
+  rule: z.string().nullable(),
+  job_id: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  received_at: time,
+  check_observations: z.array(z.object({ observed_at: time, status: z.string(), consecutive: count })).optional(),
+});
+
+/** Of the evaluation of an event, and of the trial of a rule. */
+export const traceStep = z.object({
+  step: z.enum(TRACE_STEPS),
+  rule: z.string().nullable(),
+  result: z.enum(['passed', 'stopped', 'not reached', 'error']),
+  why: z.string(),
+  /** What each term of a rule yields by itself, where the rule did not match. */
+  terms: z
+    .array(z.object({ term: z.string(), result: z.enum(['true', 'false', 'error']), why: z.string().nullable() }))
+    .optional(),
+});
+
+export const EVENT_VIEWS = {
+  'event.list': z.array(event),
+  'event.get': event,
+  'event.summary': z.object({
+    received: count,
+    ignored: count,
+    matched: count,
+    suppressed: count,
+    gated: count,
+    fired: count,
+    error: count,
+  }),
+  /** How an event came to its outcome, step by step. */
+  'event.trace': z.object({
+    event_id: z.string(),
+    outcome: z.enum(EVENT_OUTCOMES),
+    reason: z.string(),
+    steps: z.array(traceStep),
+    /** What the sender said beside the labels, without credentials. It decides nothing but where a rule asks for it. */
+    annotations: z.record(z.string(), z.string()),
+  }),
+} as const satisfies Record<string, z.ZodType>;

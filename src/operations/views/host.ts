@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
+import { JOB_STATES } from '../../domain/jobs/job.ts';
+import { MUTE_SCOPES } from '../../domain/rules/rule.ts';
+import { time } from './shared.ts';
+
+const mute = z.object({
+  id: z.string(),
+  scope_kind: z.enum(MUTE_SCOPES),
+  scope_value: z.string().nullable(),
+  reason: z.string().nullable(),
+  created_via: z.string(),
+  expires_at: time,
+});
+
+/** What a wait can end with beside the states of a job: its deadline passed, or nobody is there to be told. */
+export const WAIT_ENDS = ['pending', 'disconnected'] as const;
+
+export const HOST_VIEWS = {
+  'host.request': z.object({
+    event_id: z.string(),
+    outcome: z.enum(EVENT_OUTCOMES),
+    reason: z.string(),
+    job_id: z.string().nullable(),
+    approval_id: z.string().nullable(),
+    job_state: z.enum([...JOB_STATES, ...WAIT_ENDS]).optional(),
+    exit_code: z.int().optional(),
+  }),
+  'mute.get': mute,
+  'mute.list': z.array(mute),
+} as const satisfies Record<string, z.ZodType>;

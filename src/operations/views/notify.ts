@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { count, time } from './shared.ts';
+
+const endpoint = z.object({ id: z.string(), endpoint: z.string(), label: z.string().optional(), created_at: time });
+
+const deadman = z.object({
+  name: z.string(),
+  webhook: z.string(),
+  every: z.string(),
+  state: z.enum(['heard', 'silent', 'waiting']),
+  last_heard_at: time.nullable(),
+  created_at: time,
+});
+
+export const NOTIFY_VIEWS = {
+  'notify.endpoint': endpoint,
+  'notify.endpoint.list': z.array(endpoint),
+  'notify.test': z.object({ page_id: z.string(), endpoints: count }),
+  'job.notify': z.object({ job_id: z.string(), state: z.string(), armed_at: time }),
+  'deadman.get': deadman,
+  'deadman.list': z.array(deadman),
+} as const satisfies Record<string, z.ZodType>;

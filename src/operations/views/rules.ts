@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
+import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
+import { traceStep } from './events.ts';
+import { time } from './shared.ts';
+
+/** What is done and whom it names. The words of a command and the text of a message are nobody's to read. */
+const action = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('command'),
+    inventory: z.string(),
+    limit: z.string().nullable(),
+    timeout: z.string().nullable(),
+  }),
+  z.object({ kind: z.enum(['plan', 'apply', 'destroy']), workspace: z.string(), timeout: z.string().nullable() }),
+  z.object({ kind: z.literal('notify') }),
+]);
+
+const rule = {
+  name: z.string(),
+  enabled: z.boolean(),
+  when: z.string(),
+  cooldown: z.string().nullable(),
+  approval: z.enum(RULE_APPROVALS),
+  action,
+  last_fired_at: time.nullable(),
+  /**
+   * While a silence stops it, whatever the event is: until when, and which one; of several, the one that lasts longest.
+   */
+  silenced_until: time.optional(),
+  silence_id: z.string().optional(),
+};
+
+const silence = z.object({
+  id: z.string(),
+  rule: z.string().nullable(),
+  when: z.string().nullable(),
+  reason: z.string(),
+  created_at: time,
+  expires_at: time,
+});
+
+export const RULE_VIEWS = {
+  'rule.list': z.array(z.object(rule)),
+  'rule.get': z.object({
+    ...rule,
+    approval_ttl: z.string().nullable(),
+    added_by: z.string(),
+    created_at: time,
+    updated_at: time,
+    /** Where it was removed: the silences for it that ended with it. */
+    ended_silences: z.array(z.string()).optional(),
+  }),
+  'rule.test': z.object({
+    rule: z.string(),
+    event_id: z.string(),
+    fires: z.boolean(),
+    outcome: z.enum(EVENT_OUTCOMES),
+    reason: z.string(),
+    trace: z.array(traceStep),
+  }),
+  'silence.list': z.array(silence),
+  'silence.get': silence,
+} as const satisfies Record<string, z.ZodType>;

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
+import { SCHEDULED_RUNS } from '../../domain/schedules/schedule.ts';
+import { time } from './shared.ts';
+
+const schedule = {
+  name: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  enabled: z.boolean(),
+  runbook: z.string(),
+  next_at: time.nullable(),
+  last_at: time.nullable(),
+  last_job_id: z.string().nullable(),
+  /** Why the last slot made no job. */
+  last_refusal: z.string().optional(),
+};
+
+/** Its kind and whom it names; the words of a command are nobody's to read. */
+const action = z.object({
+  kind: z.enum(['command', ...SCHEDULED_RUNS]),
+  workspace: z.string().optional(),
+  inventory: z.string().optional(),
+  limit: z.string().nullable().optional(),
+  timeout: z.string().nullable(),
+});
+
+export const SCHEDULE_VIEWS = {
+  'schedule.list': z.array(z.object(schedule)),
+  'schedule.get': z.object({
+    ...schedule,
+    approval: z.enum(RULE_APPROVALS),
+    approval_ttl: z.string().nullable(),
+    action,
+  }),
+} as const satisfies Record<string, z.ZodType>;

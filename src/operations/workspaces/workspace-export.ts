@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { createExclusive } from '../../lib/atomic-file.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import type { StateRow } from '../../store/schema/schema.ts';
+import { openSealed, stateLabel } from '../../store/secrets/seal.ts';
+import { findState, newestState } from '../../store/workspaces/states.ts';
+import { getWorkspace } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import { type Context, writeOperation } from '../core/operation.ts';
+import { reply } from '../core/reply.ts';
+
+const FILE_MODE = 0o600;
+
+/** A state in clear, for a person who has to bring it somewhere: it never leaves by any other way. */
+const exportState = writeOperation({
+  id: 'workspace.export',
+  summary: 'Write a version of the state, in clear, into a new file',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: { none: 'A state holds secrets in clear: it is written at the machine, for who works there.' },
+  cli: {
+    verb: 'workspace export',
+    positionals: ['name'],
+    examples: ['svc workspace export net --to net.tfstate', 'svc workspace export net --version -1 --to left.tfstate'],
+  },
+  mcp: { none: 'A state holds secrets in clear.' },
+  input: z.strictObject({
+    name: field.name,
+    version: z
+      .int({ error: 'expected a version as svc workspace state lists them' })
+      .optional()
+      .describe('Which one, as svc workspace state lists them; default the newest'),
+    to: z
+      .string()
+      .min(1, { error: 'expected a file name' })
+      .max(4_096)
+      .describe('A file that there is not yet; it gets mode 0600'),
+  }),
+  answers: ['workspace.exported'],
+  failures: ['not_found', 'conflict', 'duplicate'],
+  audit: ({ name, version }) => ({ target: name, detail: { version: version ?? null } }),
+  async prepare(context, { name, version, to }): Promise<StateRow> {
+    await getWorkspace(context.store.db, name);
+    const row = await (version === undefined
+      ? newestState(context.store.db, name)
+      : findState(context.store.db, name, version));
+    if (row === undefined)
+      throw field.notFound(
+        version === undefined ? `state of ${name} yet` : `version ${version} of the state of ${name}`,
+      );
+    const bytes = await opened(context, row);
+    // On the ledger before it lies anywhere in clear.
+    const { name: principal, owner, via } = context.caller;
+    const entry = {
+      principal,
+      owner,
+      via,
+      operation: 'workspace.export',
+      target: name,
+      detail: { version: row.version, begins: true },
+    };
+    await context.store.write((tx) => Promise.resolve(tx.record(entry)));
+    await writeNew(resolve(to), bytes);
+    return row;
+  },
+  run: (_context, { name, to }, { version, serial }) =>
+    Promise.resolve(reply('workspace.exported', { name, version, serial, file: resolve(to) })),
+});
+
+async function opened({ services }: Context, row: StateRow): Promise<Uint8Array> {
+  const what = `version ${row.version} of the state of ${row.workspace} can not be opened`;
+  return openSealed(await services.keyring(), stateLabel(row), row.sealed, what);
+}
+
+async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  let made: boolean;
+  try {
+    made = await createExclusive(path, bytes, FILE_MODE);
+  } catch (error) {
+    throw new Failure('invalid_argument', `to: ${path} can not be written (${errorCode(error) ?? 'unknown error'}).`);
+  }
+  if (!made) throw new Failure('duplicate', `to: ${path} is there already, and is left as it is.`);
+}
+
+export const WORKSPACE_EXPORT_OPERATIONS = [exportState];

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { enterWorkspace, queueWorkspaceRun } from '../../jobs/queue.ts';
+import { findSource } from '../../store/sources/sources.ts';
+import { getWorkspace } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import { requireSecrets, runSecretsField } from '../secrets/run-secrets.ts';
+
+const RUN = {
+  name: field.name,
+  run_secrets: runSecretsField,
+  timeout: z.string().optional().describe('How long it may run, such as 10m'),
+};
+
+interface RunInput {
+  readonly name: string;
+  readonly run_secrets: Readonly<Record<string, string>>;
+  readonly timeout?: string | undefined;
+  readonly detailed_exitcode?: boolean | undefined;
+}
+
+/** What the audit row tells of a run that was asked for: also whether neither a policy nor a person looked at it. */
+function audit({ name, plan }: { readonly name: string; readonly plan?: string | undefined }, told: Reply) {
+  const { job_id: target, ungated } = told.shape === 'one' ? (told.data as { job_id: string; ungated?: true }) : {};
+  const detail = { workspace: name, ...(plan === undefined ? {} : { plan }), ...(ungated === true ? { ungated } : {}) };
+  return { target: target ?? null, detail };
+}
+
+/**
+ * Lifecycle hooks are not run, and a run without what its source asks for is another run. Asked again of the very
+ * copy that runs. Throws not_found and not_implemented.
+ */
+async function refuseHooks({ store, services }: Context, { name }: RunInput): Promise<void> {
+  const workspace = await getWorkspace(store.db, name);
+  if (workspace.source === null) return;
+  const source = await findSource(store.db, workspace.source);
+  // A tree that is not on this machine is looked at where it runs.
+  const tree = source === undefined ? null : await services.sources.treeOf(source);
+  const file = tree === null ? null : await services.sources.hooksFile(tree);
+  if (file === null) return;
+  throw new Failure(
+    'not_implemented',
+    `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run ` +
+      'from it.',
+  );
+}
+
+/** Queues a run in the name of the caller, or asks about it; `plan` is the saved plan that an apply carries out. */
+async function queue(
+  { tx, caller, services }: WriteContext,
+  kind: WorkspaceKind,
+  input: RunInput,
+  plan: string | null,
+): Promise<Reply> {
+  const workspace = await enterWorkspace(tx, input.name);
+  await requireSecrets(tx.db, input.run_secrets);
+  const queued = await queueWorkspaceRun(
+    tx,
+    services,
+    { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] },
+    {
+      kind,
+      workspace: workspace.name,
+      plan,
+      runSecrets: input.run_secrets,
+      detailedExitcode: input.detailed_exitcode === true,
+      timeoutMs: field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS),
+    },
+    null,
+  );
+  // `ungated` is for the audit row; the view does not show it.
+  if (queued.state === 'queued')
+    return reply('job.enqueued', {
+      job_id: queued.jobId,
+      state: 'queued',
+      ...(queued.ungated ? { ungated: true } : {}),
+    });
+  const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
+  return reply('approval.pending', {
+    approval_id: id,
+    job_id: queued.jobId,
+    state: 'awaiting_approval',
+    expires_at: rfc3339(expiresAt),
+    ttl_seconds: Math.round((expiresAt - createdAt) / 1000),
+    policy,
+    plan_artifact_id: artifact,
+  });
+}
+
+const plan = writeOperation({
+  id: 'workspace.plan',
+  summary: 'Queue a plan; what it finds is saved and can be applied by its id',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/workspaces/{name}/plan' },
+  cli: {
+    verb: 'workspace plan',
+    positionals: ['name'],
+    examples: ['svc workspace plan net', 'svc workspace plan net --timeout 10m'],
+  },
+  mcp: { tool: 'workspace_plan' },
+  input: z.strictObject({
+    ...RUN,
+    detailed_exitcode: z.boolean().default(false).describe('End with exit code 2 where something would change'),
+  }),
+  answers: ['job.enqueued'],
+  failures: ['not_found', 'not_implemented'],
+  audit,
+  prepare: refuseHooks,
+  run: (context, input) => queue(context, 'plan', input, null),
+});
+
+const apply = writeOperation({
+  id: 'workspace.apply',
+  summary: 'Queue an apply: of a saved plan, as its policy says, or fresh',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/workspaces/{name}/apply' },
+  cli: {
+    verb: 'workspace apply',
+    positionals: ['name'],
+    examples: ['svc workspace apply net --plan art_01m7yd4zyke00anp2z332d2j5p', 'svc workspace apply net'],
+  },
+  mcp: { tool: 'workspace_apply' },
+  input: z.strictObject({
+    ...RUN,
+    plan: field.id('art').optional().describe('The saved plan to carry out; without it a new plan is made and applied'),
+  }),
+  answers: ['job.enqueued', 'approval.pending'],
+  failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
+  audit,
+  prepare: refuseHooks,
+  run: (context, input) => queue(context, 'apply', input, input.plan ?? null),
+});
+
+const destroy = writeOperation({
+  id: 'workspace.destroy',
+  summary: 'Queue the destruction of everything that a workspace holds',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/workspaces/{name}/destroy' },
+  cli: { verb: 'workspace destroy', positionals: ['name'], examples: ['svc workspace destroy net'] },
+  mcp: { none: 'A destroy is never gated: an agent that could ask for one needs a person in between.' },
+  input: z.strictObject(RUN),
+  answers: ['job.enqueued'],
+  failures: ['not_found', 'conflict', 'not_implemented'],
+  audit,
+  prepare: refuseHooks,
+  run: (context, input) => queue(context, 'destroy', input, null),
+});
+
+const drift = writeOperation({
+  id: 'workspace.drift',
+  summary: 'Queue a look at whether reality still is as the state says',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { none: 'Drift is looked for from the machine or by a schedule; the list of workspaces shows what was found.' },
+  cli: { verb: 'workspace drift', positionals: ['name'], examples: ['svc workspace drift net'] },
+  mcp: { none: 'workspace_list shows what the last look found; workspace_plan looks anew.' },
+  input: z.strictObject(RUN),
+  answers: ['job.enqueued'],
+  failures: ['not_found', 'not_implemented'],
+  audit,
+  prepare: refuseHooks,
+  run: (context, input) => queue(context, 'drift', input, null),
+});
+
+export const WORKSPACE_RUN_OPERATIONS = [plan, apply, destroy, drift];

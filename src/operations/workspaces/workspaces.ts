@@ -1,0 +1,300 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { lintPolicy } from '../../domain/workspaces/policy.ts';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { isSafeSubpath } from '../../domain/sources/subpath.ts';
+import { workspaceKey } from '../../domain/workspaces/workspace.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
+import { getSource, holdSource } from '../../store/sources/sources.ts';
+import { listStates } from '../../store/workspaces/states.ts';
+import { deleteWorkspace, findLock, findOpenJob, getWorkspace, insertWorkspace, listWorkspaces, lockedBy } from '../../store/workspaces/workspaces.ts';
+import { type NewWorkspace, updateWorkspace } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import { type Context, readOperation, writeOperation } from '../core/operation.ts';
+import { reply, type Reply } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+const LOCAL_ONLY = { none: 'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.' };
+
+/** What a path of the operating system may have at most. */
+const PATH_BYTES_MAX = 4_096;
+
+function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
+  return {
+    name: row.name,
+    source: row.source,
+    path: row.path,
+    serial: row.serial,
+    drift: row.drift,
+    drift_checked_at: row.drift_checked_at === null ? null : rfc3339(row.drift_checked_at),
+    last_plan_job_id: row.last_plan_job_id,
+    last_apply_job_id: row.last_apply_job_id,
+    locked_by: lock,
+  };
+}
+
+async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
+  const policy = {
+    approve_when: row.approve_when,
+    deny_when: row.deny_when,
+    require_saved_plan: row.require_saved_plan === 1,
+    protect_destroy: row.protect_destroy === 1,
+  };
+  return reply('workspace.get', { ...workspaceView(row, await findLock(db, row.name)), policy });
+}
+
+const list = readOperation({
+  id: 'workspace.list',
+  summary: 'List workspaces, with the serial of their state and who holds them',
+  effect: 'read',
+  keep: true,
+  scopes: READERS,
+  http: { method: 'GET', path: '/workspaces' },
+  cli: { verb: 'workspace list', examples: ['svc workspace list'] },
+  mcp: { tool: 'workspace_list' },
+  input: field.NO_INPUT,
+  answers: ['workspace.list'],
+  failures: [],
+  async run({ store }) {
+    const [rows, locks] = await Promise.all([listWorkspaces(store.db), lockedBy(store.db)]);
+    return reply('workspace.list', rows.map((row) => workspaceView(row, locks.get(row.name) ?? null)));
+  },
+});
+
+const get = readOperation({
+  id: 'workspace.get',
+  summary: 'Show one workspace and its policy',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'The list has every workspace; its policy is read where it is set.' },
+  cli: { verb: 'workspace get', positionals: ['name'], examples: ['svc workspace get net'] },
+  mcp: { none: 'workspace_list shows every workspace.' },
+  input: z.strictObject({ name: field.name }),
+  answers: ['workspace.get'],
+  failures: ['not_found'],
+  run: async ({ store }, { name }) => replyGet(store.db, await getWorkspace(store.db, name)),
+});
+
+/** Where the root is: a directory of this machine, or a source and a folder below its root. */
+const PLACE = {
+  dir: z.string().min(1, { error: 'expected a directory' }).optional().describe('A directory of this machine'),
+  source: field.name.optional().describe('The registered source that has the files'),
+  path: z.string().optional().describe('The folder below the root of the source; by default the root itself'),
+};
+
+const POLICY = {
+  approve_when: z.string().optional().describe('CEL; true asks for a decision. Without it: whatever destroys or replaces. Empty clears it'),
+  deny_when: z.string().optional().describe('CEL; true refuses the plan. Empty clears it'),
+};
+
+type Place = Pick<NewWorkspace, 'source' | 'path'>;
+
+/** Exactly one place. Throws invalid_argument, and not_found for a source that there is not. */
+async function placeOf(context: Context, { dir, source, path }: { dir?: string | undefined; source?: string | undefined; path?: string | undefined }): Promise<Place> {
+  if ((dir === undefined) === (source === undefined)) {
+    throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');
+  }
+  if (source !== undefined) {
+    await getSource(context.store.db, source);
+    return { source, path: checkedSubpath(path) };
+  }
+  if (path !== undefined) throw new Failure('invalid_argument', 'path: it goes with source; with dir, name the folder there.');
+  return { source: null, path: await checkedDirectory(context, dir ?? '') };
+}
+
+/** Empty is the root of the source itself. */
+function checkedSubpath(path = ''): string {
+  if (path === '' || isSafeSubpath(path)) return path;
+  throw new Failure('invalid_argument', 'path: expected a folder below the root of the source, such as roots/net, without "..".');
+}
+
+/** Absolute by where the command line runs: the daemon has another working directory. */
+async function checkedDirectory({ services }: Context, dir: string): Promise<string> {
+  const path = resolve(dir);
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX || /\p{Cc}/u.test(path)) {
+    throw new Failure('invalid_argument', `dir: expected a path of at most ${PATH_BYTES_MAX} bytes without control characters.`);
+  }
+  // A run copies what is there, as it does of a source: it must exist, and nothing of the service may be among it.
+  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
+  return path;
+}
+
+/** The columns of the expressions that were given; an empty one clears. Throws invalid_argument for what is no policy. */
+async function policyOf(input: { approve_when?: string | undefined; deny_when?: string | undefined }): Promise<Partial<Pick<NewWorkspace, 'approve_when' | 'deny_when'>>> {
+  const columns: Partial<Record<'approve_when' | 'deny_when', string | null>> = {};
+  for (const name of ['approve_when', 'deny_when'] as const) {
+    const text = input[name];
+    if (text === undefined) continue;
+    if (text !== '') await lintPolicy(name, text);
+    columns[name] = text === '' ? null : text;
+  }
+  return columns;
+}
+
+const add = writeOperation({
+  id: 'workspace.add',
+  summary: 'Register a Terraform root as a workspace',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'workspace add',
+    positionals: ['name'],
+    examples: ['svc workspace add net --dir ./net', "svc workspace add net --source infra --path roots/net --deny-when 'size(plan.destroys) > 10'"],
+  },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    ...PLACE,
+    ...POLICY,
+    require_saved_plan: z.boolean().default(false).describe('Refuse an apply without a saved plan'),
+    protect_destroy: z.boolean().default(false).describe('Refuse destroy runs'),
+  }),
+  answers: ['workspace.get'],
+  failures: ['duplicate', 'not_found'],
+  audit: ({ name, source, require_saved_plan, protect_destroy }) => ({
+    target: name,
+    detail: { source: source ?? null, require_saved_plan, protect_destroy },
+  }),
+  prepare: async (context, input) => ({ place: await placeOf(context, input), policy: await policyOf(input) }),
+  async run({ tx }, input, { place, policy }) {
+    if (place.source !== null) await holdSource(tx, place.source);
+    const row = await insertWorkspace(tx, {
+      name: input.name,
+      ...place,
+      approve_when: null,
+      deny_when: null,
+      ...policy,
+      require_saved_plan: input.require_saved_plan ? 1 : 0,
+      protect_destroy: input.protect_destroy ? 1 : 0,
+    });
+    return replyGet(tx.db, row);
+  },
+});
+
+const updateInput = z.strictObject({
+  name: field.name,
+  ...PLACE,
+  ...POLICY,
+  require_saved_plan: z.boolean().optional().describe('Refuse an apply without a saved plan'),
+  no_require_saved_plan: z.boolean().optional().describe('Take an apply without a saved plan again'),
+  protect_destroy: z.boolean().optional().describe('Refuse destroy runs'),
+  no_protect_destroy: z.boolean().optional().describe('Take destroy runs again'),
+});
+
+type Update = z.output<typeof updateInput>;
+
+const update = writeOperation({
+  id: 'workspace.update',
+  summary: 'Change where a workspace is or what its policy says; what is not given stays',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: {
+    verb: 'workspace update',
+    positionals: ['name'],
+    examples: ["svc workspace update net --approve-when 'size(plan.changes) > 0'", 'svc workspace update net --protect-destroy'],
+  },
+  mcp: LOCAL_ONLY,
+  input: updateInput,
+  answers: ['workspace.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ name, ...given }) => ({ target: name, detail: { changed: Object.keys(given) } }),
+  async prepare(context, input) {
+    const now = await getWorkspace(context.store.db, input.name);
+    return { ...(await newPlace(context, input, now)), ...(await policyOf(input)), ...switches(input) };
+  },
+  async run({ tx }, { name }, changes) {
+    // Whoever queues a run meanwhile decides by the old switches or by the new ones, and not by some of each.
+    await tx.dialect.lockKey(tx.db, workspaceKey(name));
+    if (typeof changes.source === 'string') await holdSource(tx, changes.source);
+    // What a run leaves is looked for where the workspace says that it was.
+    if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
+    return replyGet(tx.db, await updateWorkspace(tx, name, changes));
+  },
+});
+
+async function refuseOpenJob(db: Db, name: string): Promise<void> {
+  const open = await findOpenJob(db, name);
+  if (open !== undefined) throw new Failure('conflict', `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`);
+}
+
+/** A path alone moves within the source that the workspace has. */
+async function newPlace(context: Context, input: Update, now: WorkspaceRow): Promise<Partial<Place>> {
+  const { dir, source, path } = input;
+  if (dir === undefined && source === undefined && path === undefined) return {};
+  if (dir !== undefined || source !== undefined) return placeOf(context, input);
+  return placeOf(context, { source: now.source ?? undefined, path });
+}
+
+function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan' | 'protect_destroy'>> {
+  const columns: Partial<Record<'require_saved_plan' | 'protect_destroy', 0 | 1>> = {};
+  for (const name of ['require_saved_plan', 'protect_destroy'] as const) {
+    const [on, off] = [input[name], input[`no_${name}`]];
+    if (on === true && off === true) throw new Failure('invalid_argument', `${name}, no_${name}: expected one of the two.`);
+    if (on !== undefined) columns[name] = on ? 1 : 0;
+    else if (off !== undefined) columns[name] = off ? 0 : 1;
+  }
+  return columns;
+}
+
+const remove = writeOperation({
+  id: 'workspace.remove',
+  summary: 'Forget a workspace with its saved plans and the states that the service keeps',
+  effect: 'write',
+  scopes: OPERATORS,
+  http: LOCAL_ONLY,
+  cli: { verb: 'workspace remove', positionals: ['name'], examples: ['svc workspace remove net', 'svc workspace remove net --force'] },
+  mcp: LOCAL_ONLY,
+  input: z.strictObject({
+    name: field.name,
+    force: z.boolean().default(false).describe('Also where the state holds resources: they stay, and nobody knows of them any more'),
+  }),
+  answers: ['workspace.get'],
+  failures: ['not_found', 'conflict'],
+  audit: ({ name, force }) => ({ target: name, detail: { force } }),
+  async run({ tx }, { name, force }) {
+    await tx.dialect.lockKey(tx.db, workspaceKey(name));
+    const row = await getWorkspace(tx.db, name);
+    await refuseOpenJob(tx.db, name);
+    if (!force) await refuseResources(tx.db, name);
+    const told = await replyGet(tx.db, row);
+    await deleteWorkspace(tx, name);
+    return told;
+  },
+});
+
+/** A state is the only record of what it holds. */
+async function refuseResources(db: Db, name: string): Promise<void> {
+  const states = await listStates(db, name);
+  const newest = states.find(({ version }) => version > 0);
+  if (newest !== undefined && newest.resources > 0) {
+    throw new Failure('conflict', `The state of the workspace ${name} holds ${newest.resources} resources: destroy them first, or remove it with --force.`);
+  }
+  const aside = states.find(({ version, resources }) => version < 0 && resources > 0);
+  if (aside !== undefined) {
+    throw new Failure('conflict', `A state of the workspace ${name} was set aside and holds ${aside.resources} resources: see to it first, or remove the workspace with --force.`);
+  }
+}
+
+const state = readOperation({
+  id: 'workspace.state',
+  summary: 'List the versions of the state that the service keeps; those below 0 were set aside',
+  effect: 'read',
+  scopes: READERS,
+  http: { none: 'The versions are of use to who works on the machine; the serial is in the list of workspaces.' },
+  cli: { verb: 'workspace state', positionals: ['name'], examples: ['svc workspace state net'] },
+  mcp: { none: 'workspace_list shows the serial of each.' },
+  input: z.strictObject({ name: field.name }),
+  answers: ['workspace.state'],
+  failures: ['not_found'],
+  async run({ store }, { name }) {
+    await getWorkspace(store.db, name);
+    const states = await listStates(store.db, name);
+    return reply('workspace.state', states.map((row) => ({ ...row, created_at: rfc3339(row.created_at) })));
+  },
+});
+
+export const WORKSPACE_OPERATIONS = [list, get, add, update, remove, state];

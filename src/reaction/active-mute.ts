@@ -1,0 +1,25 @@
+import { type Announced, mutes } from '../domain/rules/mute.ts';
+import type { Tx } from '../store/engine/gate.ts';
+import { activeMutes } from '../store/rules/mutes.ts';
+
+/** The mute that holds an announcement, by what it may be about; null where none does. */
+export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Announced[]>): Promise<string | null> {
+  const active = await activeMutes(tx.db, await tx.dialect.clock(tx.db, tx.now));
+  if (active.length === 0) return null;
+  const about = await subjects();
+  return (
+    active.find(({ scope_kind: kind, scope_value: value }) => about.some((subject) => mutes({ kind, value }, subject)))
+      ?.id ?? null
+  );
+}
+
+/** How a page is kept that a mute may hold: it is never sent later. */
+export function pageState(mute: string | null): {
+  readonly state: 'new' | 'held';
+  readonly reason: string | null;
+  readonly followed: 0;
+} {
+  return mute === null
+    ? { state: 'new', reason: null, followed: 0 }
+    : { state: 'held', reason: `held by ${mute}`, followed: 0 };
+}

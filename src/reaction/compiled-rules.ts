@@ -1,0 +1,237 @@
+import { compileAction, type CompiledAction } from '../domain/rules/fill.ts';
+import { type StoredCondition, storedCondition } from '../domain/conditions/condition.ts';
+import type { EventFacts } from '../domain/events/event.ts';
+import type { Action, Rule } from '../domain/rules/rule.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Keyring } from '../lib/seal.ts';
+import { nextTurn } from '../lib/flow/cooperative.ts';
+import { checkRuleTag } from '../store/jobs/order-tags.ts';
+import { listRules, ruleOf, rulesMark } from '../store/rules/rules.ts';
+import type { RuleRow, SilenceRow } from '../store/schema/schema.ts';
+import { openSilences, silencesMark } from '../store/rules/silences.ts';
+import type { Store } from '../store/store.ts';
+
+/** A rule that is ready to be tried. */
+export interface CompiledRule extends Rule {
+  readonly version: number;
+  /** Whether it matches. An error never counts as a match. */
+  evaluate(facts: EventFacts): { readonly value: boolean } | { readonly error: string };
+  /** The action with its `${…}` filled in, each checked as the type of its field. */
+  fill(facts: EventFacts): { readonly action: Action } | { readonly error: string };
+  /** Throws forbidden for a privileged action without the right tag. */
+  checkTag(ring: Keyring): void;
+}
+
+/** A silence that is open. */
+export interface CompiledSilence {
+  readonly id: string;
+  readonly reason: string;
+  /** In milliseconds since the epoch; of an open book by the clock of this process. */
+  readonly expiresAt: number;
+  /** Whether it stops the rule for this event. One that can not be evaluated stops none: who asks tells so. */
+  stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
+}
+
+/** The rules and silences as they stood at one moment. */
+export interface OpenRules {
+  /** The silences whose time is not over, oldest first. */
+  readonly silences: readonly CompiledSilence[];
+  /**
+   * The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other
+   * sources only is left out.
+   */
+  rulesFor(source: string): readonly CompiledRule[];
+}
+
+/** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
+const CURRENT_MS = 1_000;
+
+interface Pages {
+  readonly rules: readonly (CompiledRule & { readonly sources: readonly string[] | null })[];
+  readonly silences: readonly CompiledSilence[];
+  /** Enabled rules by the source that they may match, made when it is first asked for. */
+  readonly bySource: Map<string, readonly CompiledRule[]>;
+}
+
+/** The rules and silences of a store, compiled once for each version of theirs. */
+export class CompiledRules {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #pages: Pages | null = null;
+  #marks = '';
+  /** What the store's change counter was, or until when nothing is asked where there is none. */
+  #seen: string | null = null;
+  #currentUntil = Number.NEGATIVE_INFINITY;
+  #listening = false;
+  #refreshing: Promise<Pages> | null = null;
+  #next: Promise<Pages> | null = null;
+  /** By their text: what has the same text was compiled already. */
+  #conditions = new Map<string, Promise<StoredCondition>>();
+  #actions = new Map<string, Promise<CompiledAction | string>>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** What was committed before the call is in it; on PostgreSQL, what this process heard of. */
+  async current(): Promise<OpenRules> {
+    const pages = await this.#current();
+    return { silences: await this.#open(pages.silences), rulesFor: (source) => fitting(pages, source) };
+  }
+
+  /**
+   * The silences that are open by the store's clock, which is the one that they were cut by. Where it differs from that
+   * of this process, they end by the latter when they end by the former.
+   */
+  async #open(silences: readonly CompiledSilence[]): Promise<readonly CompiledSilence[]> {
+    if (silences.length === 0) return silences;
+    const { db, dialect } = this.#store;
+    const now = this.#clock.now();
+    const aheadMs = (await dialect.clock(db, now)) - now;
+    return silences
+      .filter(({ expiresAt }) => expiresAt > now + aheadMs)
+      .map((silence) => ({ ...silence, expiresAt: silence.expiresAt - aheadMs }));
+  }
+
+  /** One rule, also a disabled one. */
+  async rule(name: string): Promise<CompiledRule | undefined> {
+    return (await this.#current()).rules.find((rule) => rule.name === name);
+  }
+
+  #current(): Promise<Pages> {
+    if (this.#pages !== null && this.#isCurrent()) return Promise.resolve(this.#pages);
+    if (this.#refreshing === null) {
+      const reading = this.#refresh().finally(() => (this.#refreshing = null));
+      this.#refreshing = reading;
+      return reading;
+    }
+    // Who comes while it is read may know of a later commit than the reading saw. All who wait share the next reading.
+    const again = (): Promise<Pages> => {
+      this.#next = null;
+      return this.#current();
+    };
+    this.#next ??= this.#refreshing.then(again, again);
+    return this.#next;
+  }
+
+  #isCurrent(): boolean {
+    const version = this.#store.version();
+    return version === null ? this.#clock.monotonic() < this.#currentUntil : version === this.#seen;
+  }
+
+  async #refresh(): Promise<Pages> {
+    this.#listen();
+    // Asked before the rows are: what is committed in between is found by the next call.
+    const seen = this.#store.version();
+    const until = this.#clock.monotonic() + CURRENT_MS;
+    this.#currentUntil = until;
+    const { db } = this.#store;
+    const marks = `${await rulesMark(db)} ${await silencesMark(db)}`;
+    const pages = this.#pages !== null && marks === this.#marks ? this.#pages : await this.#read();
+    this.#pages = pages;
+    this.#marks = marks;
+    this.#seen = seen;
+    return pages;
+  }
+
+  /** Where the store has no counter that is cheap to ask, it tells when another process, or this one, committed. */
+  #listen(): void {
+    if (this.#listening || this.#store.version() !== null) return;
+    this.#listening = true;
+    this.#store.onForeignCommit(() => this.forget());
+  }
+
+  /** Rules or silences may have changed: they are looked at again before the next event. */
+  forget(): void {
+    this.#currentUntil = Number.NEGATIVE_INFINITY;
+    this.#seen = null;
+  }
+
+  async #read(): Promise<Pages> {
+    const { db } = this.#store;
+    const [ruleRows, silenceRows] = await Promise.all([listRules(db), openSilences(db)]);
+    const rules: Pages['rules'][number][] = [];
+    for (const row of ruleRows) rules.push(await yieldThen(() => this.#bookRule(row)));
+    const silences: CompiledSilence[] = [];
+    for (const row of silenceRows) silences.push(await yieldThen(() => this.#bookSilence(row)));
+    this.#dropOthers(ruleRows, silenceRows);
+    return { rules, silences, bySource: new Map() };
+  }
+
+  async #bookRule(row: RuleRow): Promise<Pages['rules'][number]> {
+    const rule = ruleOf(row);
+    const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row, rule)]);
+    return {
+      ...rule,
+      version: row.version,
+      sources: condition.sources,
+      evaluate: condition.evaluate,
+      fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
+      checkTag: (ring) => checkRuleTag(ring, row),
+    };
+  }
+
+  async #bookSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<CompiledSilence> {
+    const condition = when_text === null ? null : await this.#condition(when_text);
+    return {
+      id,
+      reason,
+      expiresAt: expires_at,
+      stops: (name, facts) => (rule !== null && rule !== name ? { value: false } : (condition?.evaluate(facts) ?? ALL)),
+    };
+  }
+
+  #condition(text: string): Promise<StoredCondition> {
+    return kept(this.#conditions, text, () => storedCondition(text));
+  }
+
+  /**
+   * The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event
+   * then.
+   */
+  #action(row: RuleRow, { action, isEarlier }: Rule): Promise<CompiledAction | string> {
+    return kept(this.#actions, actionKey(row), () => compileAction(action, isEarlier).catch(reasonOf));
+  }
+
+  #dropOthers(rules: readonly RuleRow[], silences: readonly SilenceRow[]): void {
+    const texts = new Set([...rules, ...silences].map(({ when_text }) => when_text));
+    for (const text of this.#conditions.keys()) if (!texts.has(text)) this.#conditions.delete(text);
+    const actions = new Set(rules.map(actionKey));
+    for (const text of this.#actions.keys()) if (!actions.has(text)) this.#actions.delete(text);
+  }
+}
+
+function fitting({ rules, bySource }: Pages, source: string): readonly CompiledRule[] {
+  const known = bySource.get(source);
+  if (known !== undefined) return known;
+  const found = rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)));
+  bySource.set(source, found);
+  return found;
+}
+
+/** Compiling takes 1 ms and more for each: requests have their turn in between. */
+async function yieldThen<T>(make: () => Promise<T>): Promise<T> {
+  await nextTurn();
+  return make();
+}
+
+/** A silence without an expression stops all events of its rule. */
+const ALL = { value: true };
+
+function kept<T>(map: Map<string, Promise<T>>, text: string, make: () => Promise<T>): Promise<T> {
+  const known = map.get(text);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(text, made);
+  return made;
+}
+
+/** One text may be of two rules, of which an earlier build stored one. */
+function actionKey({ action, bounded_values: bounded }: RuleRow): string {
+  return bounded === 1 ? action : `earlier ${action}`;
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : 'it can not be read';
+}

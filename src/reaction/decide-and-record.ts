@@ -1,0 +1,86 @@
+import type { TraceStep } from '../domain/events/event.ts';
+import { isTerminal } from '../domain/jobs/job.ts';
+import { decideReaction, decidingRule, type ReactionDecision, type Standing } from '../domain/rules/reaction.ts';
+import { isCordoned } from '../store/maintenance/cordon.ts';
+import { insertEvent, listFires } from '../store/events/events.ts';
+import type { Tx } from '../store/engine/gate.ts';
+import type { Db, EventRow } from '../store/schema/schema.ts';
+import { carryOut } from './fire.ts';
+import type { Considered, Outcome, ReactionDeps } from './types.ts';
+import { encodeTrace } from './trace.ts';
+
+/**
+ * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps,
+ * in one transaction. Throws RuleChanged.
+ */
+export async function settle(
+  deps: ReactionDeps,
+  tx: Tx,
+  considered: Considered,
+  more: readonly TraceStep[] = [],
+): Promise<Outcome> {
+  const matched = considered.attempts.filter(({ tried }) => tried.result === 'matched');
+  // Two daemons may hear of one thing at the same time: the second one sees what the first one did.
+  for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
+  const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
+  const judged = await judge(tx.db, considered, now);
+  const { decision, jobId, approvalId } = await carryOut(deps, tx, considered, judged, now);
+  const event = rowOf(considered, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
+  insertEvent(tx, event);
+  return { event, jobId, approvalId };
+}
+
+/**
+ * What would become of the event, by what the store says: reads and writes nothing. `now` in milliseconds by the
+ * store's clock.
+ */
+export async function judge(
+  db: Db,
+  { event, attempts, notTried, sender }: Considered,
+  now: number,
+): Promise<ReactionDecision> {
+  const tried = attempts.map((attempt) => attempt.tried);
+  const standings = new Map<string, Standing>();
+  for (const { name, result } of tried)
+    if (result === 'matched') standings.set(name, await standingOf(db, name, event.fingerprint, event.status ?? ''));
+  const cordoned = decidingRule(tried) !== undefined && (await isCordoned(db));
+  return decideReaction({ now, tried, notTried, standings, cordoned, depth: sender.depth });
+}
+
+async function standingOf(db: Db, rule: string, fingerprint: string, status: string): Promise<Standing> {
+  const fires = await listFires(db, { rule, fingerprint });
+  const lastFiredAt = fires.length === 0 ? null : Math.max(...fires.map((fire) => fire.fired_at));
+  const same = fires.find((fire) => fire.status === status);
+  if (same === undefined || same.job_id === null || same.job_state === null || isTerminal(same.job_state))
+    return { lastFiredAt, openJob: null };
+  return { lastFiredAt, openJob: { id: same.job_id, state: same.job_state } };
+}
+
+function rowOf(
+  { id, event, facts, sender }: Considered,
+  decision: ReactionDecision,
+  jobId: string | null,
+  approvalId: string | null,
+): EventRow {
+  return {
+    id,
+    source: event.source,
+    name: event.name || null,
+    status: event.status,
+    // Of an alert it is a label only: there it says where the sender is, and not where the thing is.
+    netgroup: event.source === 'check' ? facts.netgroup : null,
+    severity: event.severity,
+    fingerprint: event.fingerprint || null,
+    labels: JSON.stringify(event.labels),
+    outcome: decision.outcome,
+    reason: decision.reason,
+    rule: decision.rule,
+    job_id: jobId,
+    approval_id: approvalId,
+    received_at: facts.receivedAt,
+    annotations: JSON.stringify(event.annotations),
+    check_observations: null,
+    trace: encodeTrace(decision.trace),
+    depth: sender.depth,
+  };
+}

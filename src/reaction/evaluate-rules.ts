@@ -1,0 +1,123 @@
+import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
+import type { TriedRule } from '../domain/rules/reaction.ts';
+import type { Action } from '../domain/rules/rule.ts';
+import { newId } from '../lib/id.ts';
+import type { Attempt, Considered, ReactionDeps, Sender } from './types.ts';
+import type { CompiledRule, CompiledSilence } from './compiled-rules.ts';
+
+/** Tries the rules on the events: everything that takes time, before a transaction is open. */
+export async function consider(
+  deps: ReactionDeps,
+  events: readonly NormalEvent[],
+  sender: Sender,
+): Promise<Considered[]> {
+  const book = await deps.rules.current();
+  return considerBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
+}
+
+/**
+ * As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one.
+ */
+export function considerBy(
+  { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
+  events: readonly NormalEvent[],
+  sender: Sender,
+  silences: readonly CompiledSilence[],
+  rulesOf: (event: NormalEvent) => readonly CompiledRule[],
+): Promise<Considered[]> {
+  // A message may have a thousand events, each for many rules: others have their turn in between.
+  return turns.each(events, (event) => considerOne(clock.now(), clean(event), sender, rulesOf(event), silences));
+}
+
+function considerOne(
+  now: number,
+  event: NormalEvent,
+  sender: Sender,
+  rules: readonly CompiledRule[],
+  silences: readonly CompiledSilence[],
+): Considered {
+  const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
+  const attempts: Attempt[] = [];
+  for (const rule of rules) {
+    const attempt = tryRule(rule, facts, silences);
+    attempts.push(attempt);
+    if (attempt.tried.result === 'matched' && !attempt.tried.notifies) break;
+  }
+  return {
+    id: newId('evt', now),
+    event,
+    facts,
+    sender,
+    attempts,
+    notTried: rules.slice(attempts.length).map(({ name }) => name),
+  };
+}
+
+/**
+ * A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the
+ * event.
+ */
+function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {
+  try {
+    const answer = rule.evaluate(facts);
+    if ('error' in answer) return unmatched(rule, 'error', answer.error);
+    return answer.value ? matched(rule, facts, silences) : unmatched(rule, 'did not match', null);
+  } catch {
+    return unmatched(rule, 'error', 'its evaluation failed');
+  }
+}
+
+function unmatched(rule: CompiledRule, result: TriedRule['result'], error: string | null): Attempt {
+  return {
+    rule,
+    action: null,
+    tried: { ...common(rule), result, error, unfit: null, silence: null, failedSilences: [] },
+  };
+}
+
+function matched(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {
+  const { silence, failedSilences } = silencing(rule, facts, silences);
+  const filled: { readonly action: Action } | { readonly error: string } = rule.fill(facts);
+  const unfit = 'error' in filled ? filled.error : null;
+  return {
+    rule,
+    action: 'error' in filled ? null : filled.action,
+    tried: { ...common(rule), result: 'matched', error: null, unfit, silence, failedSilences },
+  };
+}
+
+/** The first silence that stops the rule, and those before it that could not say whether they do. */
+function silencing(
+  { name }: CompiledRule,
+  facts: EventFacts,
+  silences: readonly CompiledSilence[],
+): Pick<TriedRule, 'silence' | 'failedSilences'> {
+  const failedSilences: { id: string; error: string }[] = [];
+  for (const silence of silences) {
+    if (silence.expiresAt <= facts.receivedAt) continue;
+    const answer = silence.stops(name, facts);
+    if ('error' in answer) failedSilences.push({ id: silence.id, error: answer.error });
+    else if (answer.value) return { silence, failedSilences };
+  }
+  return { silence: null, failedSilences };
+}
+
+function common({ name, action, cooldownMs, approval }: CompiledRule) {
+  return { name, notifies: action.kind === 'notify', cooldownMs, approval };
+}
+
+/** A NUL is no text for one of the databases, and says nothing. */
+function clean(event: NormalEvent): NormalEvent {
+  const { name, severity, fingerprint } = event;
+  if (!name.includes('\0') && severity?.includes('\0') !== true && !fingerprint.includes('\0')) return event;
+  return {
+    ...event,
+    name: withoutNul(name),
+    severity: severity === null ? null : withoutNul(severity),
+    fingerprint: withoutNul(fingerprint),
+  };
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}

@@ -1,0 +1,189 @@
+import { lstat, mkdir, open, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../../domain/failure.ts';
+import { errorCode } from '../../../lib/error-code.ts';
+import { pause, systemClock, type Clock } from '../../../lib/clock.ts';
+import { DEFAULT_PATH } from '../../process/environment.ts';
+import type { Guard } from '../../process/guard.ts';
+import type { LauncherPool } from '../../sandbox/pool.ts';
+import { COPY_LIMITS, type CopyLimits } from '../copy-tree.ts';
+import { reachOf } from './access.ts';
+import { collect, type Git, runGit } from './process.ts';
+import { readObjects } from './objects.ts';
+import { listTree, writeTree } from './tree.ts';
+import { type GitFolders, type GitPlace, makeGitFolders } from './place.ts';
+import { checkGitRef, checkGitUrl, GIT_PROTOCOLS } from './url.ts';
+
+export interface FetchLimits extends CopyLimits {
+  /** Of the whole fetch, in milliseconds. */
+  readonly timeoutMs: number;
+  /** What git may put on the disk: packs, before they are looked into. */
+  readonly packBytes: number;
+}
+
+/** As much as a run would copy, and no fetch that a person would not wait for. */
+export const FETCH_LIMITS: FetchLimits = { ...COPY_LIMITS, timeoutMs: 120_000, packBytes: 512 * 1024 * 1024 };
+/** How often what git has written is measured, in milliseconds. */
+const LOOK_EVERY_MS = 200;
+/** Files and folders in the repository that git made. */
+const ENTRIES_MAX = 1_000;
+
+export interface FetchGitOptions {
+  readonly url: string;
+  /** A branch, a tag or a commit; null is the default branch. */
+  readonly ref: string | null;
+  /** An empty folder of the caller's own; who calls removes it, whatever the end is. */
+  readonly into: string;
+  /** Starts git in the sandbox. */
+  readonly pool: LauncherPool;
+  /** As whom and where git works unless it needs ssh; by default as this process, in `into`. */
+  readonly place?: GitPlace | null;
+  /** Ends git when this process is killed; without it git goes on then. */
+  readonly guard?: Guard | null;
+  readonly limits?: FetchLimits;
+  readonly searchPath?: string;
+  readonly clock?: Clock;
+  /** Aborted where nobody wants it any more: git is ended with all of its processes. */
+  readonly signal?: AbortSignal | undefined;
+  /** For tests, which bring repositories as files. */
+  readonly protocols?: readonly string[];
+}
+
+/**
+ * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
+ * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Git runs in the
+ * sandbox and writes one folder only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with
+ * what is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on
+ * the disk, or when the signal ended it.
+ */
+export async function fetchGit(options: FetchGitOptions): Promise<{ readonly commit: string; readonly tree: string }> {
+  const { url, into, limits = FETCH_LIMITS, clock = systemClock, protocols = GIT_PROTOCOLS } = options;
+  const ref = options.ref ?? 'HEAD';
+  if (!isOfTest(url, protocols)) checkGitUrl(url);
+  checkGitRef(ref);
+  const over = new AbortController();
+  const stop = (): void => over.abort(new Failure('unavailable', 'git: the fetch was stopped.'));
+  options.signal?.addEventListener('abort', stop, { once: true });
+  if (options.signal?.aborted === true) stop();
+  const cancel = clock.after(limits.timeoutMs, () =>
+    over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)),
+  );
+  const { searchPath = DEFAULT_PATH, pool } = options;
+  let folders: GitFolders | null = null;
+  try {
+    // The keys of ssh belong to the account of this process, and another one cannot read them.
+    const place = isSsh(url) ? null : (options.place ?? null);
+    folders = await makeGitFolders(into, place, clock);
+    const git: Git = {
+      ...folders,
+      pool,
+      clock,
+      searchPath,
+      protocols,
+      account: place?.account ?? null,
+      guard: options.guard ?? null,
+      signal: over.signal,
+    };
+    const reach = await reachOf(url, searchPath);
+    await within(limits.packBytes, git.gitDir, clock, over, () =>
+      runGit(
+        git,
+        ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref],
+        reach,
+        collect,
+      ),
+    );
+    return await readCommit(git, into, ref, limits);
+  } catch (error) {
+    throw asRefusal(error);
+  } finally {
+    cancel();
+    options.signal?.removeEventListener('abort', stop);
+    over.abort();
+    await folders?.remove();
+  }
+}
+
+function isSsh(url: string): boolean {
+  return url.startsWith('ssh:') || !url.includes('://');
+}
+
+function isOfTest(url: string, protocols: readonly string[]): boolean {
+  return (
+    (protocols.includes('file') && url.startsWith('file:///')) ||
+    (protocols.includes('http') && url.startsWith('http://127.0.0.1:'))
+  );
+}
+
+async function readCommit(
+  git: Git,
+  into: string,
+  ref: string,
+  limits: FetchLimits,
+): Promise<{ commit: string; tree: string }> {
+  const stored = join(into, 'contents');
+  const objects = await readObjects(git, stored, limits);
+  const { commit } = objects;
+  // A branch may be named like a commit; who asks for a commit gets that one or none.
+  if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref)
+    throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
+  const tree = join(into, 'tree');
+  await mkdir(tree, { mode: 0o700 });
+  const contents = await open(stored, 'r');
+  try {
+    await writeTree(await listTree(objects, limits, git.signal), objects, { contents, tree, signal: git.signal });
+  } finally {
+    await contents.close();
+  }
+  return { commit, tree };
+}
+
+/** What the repository has is named; of the system's own words only the code, which says what to mend. */
+function asRefusal(error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error)) return error;
+  const code = errorCode(error);
+  return code === null
+    ? new Failure('conflict', error.message)
+    : new Failure('unavailable', `The files can not be written (${code}).`);
+}
+
+/** Ends the work when the folder grows beyond the limit. */
+async function within(
+  limitBytes: number,
+  folder: string,
+  clock: Clock,
+  over: AbortController,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const done = new AbortController();
+  const watching = (async () => {
+    while (await pause(clock, LOOK_EVERY_MS, done.signal)) {
+      if ((await sizeOf(folder).catch(() => 0)) > limitBytes) over.abort(tooLarge(limitBytes));
+    }
+  })();
+  try {
+    await work();
+    if ((await sizeOf(folder)) > limitBytes) throw tooLarge(limitBytes);
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+function tooLarge(limitBytes: number): Failure {
+  return new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`);
+}
+
+/** Of the files below it, in bytes. What goes away while it is measured counts nothing. */
+async function sizeOf(folder: string): Promise<number> {
+  let sum = 0;
+  let seen = 0;
+  for await (const entry of await opendir(folder, { recursive: true })) {
+    // Git writes one pack and its index. A folder with more in it was not made by git, and listing it costs memory.
+    if ((seen += 1) > ENTRIES_MAX) return Number.POSITIVE_INFINITY;
+    if (!entry.isFile()) continue;
+    const stats = await lstat(join(entry.parentPath, entry.name)).catch(() => null);
+    sum += stats?.size ?? 0;
+  }
+  return sum;
+}

@@ -1,0 +1,212 @@
+import type { ApprovalState } from '../../domain/approvals/approval.ts';
+import { Failure } from '../../domain/failure.ts';
+import { newId } from '../../lib/id.ts';
+import type { Tx } from '../engine/gate.ts';
+import { PENDING } from '../engine/literals.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { ApprovalRow, Db } from '../schema/schema.ts';
+
+/** What is asked; the rest of the row follows or comes with the decision. */
+export interface NewApproval
+  extends
+    Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
+    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
+  readonly jobId: string;
+  readonly planArtifactId: string | null;
+  /** What is asked about, so that another plan can not take its place: the digest and the serial of the artifact. */
+  readonly planDigest: string | null;
+  readonly planSerial: number | null;
+  readonly requestedBy: string;
+  /** The asking chain: none of these owners may decide. */
+  readonly owners: readonly string[];
+  readonly ttlMs: number;
+}
+
+/**
+ * Asks for a decision; answers the row. Its times are by the store's clock: give `expires_at` to the job as it is.
+ * Who calls this wakes the daemons after the commit (`tx.afterCommit`), because they have a new deadline to keep.
+ * The unique index refuses a second pending approval for one artifact.
+ */
+export async function insertApproval(tx: Tx, asked: NewApproval): Promise<ApprovalRow> {
+  const now = await tx.dialect.clock(tx.db, tx.now);
+  const row: ApprovalRow = {
+    id: newId('apr', tx.now),
+    job_id: asked.jobId,
+    kind: asked.kind,
+    state: 'pending',
+    policy: asked.policy,
+    workspace: asked.workspace,
+    runbook: asked.runbook,
+    plan_artifact_id: asked.planArtifactId,
+    plan_digest: asked.planDigest,
+    plan_serial: asked.planSerial,
+    requested_by: asked.requestedBy,
+    owners: JSON.stringify(asked.owners),
+    origin: asked.origin,
+    alert: asked.alert ?? null,
+    rule: asked.rule ?? null,
+    matched_at: asked.matched_at ?? null,
+    schedule: asked.schedule ?? null,
+    created_at: now,
+    expires_at: now + asked.ttlMs,
+    decided_at: null,
+    decided_by: null,
+    decided_via: null,
+    reason: null,
+    one_tap: asked.one_tap ?? 0,
+  };
+  await tx.db.insertInto('approvals').values(row).execute();
+  return row;
+}
+
+const byId = prepared<{ id: string }, ApprovalRow>((db, value) =>
+  db.selectFrom('approvals').selectAll().where('id', '=', value('id')),
+);
+
+export async function findApproval(db: Db, id: string): Promise<ApprovalRow | undefined> {
+  return (await byId(db, { id })).rows[0];
+}
+
+/** Throws not_found for an unknown id. */
+export async function getApproval(db: Db, id: string): Promise<ApprovalRow> {
+  const row = await findApproval(db, id);
+  if (row === undefined) throw unknown(id);
+  return row;
+}
+
+function unknown(id: string): Failure {
+  return new Failure('not_found', `There is no approval ${id}.`);
+}
+
+const heldById = prepared<{ id: string }, ApprovalRow>((db, value, dialect) =>
+  dialect.holdRows(db.selectFrom('approvals').selectAll().where('id', '=', value('id'))),
+);
+
+/** As `getApproval`, and nobody else settles it before the transaction ends. */
+export async function holdApproval(tx: Tx, id: string): Promise<ApprovalRow> {
+  const [row] = (await heldById(tx.db, { id })).rows;
+  if (row === undefined) throw unknown(id);
+  return row;
+}
+
+const byJob = prepared<{ jobId: string }, ApprovalRow>((db, value) =>
+  db.selectFrom('approvals').selectAll().where('job_id', '=', value('jobId')),
+);
+
+/** The approval that a job was gated by, whatever became of it. */
+export async function findApprovalOfJob(db: Db, jobId: string): Promise<ApprovalRow | undefined> {
+  return (await byJob(db, { jobId })).rows[0];
+}
+
+const pendingByArtifact = prepared<{ artifactId: string }, { id: string }>((db, value) =>
+  db
+    .selectFrom('approvals')
+    .select('id')
+    .where('plan_artifact_id', '=', value('artifactId'))
+    .where('state', '=', PENDING),
+);
+
+/** The id of the approval that waits for a decision about this plan, if one does. */
+export async function pendingForArtifact(db: Db, artifactId: string): Promise<string | null> {
+  return (await pendingByArtifact(db, { artifactId })).rows[0]?.id ?? null;
+}
+
+export interface ApprovalFilter {
+  /** Also those that are settled. */
+  readonly all: boolean;
+  /** Only approvals older than this one: the cursor of a long list. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first, at most `limit`. */
+export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: number): Promise<ApprovalRow[]> {
+  let query = db.selectFrom('approvals').selectAll().orderBy('id', 'desc').limit(limit);
+  if (!all) query = query.where('state', '=', PENDING);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return query.execute();
+}
+
+/** How a pending approval ends, and in whose name; nobody's where it expires. */
+export interface Settlement {
+  readonly to: Exclude<ApprovalState, 'pending'>;
+  readonly by: string | null;
+  readonly via: string | null;
+  readonly reason: string | null;
+}
+
+interface Settling extends Settlement {
+  readonly id: string;
+  readonly now: number;
+}
+
+const settleRow = (compare: '>' | '<=') =>
+  prepared<Settling, ApprovalRow>((db, value) =>
+    db
+      .updateTable('approvals')
+      .set({
+        state: value('to'),
+        decided_at: value('now'),
+        decided_by: value('by'),
+        decided_via: value('via'),
+        reason: value('reason'),
+      })
+      .where('id', '=', value('id'))
+      .where('state', '=', PENDING)
+      .where('expires_at', compare, value('now'))
+      .returningAll(),
+  );
+const settleBefore = settleRow('>');
+const settleAfter = settleRow('<=');
+
+/**
+ * The one way out of `pending`: a decision only before the deadline, an expiry only from it on, so that there is no
+ * moment at which both would do. Answers the settled row; undefined, and nothing written, for who came too late or
+ * too early. The time is the store's, read while the row is held: waiting for another decider makes nobody earlier.
+ */
+export async function settle(tx: Tx, id: string, settlement: Settlement): Promise<ApprovalRow | undefined> {
+  await heldById(tx.db, { id });
+  const now = await tx.dialect.clock(tx.db, tx.now);
+  const update = settlement.to === 'expired' ? settleAfter : settleBefore;
+  return (await update(tx.db, { id, now, ...settlement })).rows[0];
+}
+
+/** Settles what is pending about a job that is being cancelled, also past the deadline: nothing runs either way. */
+export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to'>): Promise<void> {
+  const now = await tx.dialect.clock(tx.db, tx.now);
+  await tx.db
+    .updateTable('approvals')
+    .set({ state: 'rejected', decided_at: now, decided_by: by.by, decided_via: by.via, reason: by.reason })
+    .where('job_id', '=', jobId)
+    .where('state', '=', PENDING)
+    .execute();
+}
+
+/** An approval whose deadline has come. */
+export type Due = Pick<ApprovalRow, 'id' | 'job_id'>;
+
+const due = prepared<{ now: number; limit: number }, Due>((db, value) =>
+  db
+    .selectFrom('approvals')
+    .select(['id', 'job_id'])
+    .where('state', '=', PENDING)
+    .where('expires_at', '<=', value('now'))
+    .orderBy('expires_at')
+    .limit(value('limit')),
+);
+
+/** The oldest ones, at most `limit`; `now` by the store's clock. */
+export async function listExpired(db: Db, now: number, limit: number): Promise<Due[]> {
+  return (await due(db, { now, limit })).rows;
+}
+
+const earliest = prepared<object, { expires_at: number }>((db) =>
+  db.selectFrom('approvals').select('expires_at').where('state', '=', PENDING).orderBy('expires_at').limit(1),
+);
+
+/**
+ * When the next pending approval ends, in milliseconds since the epoch by the store's clock; null where none is
+ * pending.
+ */
+export async function nextDeadline(db: Db): Promise<number | null> {
+  return (await earliest(db, {})).rows[0]?.expires_at ?? null;
+}

@@ -1,0 +1,82 @@
+import type { RawBuilder, SelectQueryBuilder } from 'kysely';
+import type { Db, Schema } from '../schema/schema.ts';
+
+/**
+ * What a database error means for the caller. `missing` is a table that is not there, `aborted` only says that an
+ * earlier statement of the transaction failed, `other` is a fault of ours.
+ */
+export type StoreFault = 'busy' | 'unique' | 'full' | 'lost' | 'missing' | 'aborted' | 'other';
+
+/**
+ * What differs between the databases, as named facts. Queries ask these; nothing branches on the name,
+ * which is for people (doctor, log).
+ */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  /**
+   * How the death of another daemon is seen: `lock`, an operating-system lock on its instance file (all daemons
+   * share one machine), or `lease`, a time in the database that it must renew.
+   */
+  readonly liveness: 'lock' | 'lease';
+  /** The ledger chain that this process appends to. One chain per daemon where commits run side by side. */
+  ledgerChain(daemonId: string): string;
+  /**
+   * The ids of the oldest jobs that may be claimed, read off the partial index that holds exactly these. With `claim`
+   * they are held, and what another daemon is claiming is passed over instead of waited for.
+   */
+  readyJobs(limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
+  /** Keeps the rows that a query of a write reads as they are until its transaction ends. */
+  holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
+  /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
+  lockKey(db: Db, key: string): Promise<void>;
+  /**
+   * Holds `key` together with others who share it; false, at once, while somebody holds it by `lockKey` or waits for
+   * it. Where one write runs at a time there is nothing to hold.
+   */
+  shareKey(db: Db, key: string): Promise<boolean>;
+  /** As `lockKey` for the concurrency key of a job. Before the job's row is changed: first the key, then rows. */
+  lockKeyOf(db: Db, jobId: string): Promise<void>;
+  /** Milliseconds since the epoch by the clock that leases are measured with. */
+  leaseClock(db: Db): Promise<number>;
+  /**
+   * Milliseconds since the epoch by the clock that deadlines in the store are measured with: the database's, where
+   * daemons of several machines share it, else that of this process, which hands its own time over.
+   */
+  clock(db: Db, processNow: number): Promise<number>;
+  /** The database's own check of its files, for the doctor. An empty list is a sound database. */
+  integrity(db: Db): Promise<readonly string[]>;
+  faultOf(error: unknown): StoreFault;
+}
+
+/** Takes statements whose results nobody needs: they must have succeeded before the commit. */
+export type Later = (statement: Promise<unknown>) => void;
+
+/** Sets one member of a group apart from the others: its failure undoes its own writes only. */
+export type Savepoint = <T>(body: () => Promise<T>) => Promise<T>;
+
+/** One open database: a connection that writes and one or more that read committed state. */
+export interface Engine {
+  readonly dialect: Dialect;
+  readonly reader: Db;
+  /**
+   * Runs `body` on the connection that writes, in one transaction. Waits, within a limit, while another process
+   * writes. Nothing was written when it throws, except that a lost connection leaves the commit unknown.
+   */
+  transaction<T>(body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T>;
+  /**
+   * Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file.
+   */
+  announce(db: Db): Promise<void>;
+  /** Changes whenever anybody commits; null where asking would cost as much as reading. */
+  version(): string | null;
+  /** Calls back after another process committed. */
+  onForeignCommit(listener: () => void): () => void;
+  /** Runs the statements of a migration file, outside any of the query builder's state. */
+  script(db: Db, text: string): Promise<void>;
+  /**
+   * Inside of the transaction that changed the schema: ends the connections of other processes, whose prepared
+   * statements would fail from then on. They open new ones. Nothing where statements are prepared again by themselves.
+   */
+  endOtherSessions(db: Db): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,67 @@
+import { Client, type ClientConfig } from 'pg';
+import { pause, type Clock } from '../../../lib/clock.ts';
+
+/** Pause before a lost connection is opened again, in milliseconds. The loops' own fallbacks bridge it. */
+const RETRY_MS = 500;
+
+export interface Listening {
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly config: ClientConfig;
+  readonly channel: string;
+  /** Notifications with this payload are one's own. */
+  readonly self: string;
+  readonly clock: Clock;
+  readonly changed: () => void;
+}
+
+/**
+ * A connection that only listens. When it was lost and is there again, everything may have changed meanwhile: that
+ * calls back too. It goes on trying until it is stopped.
+ */
+export function listen(options: ListenOptions): Listening {
+  const stopping = new AbortController();
+  const running = keepListening(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function keepListening(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  for (let first = true; !signal.aborted; first = false) {
+    await listenOnce(options, signal, first);
+    await pause(options.clock, RETRY_MS, signal);
+  }
+}
+
+/** Resolves when the connection has ended, or could not be made. */
+async function listenOnce(
+  { config, channel, self, changed }: ListenOptions,
+  signal: AbortSignal,
+  first: boolean,
+): Promise<void> {
+  const client = new Client(config);
+  // Heard from the start and for good: an error of a connection that nobody hears would end the process.
+  const ended = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()));
+  client.on('notification', (message) => {
+    if (message.payload !== self) changed();
+  });
+  const end = (): void => void client.end().catch(() => undefined);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await client.connect();
+    await client.query(`listen ${channel}`);
+    if (!first) changed();
+    if (!signal.aborted) await ended;
+  } catch {
+    // Not reachable: the next attempt follows.
+  } finally {
+    signal.removeEventListener('abort', end);
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,45 @@
+import type { CompiledQuery } from 'kysely';
+import { dialectOf, runCompiled } from './bound.ts';
+import type { Dialect } from './dialect.ts';
+import type { Db } from '../schema/schema.ts';
+
+/** Stands in for a value while a query is compiled. */
+class Hole<P> {
+  readonly read: (values: P) => unknown;
+  constructor(read: (values: P) => unknown) {
+    this.read = read;
+  }
+}
+
+/** A query of a hot path, and how to run it with the values of one time. */
+export type Prepared<P, R> = (db: Db, values: P) => Promise<{ rows: R[]; changed: number }>;
+
+/**
+ * A query of a hot path, built and compiled once for each database and then only filled in. Building and compiling
+ * cost about 20 us each time, half of what a request may take.
+ *
+ * `build` gets the database, a function that marks where the value of a name goes, and the dialect.
+ */
+export function prepared<P extends object, R>(
+  build: (db: Db, value: <K extends keyof P>(name: K) => P[K], dialect: Dialect) => { compile(): CompiledQuery<R> },
+): Prepared<P, R> {
+  return preparedBy<P, R>((db, hole, dialect) => build(db, (name) => hole((values) => values[name]), dialect));
+}
+
+/** As `prepared`, where a value is read from what is handed over by a function. */
+export function preparedBy<P, R>(
+  build: (db: Db, hole: <V>(read: (values: P) => V) => V, dialect: Dialect) => { compile(): CompiledQuery<R> },
+): Prepared<P, R> {
+  // One program may have several databases open (the tests do), and each connection is a database of its own here.
+  const compiled = new WeakMap<Db, CompiledQuery<R>>();
+  return async (db, values) => {
+    let query = compiled.get(db);
+    if (query === undefined) {
+      query = build(db, (read) => new Hole(read) as never, dialectOf(db)).compile();
+      compiled.set(db, query);
+    }
+    const parameters = query.parameters.map((each) => (each instanceof Hole ? (each as Hole<P>).read(values) : each));
+    const result = await runCompiled<R>(db, { ...query, parameters });
+    return { rows: result.rows, changed: Number(result.numAffectedRows ?? 0) };
+  };
+}

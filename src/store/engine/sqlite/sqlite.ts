@@ -1,0 +1,206 @@
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { sql } from 'kysely';
+import { Failure } from '../../../domain/failure.ts';
+import { pause, type Clock } from '../../../lib/clock.ts';
+import { nextTurn } from '../../../lib/flow/cooperative.ts';
+import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
+import type { Db } from '../../schema/schema.ts';
+import { checkDurability, checkFile } from './check.ts';
+import { ForeignCommits } from './foreign.ts';
+import { SqliteConnection, sqliteDb } from './driver.ts';
+
+/** How long a write waits for the writers of other processes before it is refused as unavailable. */
+const BUSY_LIMIT_MS = 5_000;
+/** Between two tries to turn on the log. */
+const OPEN_RETRY_MS = 5;
+/** Turns of the event loop in which a write asks again at once: most commits of others are over by then. */
+const EAGER_TURNS = 20;
+/** The log is cut back to this size when a checkpoint empties it. */
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const FAULTS: Readonly<Record<number, StoreFault>> = { 5: 'busy', 6: 'busy', 13: 'full', 10: 'lost', 14: 'lost' };
+const CONSTRAINT_UNIQUE = [2067, 1555];
+
+const dialect: Dialect = {
+  name: 'sqlite',
+  liveness: 'lock',
+  ledgerChain: () => 'main',
+  // Left alone, the planner takes the index by state and walks over all blocked jobs (100,000 of them: 40 ms a claim).
+  readyJobs: (limit) =>
+    sql<{
+      id: string;
+    }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
+  // A write transaction is the only one: nobody else holds or changes anything.
+  holdRows: (query) => query,
+  lockKey: () => Promise.resolve(),
+  shareKey: () => Promise.resolve(true),
+  lockKeyOf: () => Promise.resolve(),
+  leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
+  clock: (_db, processNow) => Promise.resolve(processNow),
+  integrity: () => Promise.reject(new Error('replaced when the engine opens')),
+  faultOf(error) {
+    if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
+    if (CONSTRAINT_UNIQUE.includes(error.errcode)) return 'unique';
+    if (error.errcode === 1 && error.message.startsWith('no such table')) return 'missing';
+    return FAULTS[error.errcode & 0xff] ?? 'other';
+  },
+};
+
+/** Opens (and creates, mode 0600) the database file. Several processes may have it open. */
+export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
+  createPrivate(file);
+  const writer = new SqliteConnection(file, { readOnly: false });
+  // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
+  writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
+  await useLog(writer, clock);
+  writer.raw.exec('pragma synchronous = full');
+  writer.raw.exec('pragma foreign_keys = on');
+  writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  // A temporary file could not be opened where the process has run out of descriptors.
+  writer.raw.exec('pragma temp_store = memory');
+  writer.raw.exec('pragma busy_timeout = 0');
+  protect(file);
+  const reader = new SqliteConnection(file, { readOnly: true });
+  reader.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
+  reader.raw.exec('pragma query_only = on');
+  const facts: Dialect = {
+    ...dialect,
+    integrity: async () => [...checkDurability(writer), ...(await checkFile(file))],
+  };
+  const writerDb = sqliteDb(facts, writer);
+  const readerDb = sqliteDb(facts, reader);
+  const dataVersion = reader.raw.prepare('pragma data_version');
+  const foreign = new ForeignCommits(file, writer, clock);
+  // Asked once in a turn of the event loop: who waits for an answer of ours before the next request is in a later turn.
+  let version: string | null = null;
+  const askVersion = (): string => {
+    if (version !== null) return version;
+    setImmediate(() => (version = null));
+    return (version = String((dataVersion.get() as { data_version: number }).data_version));
+  };
+
+  return {
+    dialect: facts,
+    reader: readerDb,
+    transaction: (body) => immediate(writer, writerDb, clock, body).finally(() => (version = null)),
+    announce: () => Promise.resolve(),
+    version: askVersion,
+    onForeignCommit: (listener) => foreign.listen(listener),
+    script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
+    endOtherSessions: () => Promise.resolve(),
+    async close() {
+      foreign.close();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+/**
+ * Turns on the write-ahead log. Of processes that do so at once SQLite refuses some at once, whatever their busy
+ * time-out is, because waiting could be for one another: asking again is left to the caller.
+ */
+async function useLog(connection: SqliteConnection, clock: Clock): Promise<void> {
+  const until = clock.monotonic() + BUSY_LIMIT_MS;
+  for (;;) {
+    try {
+      connection.raw.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (dialect.faultOf(error) !== 'busy' || clock.monotonic() >= until) throw error;
+      await pause(clock, OPEN_RETRY_MS);
+    }
+  }
+}
+
+async function immediate<T>(
+  connection: SqliteConnection,
+  db: Db,
+  clock: Clock,
+  body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>,
+): Promise<T> {
+  await begin(connection, clock);
+  const sent: Promise<unknown>[] = [];
+  const later: Later = (statement) => {
+    statement.catch(() => undefined);
+    sent.push(statement);
+  };
+  try {
+    const value = await body(db, (member) => withSavepoint(connection, member), later);
+    await Promise.all(sent);
+    connection.run('commit', []);
+    return value;
+  } catch (error) {
+    // A commit that fails (disk full, I/O) may leave the transaction open or have rolled it back itself.
+    if (connection.raw.isTransaction) connection.run('rollback', []);
+    throw error;
+  }
+}
+
+/** Waiting for another writer must not stop the event loop, so SQLite's own busy handler stays off here. */
+async function begin(connection: SqliteConnection, clock: Clock): Promise<void> {
+  for (let turn = 0; turn < EAGER_TURNS; turn += 1) {
+    if (tryBegin(connection)) return;
+    await nextTurn();
+  }
+  const deadline = clock.monotonic() + BUSY_LIMIT_MS;
+  const letGo = stayAlive();
+  try {
+    while (!tryBegin(connection)) {
+      if (clock.monotonic() >= deadline) {
+        throw new Failure('unavailable', 'The store was busy for 5 s with the writes of other processes.');
+      }
+      await pause(clock, 1);
+    }
+  } finally {
+    letGo();
+  }
+}
+
+/** False while another process writes. */
+function tryBegin(connection: SqliteConnection): boolean {
+  try {
+    connection.run('begin immediate', []);
+    return true;
+  } catch (error) {
+    if (dialect.faultOf(error) !== 'busy') throw error;
+    return false;
+  }
+}
+
+/**
+ * The clock's timers keep no process alive: a command that only waits for its write would end without having written.
+ */
+function stayAlive(): () => void {
+  const { port1 } = new MessageChannel();
+  port1.ref();
+  return () => port1.close();
+}
+
+async function withSavepoint<T>(connection: SqliteConnection, member: () => Promise<T>): Promise<T> {
+  connection.run('savepoint member', []);
+  try {
+    const value = await member();
+    connection.run('release member', []);
+    return value;
+  } catch (error) {
+    // Some faults (disk full) roll the whole transaction back at once; then there is no savepoint left.
+    if (connection.raw.isTransaction) {
+      connection.run('rollback to member', []);
+      connection.run('release member', []);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Never opened here when it is there already: closing any descriptor of a file drops all locks that this process has
+ * on it, those of an open database among them.
+ */
+function createPrivate(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+}
+
+function protect(file: string): void {
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600);
+}

@@ -1,0 +1,45 @@
+import type { Keyring } from '../../lib/seal.ts';
+import type { Dialect } from './dialect.ts';
+import type { LedgerEntry } from './ledger.ts';
+import type { Db } from '../schema/schema.ts';
+
+/** What a write works with. All of it belongs to one member of one group. */
+export interface Tx {
+  readonly db: Db;
+  readonly dialect: Dialect;
+  /** Wall time of this write in milliseconds. */
+  readonly now: number;
+  /** The keys of this store, which authenticate what is written. */
+  readonly ring: Keyring;
+  /** Appends a row to the audit ledger, in the same commit. */
+  record(entry: LedgerEntry): void;
+  /** Adds one to a counter, in the same commit: all that a group counts is one statement for each counter. */
+  count(counter: Counter): void;
+  /** Calls back once the write is durable. Must not throw. */
+  afterCommit(notify: () => void): void;
+  /** Lets other processes hear of this write, where nobody in this one has to: they hear of each that calls back. */
+  announce(): void;
+  /**
+   * Takes a statement whose result nobody needs, so that the next one need not wait for its answer. When it fails,
+   * the write fails.
+   */
+  later(statement: Promise<unknown>): void;
+}
+
+/** A number in the store. Kept by whoever counts, because it is known by its identity. */
+export interface Counter {
+  /**
+   * Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each
+   * other in a circle.
+   */
+  readonly name: string;
+  add(db: Db, count: number): Promise<unknown>;
+}
+
+/** May run more than once, each time on a clean slate: it has no effect but through its `tx`. */
+export type Work<T> = (tx: Tx) => Promise<T>;
+
+export interface WriteOptions {
+  /** Begins at once where nothing is being written, without a look who else is on the way: somebody waits for it. */
+  readonly prompt?: boolean;
+}

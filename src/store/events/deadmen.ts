@@ -1,0 +1,109 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { Db, DeadmanRow } from '../schema/schema.ts';
+
+/** A watch, and when its webhook was last heard (null for never). All times are by the store's clock. */
+export type Watch = DeadmanRow & { readonly last_heard_at: number | null };
+
+function watches(db: Db) {
+  return db
+    .selectFrom('deadmen')
+    .innerJoin('webhooks', 'webhooks.name', 'deadmen.webhook')
+    .selectAll('deadmen')
+    .select('webhooks.last_heard_at');
+}
+
+/** By name. */
+export function listWatches(db: Db): Promise<Watch[]> {
+  return watches(db).orderBy('deadmen.name').execute();
+}
+
+function findWatch(db: Db, name: string): Promise<Watch | undefined> {
+  return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
+}
+
+/**
+ * The names of the watches that listen to a webhook: without it they would be blind. None begins to until the write
+ * ends.
+ */
+export async function watchesOf(tx: Tx, webhook: string): Promise<string[]> {
+  await tx.dialect.lockKey(tx.db, webhookKey(webhook));
+  const rows = await tx.db
+    .selectFrom('deadmen')
+    .select('name')
+    .where('webhook', '=', webhook)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+function webhookKey(name: string): string {
+  return `webhook:${name}`;
+}
+
+/** Throws not_found for an unknown webhook and duplicate for a name that is taken. */
+export async function insertWatch(
+  tx: Tx,
+  row: Pick<DeadmanRow, 'name' | 'webhook' | 'every_ms' | 'added_by'>,
+): Promise<Watch> {
+  await tx.dialect.lockKey(tx.db, webhookKey(row.webhook));
+  const webhook = await tx.db
+    .selectFrom('webhooks')
+    .select('last_heard_at')
+    .where('name', '=', row.webhook)
+    .executeTakeFirst();
+  if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
+  const whole: DeadmanRow = { ...row, created_at: await tx.dialect.clock(tx.db, tx.now), tripped_at: null };
+  const result = await tx.db
+    .insertInto('deadmen')
+    .values(whole)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirst();
+  if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0)
+    throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
+  return { ...whole, last_heard_at: webhook.last_heard_at };
+}
+
+/** The watch as it was. Throws not_found. */
+export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
+  const watch = await findWatch(tx.db, name);
+  const { numDeletedRows: deleted } = await tx.db.deleteFrom('deadmen').where('name', '=', name).executeTakeFirst();
+  if (watch === undefined || deleted === 0n) throw new Failure('not_found', `There is no watch ${name}.`);
+  return watch;
+}
+
+/**
+ * Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read.
+ */
+export async function tripWatch(
+  tx: Tx,
+  { name, webhook, last_heard_at: heardAt }: Watch,
+  at: number,
+): Promise<boolean> {
+  const heardSince = tx.db
+    .selectFrom('webhooks')
+    .select('name')
+    .where('name', '=', webhook)
+    .where('last_heard_at', '>', heardAt ?? 0);
+  const row = await tx.db
+    .updateTable('deadmen')
+    .set({ tripped_at: at })
+    .where('name', '=', name)
+    .where('tripped_at', 'is', null)
+    .where((is) => is.not(is.exists(heardSince)))
+    .returning('name')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that it is heard again after the silence that was told at `trippedAt`; false where another daemon did. */
+export async function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
+  const row = await tx.db
+    .updateTable('deadmen')
+    .set({ tripped_at: null })
+    .where('name', '=', name)
+    .where('tripped_at', '=', trippedAt)
+    .returning('name')
+    .executeTakeFirst();
+  return row !== undefined;
+}

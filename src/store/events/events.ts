@@ -1,0 +1,230 @@
+import { sql } from 'kysely';
+import {
+  EVENT_OUTCOMES,
+  type EventFacts,
+  type EventOutcome,
+  type EventSource,
+  type EventStatus,
+  type NormalEvent,
+} from '../../domain/events/event.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { JobState } from '../../domain/jobs/job.ts';
+import { pooledBytes } from '../../lib/random.ts';
+import type { Counter, Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, EventRow } from '../schema/schema.ts';
+
+const insertRow = prepared<EventRow, unknown>((db, value) =>
+  db
+    .insertInto('events')
+    .values({
+      id: value('id'),
+      source: value('source'),
+      name: value('name'),
+      status: value('status'),
+      netgroup: value('netgroup'),
+      severity: value('severity'),
+      fingerprint: value('fingerprint'),
+      labels: value('labels'),
+      outcome: value('outcome'),
+      reason: value('reason'),
+      rule: value('rule'),
+      job_id: value('job_id'),
+      approval_id: value('approval_id'),
+      received_at: value('received_at'),
+      annotations: value('annotations'),
+      check_observations: value('check_observations'),
+      trace: value('trace'),
+      depth: value('depth'),
+    }),
+);
+
+/** Processes count into one of so many rows of an outcome: two that commit side by side seldom wait for each other. */
+const CHAINS = 64;
+const CHAIN = String((pooledBytes(1)[0] ?? 0) % CHAINS);
+
+const addCount = prepared<{ outcome: EventOutcome; count: number }, unknown>((db, value) =>
+  db
+    .insertInto('event_counts')
+    .values({ chain: CHAIN, outcome: value('outcome'), count: value('count') })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['chain', 'outcome'])
+        .doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.ref('excluded.count')) })),
+    ),
+);
+
+const COUNTERS = Object.fromEntries(
+  EVENT_OUTCOMES.map((outcome): [EventOutcome, Counter] => [
+    outcome,
+    { name: outcome, add: (db, count) => addCount(db, { outcome, count }) },
+  ]),
+) as Record<EventOutcome, Counter>;
+
+/** Appends a row to the ledger of events, and counts it. */
+export function insertEvent(tx: Tx, row: EventRow): void {
+  tx.later(insertRow(tx.db, row));
+  tx.count(COUNTERS[row.outcome]);
+}
+
+/** All-time numbers of events by their outcome. */
+export async function countEvents(db: Db): Promise<Readonly<Record<EventOutcome, number>>> {
+  const rows = await db
+    .selectFrom('event_counts')
+    .select((eb) => ['outcome', eb.cast<string>(eb.fn.sum('count'), 'text').as('count')])
+    .groupBy('outcome')
+    .execute();
+  const counts = Object.fromEntries(EVENT_OUTCOMES.map((outcome) => [outcome, 0])) as Record<EventOutcome, number>;
+  for (const { outcome, count } of rows) counts[outcome] = Number(count);
+  return counts;
+}
+
+const byId = prepared<{ id: string }, EventRow>((db, value) =>
+  db.selectFrom('events').selectAll().where('id', '=', value('id')),
+);
+
+export async function findEvent(db: Db, id: string): Promise<EventRow | undefined> {
+  return (await byId(db, { id })).rows[0];
+}
+
+/** Throws not_found for an unknown id. */
+export async function getEvent(db: Db, id: string): Promise<EventRow> {
+  const row = await findEvent(db, id);
+  if (row === undefined) throw new Failure('not_found', `There is no event ${id}.`);
+  return row;
+}
+
+/** What lists show of an event: without its annotations and the trace, which are most of it. */
+export type ListedEvent = Omit<EventRow, 'annotations' | 'trace' | 'depth'>;
+
+const LISTED = [
+  'id',
+  'source',
+  'name',
+  'status',
+  'netgroup',
+  'severity',
+  'fingerprint',
+  'labels',
+  'outcome',
+  'reason',
+  'rule',
+  'job_id',
+  'approval_id',
+  'received_at',
+  'check_observations',
+] as const satisfies readonly (keyof ListedEvent)[];
+
+export interface EventFilter {
+  readonly source?: string | undefined;
+  readonly outcome?: EventOutcome | undefined;
+  /** Only events older than this one: the cursor of a long list. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first, at most `limit`. */
+export function listEvents(db: Db, filter: EventFilter, limit: number): Promise<ListedEvent[]> {
+  let query = db.selectFrom('events').select(LISTED).orderBy('id', 'desc').limit(limit);
+  if (filter.source !== undefined) query = query.where('source', '=', filter.source);
+  if (filter.outcome !== undefined) query = query.where('outcome', '=', filter.outcome);
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before);
+  return query.execute();
+}
+
+/** Among the newest `limit` events, those that one of these rules decided; newest first. */
+export function newestOfRules(db: Db, rules: readonly string[], limit: number): Promise<EventRow[]> {
+  const newest = db.selectFrom('events').selectAll().orderBy('id', 'desc').limit(limit).as('newest');
+  return db.selectFrom(newest).selectAll().where('rule', 'in', rules).orderBy('id', 'desc').execute();
+}
+
+const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((db, value) =>
+  // Written out, so that the partial index of events with a job serves the query.
+  db
+    .selectFrom('events')
+    .select(['id', 'depth'])
+    .where('job_id', '=', value('jobId'))
+    .where('job_id', 'is not', null)
+    .limit(1),
+);
+
+/** The event that made a job, and how many jobs stood before it; undefined for a job that somebody asked for. */
+export async function findEventOfJob(db: Db, jobId: string): Promise<Pick<EventRow, 'id' | 'depth'> | undefined> {
+  return (await eventOfJob(db, { jobId })).rows[0];
+}
+
+/** One of the things that a rule acted for. */
+export interface FireKey {
+  readonly rule: string;
+  readonly fingerprint: string;
+  /** Empty where the event has none. */
+  readonly status: string;
+}
+
+export interface Fire {
+  readonly status: string;
+  readonly fired_at: number;
+  readonly job_id: string | null;
+  readonly job_state: JobState | null;
+}
+
+const firesOf = prepared<Omit<FireKey, 'status'>, Fire>((db, value) =>
+  db
+    .selectFrom('rule_fires')
+    .leftJoin('jobs', 'jobs.id', 'rule_fires.job_id')
+    .select([
+      'rule_fires.status as status',
+      'rule_fires.fired_at as fired_at',
+      'rule_fires.job_id as job_id',
+      'jobs.state as job_state',
+    ])
+    .where('rule_fires.rule', '=', value('rule'))
+    .where('rule_fires.fingerprint', '=', value('fingerprint')),
+);
+
+/** What a rule last did for a thing: one row for each status that it acted on. */
+export async function listFires(db: Db, key: Omit<FireKey, 'status'>): Promise<readonly Fire[]> {
+  return (await firesOf(db, { rule: key.rule, fingerprint: key.fingerprint })).rows;
+}
+
+type NewFire = FireKey & { readonly firedAt: number; readonly jobId: string | null };
+
+const upsertFire = prepared<NewFire, unknown>((db, value) =>
+  db
+    .insertInto('rule_fires')
+    .values({
+      rule: value('rule'),
+      fingerprint: value('fingerprint'),
+      status: value('status'),
+      fired_at: value('firedAt'),
+      job_id: value('jobId'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['rule', 'fingerprint', 'status'])
+        .doUpdateSet({ fired_at: sql.ref('excluded.fired_at'), job_id: sql.ref('excluded.job_id') }),
+    ),
+);
+
+/** Notes that a rule acted; `firedAt` by the store's clock. */
+export function recordFire(tx: Tx, fire: NewFire): void {
+  tx.later(upsertFire(tx.db, fire));
+}
+
+/** An event of the ledger, as it came in. */
+export function eventOf(row: EventRow): NormalEvent {
+  return {
+    source: row.source as EventSource,
+    name: row.name ?? '',
+    status: row.status as EventStatus | null,
+    severity: row.severity,
+    fingerprint: row.fingerprint ?? '',
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    annotations: JSON.parse(row.annotations) as Record<string, string>,
+  };
+}
+
+/** The same as rules see it, had it come in at `receivedAt`: milliseconds since the epoch. */
+export function factsOf(row: EventRow, receivedAt: number): EventFacts {
+  const event = eventOf(row);
+  return { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt };
+}

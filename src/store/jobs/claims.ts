@@ -1,0 +1,152 @@
+import { sql } from 'kysely';
+import type { FinalState, JobState } from '../../domain/jobs/job.ts';
+import type { Tx } from '../engine/gate.ts';
+import { releaseKey } from './jobs.ts';
+import { QUEUED, RUNNING } from '../engine/literals.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, JobRow } from '../schema/schema.ts';
+
+/** Names one claim of one job. A write that carries it changes nothing once the claim was lost. */
+export interface Fence {
+  readonly jobId: string;
+  readonly daemonId: string;
+  readonly generation: number;
+}
+
+export function fenceOf(row: JobRow): Fence {
+  return { jobId: row.id, daemonId: row.daemon_id ?? '', generation: row.lease_generation };
+}
+
+const claimReady = prepared<{ daemonId: string; now: number; limit: number }, JobRow>((db, value, dialect) =>
+  db
+    // Materialized, or PostgreSQL may run the locking query once for each row and claim more than the limit.
+    .with(
+      (cte) => cte('ready').materialized(),
+      () => sql<{ id: string }>`(${dialect.readyJobs(value('limit'), 'claim')})`,
+    )
+    .updateTable('jobs')
+    .set((eb) => ({
+      state: RUNNING,
+      daemon_id: value('daemonId'),
+      started_at: value('now'),
+      lease_generation: eb('lease_generation', '+', eb.lit(1)),
+    }))
+    .where('state', '=', QUEUED)
+    .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
+    .returningAll(),
+);
+
+/**
+ * Claims up to `limit` jobs in the order they were queued. A partial index holds exactly the claimable rows, so the
+ * cost does not grow with the queue; a partial unique index guards that one job of a key runs at a time.
+ */
+export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promise<JobRow[]> {
+  const { rows } = await claimReady(tx.db, { daemonId, now: tx.now, limit });
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
+export async function recordLeader(
+  tx: Tx,
+  fence: Fence,
+  leader: { pid: number; startTicks: number },
+): Promise<boolean> {
+  const result = await owned(tx, fence)
+    .set({ leader_pid: leader.pid, leader_start: leader.startTicks })
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+export async function recordProgress(tx: Tx, fence: Fence, progress: string): Promise<void> {
+  await owned(tx, fence).set({ progress }).execute();
+}
+
+/** Names the plan that a plan run has made. */
+export async function recordArtifact(tx: Tx, jobId: string, artifactId: string): Promise<void> {
+  await tx.db.updateTable('jobs').set({ plan_artifact_id: artifactId }).where('id', '=', jobId).execute();
+}
+
+function owned(tx: Tx, fence: Fence) {
+  return tx.db
+    .updateTable('jobs')
+    .where('id', '=', fence.jobId)
+    .where('state', '=', 'running')
+    .where('daemon_id', '=', fence.daemonId)
+    .where('lease_generation', '=', fence.generation);
+}
+
+type Finish = Fence & { readonly state: FinalState; readonly exitCode: number | null; readonly now: number };
+
+const finish = prepared<Finish, { concurrency_key: string | null }>((db, value) =>
+  db
+    .updateTable('jobs')
+    .set({ state: value('state'), exit_code: value('exitCode'), finished_at: value('now') })
+    .where('id', '=', value('jobId'))
+    .where('state', '=', RUNNING)
+    .where('daemon_id', '=', value('daemonId'))
+    .where('lease_generation', '=', value('generation'))
+    .returning(['concurrency_key']),
+);
+
+/** Ends a run. False when the run no longer owned its job: then nothing was written. */
+export async function finishJob(
+  tx: Tx,
+  fence: Fence,
+  end: { state: FinalState; exitCode: number | null },
+): Promise<boolean> {
+  await tx.dialect.lockKeyOf(tx.db, fence.jobId);
+  const [row] = (await finish(tx.db, { ...fence, ...end, now: tx.now })).rows;
+  if (row === undefined) return false;
+  await releaseKey(tx, row.concurrency_key);
+  return true;
+}
+
+/** Ends a job that has not begun. False when it was not in state `from` any more. */
+export async function cancelWaiting(
+  tx: Tx,
+  id: string,
+  from: Extract<JobState, 'queued' | 'awaiting_approval'>,
+): Promise<boolean> {
+  await tx.dialect.lockKeyOf(tx.db, id);
+  const row = await tx.db
+    .updateTable('jobs')
+    .set({ state: 'cancelled', finished_at: tx.now, expires_at: null })
+    .where('id', '=', id)
+    .where('state', '=', from)
+    .returning(['concurrency_key'])
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await releaseKey(tx, row.concurrency_key);
+  return true;
+}
+
+/** Puts an approved job into the queue, behind who is ahead in its key. False when it awaited no approval any more. */
+export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
+  await tx.dialect.lockKeyOf(tx.db, id);
+  const row = await tx.db
+    .updateTable('jobs')
+    .set((eb) => ({
+      state: 'queued',
+      expires_at: null,
+      blocked: eb.case().when('concurrency_key', 'is', null).then(0).else(1).end() as never,
+    }))
+    .where('id', '=', id)
+    .where('state', '=', 'awaiting_approval')
+    .returning(['concurrency_key'])
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await releaseKey(tx, row.concurrency_key);
+  return true;
+}
+
+/** Running jobs of this daemon that somebody asked to stop. */
+export async function listCancelRequested(db: Db, daemonId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('state', '=', 'running')
+    .where('daemon_id', '=', daemonId)
+    .where('cancel_requested_at', 'is not', null)
+    .execute();
+  return rows.map((row) => row.id);
+}

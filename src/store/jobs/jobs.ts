@@ -1,0 +1,270 @@
+import { sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+import type { Tx } from '../engine/gate.ts';
+import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
+import { jobTag } from './order-tags.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, JobRow } from '../schema/schema.ts';
+
+/** What a caller decides about a new job; the rest of the row follows. */
+export interface NewJob {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly state: InitialState;
+  readonly runbook: string;
+  readonly source: string | null;
+  readonly trigger: JobTrigger;
+  readonly workspace: string | null;
+  readonly concurrencyKey: string | null;
+  readonly privileged: boolean;
+  readonly createdAt: number;
+  readonly requestedBy: string;
+  readonly owners: readonly string[];
+  readonly redriveOf: string | null;
+  /** JSON for the runner. */
+  readonly spec: string;
+  readonly timeoutMs: number;
+  /** Of a job that waits for approval: when the request ends unanswered. */
+  readonly expiresAt?: number;
+  /** The saved plan that the job carries out. */
+  readonly planArtifactId?: string;
+}
+
+type InsertValues = Pick<
+  JobRow,
+  | 'id'
+  | 'kind'
+  | 'state'
+  | 'initial_state'
+  | 'runbook'
+  | 'source'
+  | 'trigger'
+  | 'workspace'
+  | 'concurrency_key'
+  | 'blocked'
+  | 'privileged'
+  | 'created_at'
+  | 'requested_by'
+  | 'owners'
+  | 'redrive_of'
+  | 'spec'
+  | 'timeout_ms'
+  | 'expires_at'
+  | 'plan_artifact_id'
+  | 'order_tag'
+  | 'order_key_id'
+>;
+
+const insertRow = prepared<InsertValues, unknown>((db, value) =>
+  db
+    .insertInto('jobs')
+    .values({
+      id: value('id'),
+      kind: value('kind'),
+      state: value('state'),
+      initial_state: value('initial_state'),
+      runbook: value('runbook'),
+      source: value('source'),
+      trigger: value('trigger'),
+      workspace: value('workspace'),
+      concurrency_key: value('concurrency_key'),
+      blocked: value('blocked'),
+      privileged: value('privileged'),
+      created_at: value('created_at'),
+      requested_by: value('requested_by'),
+      owners: value('owners'),
+      redrive_of: value('redrive_of'),
+      spec: value('spec'),
+      timeout_ms: value('timeout_ms'),
+      expires_at: value('expires_at'),
+      plan_artifact_id: value('plan_artifact_id'),
+      order_tag: value('order_tag'),
+      order_key_id: value('order_key_id'),
+      lease_generation: 0,
+    }),
+);
+
+/**
+ * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one
+ * is tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it
+ * checked.
+ */
+export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
+  const blocked = job.concurrencyKey !== null && job.state === 'queued' && (await keyIsTaken(tx, job.concurrencyKey));
+  const row = {
+    id: job.id,
+    kind: job.kind,
+    state: job.state,
+    initial_state: job.state,
+    runbook: job.runbook,
+    source: job.source,
+    trigger: job.trigger,
+    workspace: job.workspace,
+    concurrency_key: job.concurrencyKey,
+    blocked: blocked ? 1 : 0,
+    privileged: job.privileged ? 1 : 0,
+    created_at: job.createdAt,
+    requested_by: job.requestedBy,
+    owners: JSON.stringify(job.owners),
+    redrive_of: job.redriveOf,
+    spec: job.spec,
+    timeout_ms: job.timeoutMs,
+    expires_at: job.expiresAt ?? null,
+    plan_artifact_id: job.planArtifactId ?? null,
+  } as const;
+  tx.later(insertRow(tx.db, { ...row, ...jobTag(tx.ring, row) }));
+}
+
+/** The jobs of a key that run or may be claimed: never more than one. Two lookups, each of which an index can serve. */
+function ahead(db: Db, key: string) {
+  const ofKey = db.selectFrom('jobs as holder').select(sql.lit(1).as('one')).where('holder.concurrency_key', '=', key);
+  return ofKey
+    .where('holder.state', '=', RUNNING)
+    .unionAll(ofKey.where('holder.state', '=', QUEUED).where('holder.blocked', '=', NOT_BLOCKED));
+}
+
+const holderOf = prepared<{ key: string }, object>((db, value) => ahead(db, value('key')).limit(1));
+
+/** Whether a job that enters the queue of `key` has to wait. Holds the key until the transaction ends. */
+async function keyIsTaken(tx: Tx, key: string): Promise<boolean> {
+  await tx.dialect.lockKey(tx.db, key);
+  return (await holderOf(tx.db, { key })).rows.length > 0;
+}
+
+const freeOldest = prepared<{ key: string }, unknown>((db, value) =>
+  db
+    .updateTable('jobs')
+    .set({ blocked: NOT_BLOCKED })
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('jobs as waiting')
+        .select((min) => min.fn.min('waiting.id').as('id'))
+        .where('waiting.concurrency_key', '=', value('key'))
+        .where('waiting.state', '=', QUEUED),
+    )
+    .where((eb) => eb.not(eb.exists(ahead(db, value('key'))))),
+);
+
+/**
+ * Lets the oldest waiting job of `key` be claimed, unless one of that key runs or may be claimed already: ids of
+ * several processes, and jobs that waited for an approval, may enter the queue before older ones that are ahead.
+ */
+export async function releaseKey(tx: Tx, key: string | null): Promise<void> {
+  if (key === null) return;
+  await tx.dialect.lockKey(tx.db, key);
+  await freeOldest(tx.db, { key });
+}
+
+const selectById = prepared<{ id: string }, JobRow>((db, value) =>
+  db.selectFrom('jobs').selectAll().where('id', '=', value('id')),
+);
+
+export async function findJob(db: Db, id: string): Promise<JobRow | undefined> {
+  return (await selectById(db, { id })).rows[0];
+}
+
+/** Throws not_found for an unknown id. */
+export async function getJob(db: Db, id: string): Promise<JobRow> {
+  const row = await findJob(db, id);
+  if (row === undefined) throw new Failure('not_found', `There is no job ${id}.`);
+  return row;
+}
+
+export interface JobFilter {
+  readonly state?: JobState | undefined;
+  readonly runbook?: string | undefined;
+  readonly concurrencyKey?: string | undefined;
+  /** Only jobs older than this one: the cursor of a long list. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first, at most `limit`. */
+export function listJobs(db: Db, filter: JobFilter, limit: number): Promise<JobRow[]> {
+  let query = db.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit);
+  if (filter.state !== undefined) query = query.where('state', '=', filter.state);
+  if (filter.runbook !== undefined) query = query.where('runbook', '=', filter.runbook);
+  if (filter.concurrencyKey !== undefined) query = query.where('concurrency_key', '=', filter.concurrencyKey);
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before);
+  return query.execute();
+}
+
+/** How many jobs run at the moment, on any daemon. */
+export async function countRunning(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Runs queued since `since` that opted out of the sandbox. */
+export async function countPrivileged(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('privileged', '=', PRIVILEGED)
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Jobs that run, and those that ran and ended at `since` (in milliseconds) or later: their ids, the newest first. */
+export async function listRunSince(db: Db, since: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('started_at', 'is not', null)
+    .where((eb) => eb.or([eb('state', '=', 'running'), eb('finished_at', '>=', since)]))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Asks the daemon that runs the job to stop it. True when the job was running and nobody had asked before. */
+export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.db
+    .updateTable('jobs')
+    .set({ cancel_requested_at: tx.now })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+/** Jobs that one redrive looks at: the newest ones, so that what happened last is never out of its reach. */
+const REDRIVE_MAX = 10_000;
+
+/** Ended jobs that may be queued again, oldest first. Steps of workflows are redriven by their workflow. */
+export async function listRedrivable(db: Db, states: readonly JobState[]): Promise<JobRow[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('state', 'in', states)
+    .where('trigger', '!=', 'workflow')
+    // What waited for a person's yes is asked for anew, not run again past it.
+    .where('initial_state', '=', 'queued')
+    // A saved plan runs once, also one that policy let through.
+    .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', '=', 'plan')]))
+    .orderBy('id', 'desc')
+    .limit(REDRIVE_MAX)
+    .execute();
+  return rows.toReversed();
+}
+
+/** The job that a redrive of `oldId` made, if one did. */
+export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | undefined> {
+  return db.selectFrom('jobs').select('id').where('redrive_of', '=', oldId).executeTakeFirst();
+}
+
+const firstReady = prepared<object, { id: string }>((db, _value, dialect) => ({
+  compile: () => dialect.readyJobs(1, 'look').compile(db),
+}));
+
+/** Whether a job could be claimed at the moment. */
+export async function hasClaimable(db: Db): Promise<boolean> {
+  return (await firstReady(db, {})).rows.length > 0;
+}

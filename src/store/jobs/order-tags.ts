@@ -1,0 +1,188 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { needsTag } from '../../domain/jobs/order.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { JobRow, RuleRow, ScheduleRow } from '../schema/schema.ts';
+
+/**
+ * Tags over orders that reach beyond the sandbox: HMAC over the id and the full stored order, by a key that is not in
+ * the database. Whoever can write the database alone can neither make such an order nor change one.
+ */
+
+/** The columns of a tag. Null for orders that need none. */
+export interface OrderTag {
+  readonly order_tag: string | null;
+  readonly order_key_id: string | null;
+}
+
+type JobOrder = Pick<
+  JobRow,
+  | 'id'
+  | 'kind'
+  | 'initial_state'
+  | 'runbook'
+  | 'source'
+  | 'trigger'
+  | 'workspace'
+  | 'concurrency_key'
+  | 'privileged'
+  | 'created_at'
+  | 'requested_by'
+  | 'owners'
+  | 'redrive_of'
+  | 'spec'
+  | 'timeout_ms'
+>;
+type RuleOrder = Pick<
+  RuleRow,
+  'name' | 'when_text' | 'cooldown_ms' | 'approval' | 'approval_ttl_ms' | 'action' | 'added_by' | 'one_tap'
+>;
+type ScheduleOrder = Pick<
+  ScheduleRow,
+  'name' | 'cron' | 'timezone' | 'action' | 'runbook' | 'approval' | 'approval_ttl_ms' | 'added_by' | 'created_at'
+>;
+
+const UNTAGGED: OrderTag = { order_tag: null, order_key_id: null };
+
+export function jobTag(ring: Keyring, row: JobOrder): OrderTag {
+  return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, jobText(row)) : UNTAGGED;
+}
+
+/** Throws forbidden, with words for the job's output, for an order that needs a tag and has not the right one. */
+export function checkJobTag(ring: Keyring, row: JobOrder & OrderTag): void {
+  if (needsTag(row.privileged === 1, row.spec)) check(ring, row, jobText(row), `job ${row.id}`);
+}
+
+/** Whether `checkJobTag` would pass. */
+export function hasJobTag(ring: Keyring, row: JobOrder & OrderTag): boolean {
+  try {
+    checkJobTag(ring, row);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+export function ruleTag(ring: Keyring, row: RuleOrder): OrderTag {
+  return needsTag(false, row.action) ? tagOf(ring, ruleText(row)) : UNTAGGED;
+}
+
+/** Throws forbidden. */
+export function checkRuleTag(ring: Keyring, row: RuleOrder & OrderTag): void {
+  if (needsTag(false, row.action)) check(ring, row, ruleText(row), `rule ${row.name}`);
+}
+
+export function scheduleTag(ring: Keyring, row: ScheduleOrder): OrderTag {
+  return needsTag(false, row.action) ? tagOf(ring, scheduleText(row)) : UNTAGGED;
+}
+
+/** Throws forbidden. */
+export function checkScheduleTag(ring: Keyring, row: ScheduleOrder & OrderTag): void {
+  if (needsTag(false, row.action)) check(ring, row, scheduleText(row), `schedule ${row.name}`);
+}
+
+/** States of jobs that may run later: as they are, or by a redrive. */
+const MAY_RUN = ['awaiting_approval', 'queued', 'running', 'interrupted'] as const;
+
+/** Tags the privileged jobs that an earlier build left without one. Answers how many. */
+export async function tagWaitingJobs(tx: Tx): Promise<number> {
+  const rows = await tx.db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('privileged', '=', 1)
+    .where('state', 'in', MAY_RUN)
+    .where('order_tag', 'is', null)
+    .execute();
+  for (const row of rows) await tx.db.updateTable('jobs').set(jobTag(tx.ring, row)).where('id', '=', row.id).execute();
+  return rows.length;
+}
+
+// JSON of a list: no two orders have the same text. What changes while an order lives (its state, who switched a rule
+// on) is left out.
+function jobText(row: JobOrder): string {
+  const {
+    id,
+    kind,
+    initial_state: initial,
+    runbook,
+    source,
+    trigger,
+    workspace,
+    concurrency_key: key,
+    privileged,
+  } = row;
+  const {
+    created_at: createdAt,
+    requested_by: requestedBy,
+    owners,
+    redrive_of: redriveOf,
+    spec,
+    timeout_ms: timeoutMs,
+  } = row;
+  return JSON.stringify([
+    'job',
+    id,
+    kind,
+    initial,
+    runbook,
+    source,
+    trigger,
+    workspace,
+    key,
+    privileged,
+    createdAt,
+    requestedBy,
+    owners,
+    redriveOf,
+    spec,
+    timeoutMs,
+  ]);
+}
+
+function ruleText({
+  name,
+  when_text: when,
+  cooldown_ms: cooldownMs,
+  approval,
+  approval_ttl_ms: ttlMs,
+  action,
+  added_by: addedBy,
+  one_tap: oneTap,
+}: RuleOrder): string {
+  return JSON.stringify(['rule', name, when, cooldownMs, approval, ttlMs, action, addedBy, oneTap]);
+}
+
+function scheduleText(row: ScheduleOrder): string {
+  const {
+    name,
+    cron,
+    timezone,
+    action,
+    runbook,
+    approval,
+    approval_ttl_ms: ttlMs,
+    added_by: addedBy,
+    created_at: createdAt,
+  } = row;
+  return JSON.stringify(['schedule', name, cron, timezone, action, runbook, approval, ttlMs, addedBy, createdAt]);
+}
+
+function tagOf(ring: Keyring, text: string): OrderTag {
+  return { order_tag: ring.mac('order', text), order_key_id: ring.activeId };
+}
+
+function check(ring: Keyring, { order_tag: tag, order_key_id: keyId }: OrderTag, text: string, what: string): void {
+  if (tag === null || keyId === null)
+    throw refused(what, 'has no tag, so that it was not ordered on this machine by this build');
+  const expected = ring.macBy(keyId, 'order', text);
+  if (expected === null) throw refused(what, `is tagged with key ${keyId}, which is not in the seal key file`);
+  const [given, right] = [Buffer.from(tag), Buffer.from(expected)];
+  if (given.length !== right.length || !timingSafeEqual(given, right))
+    throw refused(what, 'was changed after it was ordered');
+}
+
+function refused(what: string, why: string): Failure {
+  return new Failure('forbidden', `Integrity: the privileged order of ${what} ${why}. Nothing was run.`);
+}

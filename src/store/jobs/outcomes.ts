@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import type { EventStatus } from '../../domain/events/event.ts';
+import type { Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, JobRow } from '../schema/schema.ts';
+
+/** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
+const UNTOLD = sql<boolean>`outcome_event_id is null and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
+
+const untold = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value) =>
+  db
+    .selectFrom('jobs')
+    .selectAll()
+    .where(UNTOLD)
+    .where((eb) =>
+      eb.or([
+        eb('daemon_id', '=', value('daemonId')),
+        eb('daemon_id', 'is', null),
+        eb('finished_at', '<', value('before')),
+      ]),
+    )
+    .orderBy('id')
+    .limit(value('limit')),
+);
+
+/**
+ * Ended jobs whose end is not told yet, at most `limit`: those that this daemon ran, those that nobody did, and those
+ * of others that ended before `before`, because that daemon may be gone.
+ */
+export async function listUntold(
+  db: Db,
+  of: { readonly daemonId: string; readonly before: number; readonly limit: number },
+): Promise<readonly JobRow[]> {
+  return (await untold(db, { ...of })).rows;
+}
+
+const told = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =>
+  db
+    .updateTable('jobs')
+    .set({ outcome_event_id: value('eventId') })
+    .where('id', '=', value('jobId'))
+    .where('outcome_event_id', 'is', null),
+);
+
+/** Names the event of a job's end, in the transaction that writes it. False where the end was told already. */
+export async function markTold(tx: Tx, jobId: string, eventId: string): Promise<boolean> {
+  return (await told(tx.db, { jobId, eventId })).changed === 1;
+}
+
+/** Notes what a drift run has to tell beside its end. */
+export async function noteDrift(tx: Tx, jobId: string, status: EventStatus): Promise<void> {
+  await tx.db.updateTable('jobs').set({ drift_status: status }).where('id', '=', jobId).execute();
+}

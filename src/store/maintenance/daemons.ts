@@ -1,0 +1,109 @@
+import type { Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
+
+/** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
+export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
+  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
+
+export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
+  await tx.db
+    .insertInto('daemons')
+    .values({ ...row, ledger_key_id: tx.ring.activeId })
+    .execute();
+}
+
+/** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */
+export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<boolean> {
+  const now = await tx.dialect.leaseClock(tx.db);
+  const result = await tx.db
+    .updateTable('daemons')
+    .set({ lease_until: now + leaseMs })
+    .where('id', '=', id)
+    .where('lease_until', '>', now)
+    .where('stopped_at', 'is', null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+const lifeOf = prepared<{ id: string }, Pick<DaemonRow, 'lease_until' | 'stopped_at'>>((db, value) =>
+  db.selectFrom('daemons').select(['lease_until', 'stopped_at']).where('id', '=', value('id')),
+);
+
+/** Whether a daemon may claim: one that was found dead, or whose lease ran out, may not. */
+export async function mayClaim(tx: Tx, id: string): Promise<boolean> {
+  const [row] = (await lifeOf(tx.db, { id })).rows;
+  if (row === undefined || row.stopped_at !== null) return false;
+  return row.lease_until === null || row.lease_until > (await tx.dialect.leaseClock(tx.db));
+}
+
+/** Ends a daemon in the records: it stopped in order, or its lock was found free. */
+export async function markStopped(tx: Tx, id: string): Promise<void> {
+  await tx.db
+    .updateTable('daemons')
+    .set({ stopped_at: tx.now })
+    .where('id', '=', id)
+    .where('stopped_at', 'is', null)
+    .execute();
+}
+
+/** Ends every daemon whose lease has run out; from then on it can't renew. */
+export async function expireLeases(tx: Tx, self: string): Promise<void> {
+  const now = await tx.dialect.leaseClock(tx.db);
+  await tx.db
+    .updateTable('daemons')
+    .set({ stopped_at: tx.now })
+    .where('id', '!=', self)
+    .where('stopped_at', 'is', null)
+    .where('lease_until', '<=', now)
+    .execute();
+}
+
+/** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
+export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
+  return db
+    .selectFrom('daemons')
+    .selectAll()
+    .where('id', '!=', self)
+    .where('stopped_at', 'is', null)
+    .orderBy('id')
+    .execute();
+}
+
+/**
+ * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases these are
+ * running, and only those of one boot of one machine: several share the database. Where they have locks, whether one
+ * lives is told by its lock, whatever the machine was called when it started.
+ */
+export async function listIngresses(
+  { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
+  machine: Pick<DaemonRow, 'host' | 'boot_id'>,
+): Promise<{ id: string; url: string }[]> {
+  let query = db
+    .selectFrom('daemons')
+    .select(['id', 'ingress_url'])
+    .where('stopped_at', 'is', null)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc');
+  if (dialect.liveness === 'lease') {
+    const now = await dialect.leaseClock(db);
+    query = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);
+    query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
+  }
+  return (await query.execute()).flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
+}
+
+/** A running job whose daemon has stopped, and where that daemon ran. */
+export type Orphan = JobRow & { readonly host: string; readonly boot_id: string };
+
+export function listOrphans(db: Db): Promise<Orphan[]> {
+  return db
+    .selectFrom('jobs')
+    .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
+    .selectAll('jobs')
+    .select(['daemons.host', 'daemons.boot_id'])
+    .where('jobs.state', '=', 'running')
+    .where('daemons.stopped_at', 'is not', null)
+    .orderBy('jobs.id')
+    .execute();
+}

@@ -1,0 +1,108 @@
+import { sql } from 'kysely';
+import { PAGE_KINDS } from '../../domain/notify/notification.ts';
+import type { Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, RuleFireRow } from '../schema/schema.ts';
+
+/** What may be forgotten. Whatever is answered here stays so, so that it can be removed by a later write. */
+
+/** The event of its end is made: the job has ended, and nothing more is told of it. */
+const JOB_TOLD = sql<boolean>`jobs.outcome_event_id is not null`;
+
+/**
+ * The ids of at most `limit` pages from before `before` that are over, and that nothing could ask for again: a page is
+ * kept as long as its approval waits or has an outcome to tell, and as long as the end of its job is not told.
+ */
+export async function oldPages(db: Db, before: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('pages')
+    .leftJoin('approvals', 'approvals.id', 'pages.approval_id')
+    .leftJoin('jobs', 'jobs.id', 'pages.job_id')
+    .select('pages.id')
+    // All of them: so the index of kinds and times serves the query.
+    .where('pages.kind', 'in', PAGE_KINDS)
+    .where('pages.created_at', '<', before)
+    .where('pages.state', 'in', ['done', 'held'])
+    .where((eb) => eb.or([eb('pages.kind', '!=', 'approval'), eb('pages.followed', '=', 1)]))
+    .where((eb) => eb.or([eb('approvals.id', 'is', null), eb('approvals.state', '!=', 'pending')]))
+    .where((eb) => eb.or([eb('jobs.id', 'is', null), JOB_TOLD]))
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Removes these pages and their deliveries, at most `limit` rows of deliveries; answers whether that was all of it.
+ * A page goes after its last delivery, so whoever dies in between has left a page that is found again.
+ */
+export async function deletePages(tx: Tx, ids: readonly string[], limit: number): Promise<boolean> {
+  await holdRetention(tx);
+  const some = tx.db.selectFrom('deliveries').select(['page_id', 'target']).where('page_id', 'in', ids).limit(limit);
+  const removed = await tx.db
+    .deleteFrom('deliveries')
+    .where((eb) => eb(eb.refTuple('page_id', 'target'), 'in', some.$asTuple('page_id', 'target')))
+    .executeTakeFirst();
+  if (Number(removed.numDeletedRows) >= limit) return false;
+  await tx.db.deleteFrom('pages').where('id', 'in', ids).execute();
+  return true;
+}
+
+export type FireId = Pick<RuleFireRow, 'rule' | 'fingerprint' | 'status'>;
+
+/** Before the first one. */
+export const FIRST_FIRE: FireId = { rule: '', fingerprint: '', status: '' };
+
+/** A look through what rules did: so many rows at a time, because no index knows their time. */
+export interface OldFires {
+  /** Those among them that no rule asks for any more. */
+  readonly old: readonly FireId[];
+  /** Where the next look goes on; null at the end. */
+  readonly next: FireId | null;
+}
+
+/** Looks at `limit` rows after `from`: what is from before `before` and whose job has ended, or which made none. */
+export async function oldFires(db: Db, before: number, from: FireId, limit: number): Promise<OldFires> {
+  const rows = await db
+    .selectFrom('rule_fires')
+    .leftJoin('jobs', 'jobs.id', 'rule_fires.job_id')
+    .select([
+      'rule_fires.rule as rule',
+      'rule_fires.fingerprint as fingerprint',
+      'rule_fires.status as status',
+      'rule_fires.fired_at as fired_at',
+    ])
+    .select((eb) => eb.or([eb('jobs.id', 'is', null), JOB_TOLD]).as('over'))
+    .where((eb) =>
+      eb(eb.refTuple('rule', 'fingerprint', 'status'), '>', eb.tuple(from.rule, from.fingerprint, from.status)),
+    )
+    .orderBy('rule')
+    .orderBy('fingerprint')
+    .orderBy('status')
+    .limit(limit)
+    .execute();
+  const last = rows.at(-1);
+  return {
+    old: rows.filter((row) => row.over && row.fired_at < before),
+    next: rows.length < limit || last === undefined ? null : last,
+  };
+}
+
+const removeFire = prepared<FireId & { before: number }, unknown>((db, value) =>
+  db
+    .deleteFrom('rule_fires')
+    .where('rule', '=', value('rule'))
+    .where('fingerprint', '=', value('fingerprint'))
+    .where('status', '=', value('status'))
+    .where('fired_at', '<', value('before')),
+);
+
+/** Removes those of them that did not act again meanwhile. */
+export async function deleteFires(tx: Tx, fires: readonly FireId[], before: number): Promise<void> {
+  await holdRetention(tx);
+  for (const { rule, fingerprint, status } of fires) tx.later(removeFire(tx.db, { rule, fingerprint, status, before }));
+}
+
+/** Two daemons that remove the same rows in different orders would each wait for the other. */
+function holdRetention(tx: Tx): Promise<void> {
+  return tx.dialect.lockKey(tx.db, 'retention');
+}

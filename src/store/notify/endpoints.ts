@@ -1,0 +1,97 @@
+import { Failure } from '../../domain/failure.ts';
+import { dropDeliveries } from './deliveries.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { ArmedJobRow, Db, EndpointRow } from '../schema/schema.ts';
+
+/** Endpoints of one token at most: the contract leaves the number open, the decisions say 20. */
+export const ENDPOINTS_PER_TOKEN = 20;
+
+export type NewEndpoint = Pick<EndpointRow, 'id' | 'token_id' | 'owner' | 'endpoint' | 'label' | 'p256dh' | 'auth'>;
+
+/**
+ * Registers an endpoint. A URL that the token has registered before keeps its row, as browsers subscribe again with the
+ * same URL: it gets the keys that were given now, the label where one was given, and counts as working again. Throws
+ * conflict for a token that has as many as it may.
+ */
+export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow> {
+  // Two that register at a time would each find the last place free, or no row of their URL.
+  await tx.dialect.lockKey(tx.db, `endpoints:${row.token_id}`);
+  const known = await renewEndpoint(tx, row);
+  if (known !== undefined) return known;
+  const { count } = await tx.db
+    .selectFrom('endpoints')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('token_id', '=', row.token_id)
+    .executeTakeFirstOrThrow();
+  if (count >= ENDPOINTS_PER_TOKEN)
+    throw new Failure(
+      'conflict',
+      `This token has ${ENDPOINTS_PER_TOKEN} endpoints, which is the most: remove one first.`,
+    );
+  const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
+  await tx.db.insertInto('endpoints').values(whole).execute();
+  return whole;
+}
+
+function renewEndpoint(
+  tx: Tx,
+  { token_id, owner, endpoint, label, p256dh, auth }: NewEndpoint,
+): Promise<EndpointRow | undefined> {
+  return tx.db
+    .updateTable('endpoints')
+    .set({ owner, p256dh, auth, failure: null, failures: 0, ...(label === null ? {} : { label }) })
+    .where('token_id', '=', token_id)
+    .where('endpoint', '=', endpoint)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Those that this token registered, the oldest first. */
+export function listEndpoints(db: Db, tokenId: string): Promise<EndpointRow[]> {
+  return db.selectFrom('endpoints').selectAll().where('token_id', '=', tokenId).orderBy('id').execute();
+}
+
+/** Throws not_found, also for one of another token. What was on its way there is given up. */
+export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promise<void> {
+  const row = await tx.db
+    .deleteFrom('endpoints')
+    .where('id', '=', id)
+    .where('token_id', '=', tokenId)
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `There is no endpoint ${id}.`);
+  await dropDeliveries(tx, id);
+}
+
+/** Removes an endpoint whose distributor says that it is no more; false where it was removed before. */
+export async function pruneEndpoint(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).returning('id').executeTakeFirst();
+  await dropDeliveries(tx, id);
+  return row !== undefined;
+}
+
+/** What a try at an endpoint came to; `failure` is null for one that was taken. */
+export async function recordAttempt(tx: Tx, id: string, failure: string | null): Promise<void> {
+  const update = tx.db.updateTable('endpoints').where('id', '=', id);
+  if (failure === null) await update.set({ sent_at: tx.now, failures: 0, failure: null }).execute();
+  else await update.set((eb) => ({ failed_at: tx.now, failure, failures: eb('failures', '+', 1) })).execute();
+}
+
+/** Asks for a page at the end of a job; false, and nothing written, where somebody asked before. */
+export async function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by' | 'owner'>): Promise<boolean> {
+  const result = await tx.db
+    .insertInto('armed_jobs')
+    .values({ ...row, armed_at: tx.now, done_at: null })
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+}
+
+export function findArmed(db: Db, jobId: string): Promise<ArmedJobRow | undefined> {
+  return db.selectFrom('armed_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+}
+
+/** Notes that its end is told. */
+export async function disarm(tx: Tx, jobId: string): Promise<void> {
+  await tx.db.updateTable('armed_jobs').set({ done_at: tx.now }).where('job_id', '=', jobId).execute();
+}

@@ -1,0 +1,203 @@
+import { sql } from 'kysely';
+import { burstOf } from '../../domain/notify/burst.ts';
+import type { PageFacts } from '../../domain/notify/notification.ts';
+import { newId } from '../../lib/id.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { ApprovalRow, Db, DeliveryRow, PageRow } from '../schema/schema.ts';
+
+export interface NewPage {
+  readonly id?: string;
+  /** What it says about what: the second page of a topic is not made. */
+  readonly topic: string;
+  readonly facts: PageFacts;
+  /** Shown on its own however many come at once: somebody asked for this very page. */
+  readonly alone?: boolean;
+}
+
+/**
+ * Asks for a page; the daemons' next sweep gives it its targets and sends it. Answers its id; null, and nothing
+ * written, where there is one of this topic. Who calls this wakes the daemons after the commit (`tx.afterCommit`).
+ */
+export async function requestPage(tx: Tx, page: NewPage): Promise<string | null> {
+  return insertPage(tx, page, { state: 'new', reason: null, followed: 0 });
+}
+
+/** As `requestPage`, in another state: one that a mute holds, or that others speak for. */
+export async function insertPage(
+  tx: Tx,
+  { id: given, topic, facts, alone = false }: NewPage,
+  some: Pick<PageRow, 'state' | 'reason' | 'followed'>,
+): Promise<string | null> {
+  const id: string = given ?? newId('page', tx.now);
+  const row: PageRow = {
+    ...some,
+    id,
+    topic,
+    kind: facts.kind,
+    job_id: 'jobId' in facts ? facts.jobId : null,
+    approval_id: 'approvalId' in facts ? facts.approvalId : null,
+    detail: JSON.stringify(facts),
+    created_at: tx.now,
+    burst: alone ? null : burstOf(facts),
+  };
+  const result = await tx.db
+    .insertInto('pages')
+    .values(row)
+    .onConflict((conflict) => conflict.column('topic').doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0 ? id : null;
+}
+
+export function findPage(db: Db, id: string): Promise<PageRow | undefined> {
+  return db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+const noPage = (topic: string) =>
+  sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`;
+
+function asked(db: Db) {
+  return db
+    .selectFrom('approvals')
+    .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
+    .leftJoin('events', 'events.id', 'approvals.alert')
+    .selectAll('approvals')
+    .select([
+      'artifacts.destroys',
+      'artifacts.changes',
+      'artifacts.creates',
+      'events.name as event_name',
+      'events.labels as event_labels',
+    ]);
+}
+
+/** Written out, so that the partial index of what is pending serves the query. */
+const PENDING = sql<boolean>`approvals.state = 'pending'`;
+
+/** Pending approvals that nobody was told of, the oldest first; `now` by the store's clock. */
+export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+  return asked(db)
+    .where(PENDING)
+    .where('approvals.expires_at', '>', now)
+    .where(noPage('approval'))
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
+}
+
+/** Without a plan the counts are null, without an event its name and labels. */
+export type AskedOrNone = ApprovalRow & {
+  destroys: number | null;
+  changes: number | null;
+  creates: number | null;
+  event_name: string | null;
+  event_labels: string | null;
+};
+
+/** Pending approvals whose half time has passed since they were told, and of which nobody was reminded. */
+export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+  const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
+  return asked(db)
+    .where(PENDING)
+    .where('approvals.expires_at', '>', now)
+    .where(half, '<=', now)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('pages')
+          .select(sql.lit(1).as('one'))
+          .where('pages.topic', '=', sql<string>`'approval:' || approvals.id`)
+          .where('pages.created_at', '<', half),
+      ),
+    )
+    .where(noPage('reminder'))
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
+}
+
+/** Settled approvals of which people were told one by one, and whose outcome they do not know yet. */
+export function followable(db: Db, limit: number): Promise<AskedOrNone[]> {
+  const told = db
+    .selectFrom('pages')
+    .select('approval_id')
+    .where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
+  return asked(db)
+    .where('approvals.state', '!=', 'pending')
+    .where('approvals.id', 'in', told)
+    .orderBy('approvals.id')
+    .limit(limit)
+    .execute();
+}
+
+export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
+  await tx.db.updateTable('pages').set({ followed: 1 }).where('topic', '=', `approval:${approvalId}`).execute();
+}
+
+/**
+ * How many pages of this kind were made within `windowMs` of `now` that say something on their own. Those of a clock
+ * that was set back since are left out: they would count for as long as it was wrong.
+ */
+export async function countPages(db: Db, kind: PageRow['kind'], now: number, windowMs: number): Promise<number> {
+  const row = await db
+    .selectFrom('pages')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('kind', '=', kind)
+    .where('created_at', '>', now - windowMs)
+    .where('created_at', '<', now + windowMs)
+    .where('reason', 'is', null)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function countPending(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('approvals')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(PENDING)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/**
+ * Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index
+ * `pages_new`.
+ */
+export function newPages(db: Db, limit: number): Promise<PageRow[]> {
+  return db
+    .selectFrom('pages')
+    .selectAll()
+    .where(sql<boolean>`state = 'new' and burst is null`)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** A target of a page, and the daemon that sends to it. */
+export interface Assignment {
+  readonly target: string;
+  readonly daemonId: string;
+}
+
+/** Gives a page its targets, once. Without any it is done. */
+export async function assignTargets(tx: Tx, pageId: string, targets: readonly Assignment[]): Promise<void> {
+  const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
+  const moved = await tx.db
+    .updateTable('pages')
+    .set({ state })
+    .where('id', '=', pageId)
+    .where('state', '=', 'new')
+    .returning('id')
+    .executeTakeFirst();
+  if (moved === undefined || targets.length === 0) return;
+  const rows = targets.map(({ target, daemonId }): DeliveryRow => ({
+    page_id: pageId,
+    target,
+    state: 'waiting',
+    daemon_id: daemonId,
+    attempts: 0,
+    next_at: tx.now,
+    failure: null,
+    settled_at: null,
+  }));
+  await tx.db.insertInto('deliveries').values(rows).execute();
+}

@@ -1,0 +1,65 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { Db, MuteRow } from '../schema/schema.ts';
+
+export async function insertMute(tx: Tx, row: MuteRow): Promise<void> {
+  await tx.db.insertInto('mutes').values(row).execute();
+}
+
+export interface MuteFilter {
+  /** Only those that hold something at this time, in milliseconds by the store's clock; null for all. */
+  readonly activeAt: number | null;
+  /** Only those that were made before the one of this id. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first. */
+export function listMutes(db: Db, { activeAt, before }: MuteFilter, limit: number): Promise<MuteRow[]> {
+  let query = db.selectFrom('mutes').selectAll().orderBy('id', 'desc').limit(limit);
+  if (activeAt !== null) query = query.where('ended_at', 'is', null).where('expires_at', '>', activeAt);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return query.execute();
+}
+
+/**
+ * Those that hold something at `now`, in milliseconds by the store's clock, in any order: what an announcement is
+ * matched with.
+ */
+export function activeMutes(db: Db, now: number): Promise<MuteRow[]> {
+  return db.selectFrom('mutes').selectAll().where('ended_at', 'is', null).where('expires_at', '>', now).execute();
+}
+
+export function findMute(db: Db, id: string): Promise<MuteRow | undefined> {
+  return db.selectFrom('mutes').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Throws not_found. */
+export async function deleteMute(tx: Tx, id: string): Promise<MuteRow> {
+  const row = await tx.db.deleteFrom('mutes').where('id', '=', id).returningAll().executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `There is no mute ${id}.`);
+  return row;
+}
+
+/** Those whose time has passed and whose end nobody has noted yet, the oldest end first. */
+export function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRow[]> {
+  return db
+    .selectFrom('mutes')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Notes the end; false when somebody else did, or removed the mute. */
+export async function endMute(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx.db
+    .updateTable('mutes')
+    .set({ ended_at: tx.now })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,172 @@
+import { sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import type { Action, Rule } from '../../domain/rules/rule.ts';
+import type { Tx } from '../engine/gate.ts';
+import { ruleTag } from '../jobs/order-tags.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, RuleRow } from '../schema/schema.ts';
+
+/** All of them, by name. */
+export function listRules(db: Db): Promise<RuleRow[]> {
+  return db.selectFrom('rules').selectAll().orderBy('name').execute();
+}
+
+export function findRule(db: Db, name: string): Promise<RuleRow | undefined> {
+  return db.selectFrom('rules').selectAll().where('name', '=', name).executeTakeFirst();
+}
+
+/** Throws not_found for an unknown name. */
+export async function getRule(db: Db, name: string): Promise<RuleRow> {
+  const row = await findRule(db, name);
+  if (row === undefined) throw unknown(name);
+  return row;
+}
+
+/** Reads it; until this write ends nobody else changes or removes it, or makes a silence for it. Throws not_found. */
+export async function holdRule(tx: Tx, name: string): Promise<RuleRow> {
+  await tx.dialect.lockKey(tx.db, `rule:${name}`);
+  return getRule(tx.db, name);
+}
+
+function unknown(name: string): Failure {
+  return new Failure('not_found', `There is no rule ${name}.`);
+}
+
+/** A row as the rest of the program takes it. */
+export function ruleOf(row: RuleRow): Rule {
+  return {
+    name: row.name,
+    enabled: row.enabled === 1,
+    when: row.when_text,
+    cooldownMs: row.cooldown_ms,
+    approval: row.approval,
+    approvalTtlMs: row.approval_ttl_ms,
+    action: JSON.parse(row.action) as Action,
+    ...(row.one_tap === 1 ? { oneTap: true } : {}),
+    owners: JSON.parse(row.owners) as string[],
+    ...(row.bounded_values === 1 ? {} : { isEarlier: true }),
+  };
+}
+
+/** What a rule is told when it is added; the rest of its row is kept by the store. */
+export interface NewRule extends Omit<Rule, 'enabled' | 'isEarlier'> {
+  readonly addedBy: string;
+  /** Not tried on any event until somebody enables it. */
+  readonly disabled?: boolean;
+}
+
+/** Adds a rule, enabled unless it says otherwise. Throws duplicate for a name that is taken. */
+export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
+  const row: RuleRow = {
+    name: rule.name,
+    enabled: rule.disabled === true ? 0 : 1,
+    ...columnsOf(tx, rule),
+    version: 1,
+    created_at: tx.now,
+    updated_at: tx.now,
+    last_fired_at: null,
+  };
+  const insert = tx.db
+    .insertInto('rules')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
+  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
+  if (Number(inserted) !== 1)
+    throw new Failure(
+      'duplicate',
+      `name: a rule is called ${rule.name} already; --replace puts this one in its place.`,
+    );
+  tx.announce();
+  return row;
+}
+
+/**
+ * Puts another rule in the place of one of the same name: who adds it stands behind it from now on. It stays enabled
+ * or disabled unless it is to be disabled, and what it fired before still counts for its cooldown. Undefined where
+ * there is none of that name.
+ */
+export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined> {
+  return change(tx, rule.name, { ...columnsOf(tx, rule), ...(rule.disabled === true ? { enabled: 0 } : {}) });
+}
+
+/** `owner` stands behind it too from now on. Throws not_found. */
+export async function switchRule(
+  tx: Tx,
+  name: string,
+  { enabled, owner }: { readonly enabled: boolean; readonly owner?: string },
+): Promise<RuleRow> {
+  const { owners } = await holdRule(tx, name);
+  const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
+  const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
+  if (row === undefined) throw unknown(name);
+  return row;
+}
+
+/** Removes it with what is remembered of its fires. Throws not_found. */
+export async function deleteRule(tx: Tx, name: string): Promise<RuleRow> {
+  const row = await tx.db.deleteFrom('rules').where('name', '=', name).returningAll().executeTakeFirst();
+  if (row === undefined) throw unknown(name);
+  await tx.db.deleteFrom('rule_fires').where('rule', '=', name).execute();
+  tx.announce();
+  return row;
+}
+
+async function change(tx: Tx, name: string, columns: Partial<RuleRow>): Promise<RuleRow | undefined> {
+  const row = await tx.db
+    .updateTable('rules')
+    .set((eb) => ({ ...columns, version: eb('version', '+', 1), updated_at: tx.now }))
+    .where('name', '=', name)
+    .returningAll()
+    .executeTakeFirst();
+  tx.announce();
+  return row;
+}
+
+function columnsOf(tx: Tx, rule: NewRule) {
+  const columns = {
+    when_text: rule.when,
+    cooldown_ms: rule.cooldownMs,
+    approval: rule.approval,
+    approval_ttl_ms: rule.approvalTtlMs,
+    action: JSON.stringify(rule.action),
+    owners: JSON.stringify(rule.owners),
+    added_by: rule.addedBy,
+    one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
+    bounded_values: 1 as const,
+  };
+  return { ...columns, ...ruleTag(tx.ring, { name: rule.name, ...columns }) };
+}
+
+const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>
+  db
+    .updateTable('rules')
+    .set({ last_fired_at: value('now') })
+    .where('name', '=', value('name'))
+    .where('version', '=', value('version'))
+    .where('enabled', '=', 1),
+);
+
+/**
+ * Notes that this version of a rule fires now. False when it was changed, disabled or removed since it was read: then
+ * it must not fire.
+ */
+export async function noteFired(
+  tx: Tx,
+  { name, version }: { readonly name: string; readonly version: number },
+): Promise<boolean> {
+  return (await fired(tx.db, { now: tx.now, name, version })).changed === 1;
+}
+
+const marks = prepared<object, { mark: string | null }>((db) =>
+  db.selectFrom('rules').select(
+    // A sum of versions alone would not tell a rule from another one that took its place.
+    sql<
+      string | null
+    >`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text)`.as('mark'),
+  ),
+);
+
+/** A short text that is another one after each change of a rule; what rules fired does not change it. */
+export async function rulesMark(db: Db): Promise<string> {
+  return (await marks(db, {})).rows[0]?.mark ?? '';
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import { newId } from '../../lib/id.ts';
+import type { Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, SilenceRow } from '../schema/schema.ts';
+
+export interface SilenceFilter {
+  /** Only those that stop something at this time, in milliseconds by the store's clock; null for all. */
+  readonly openAt: number | null;
+  /** Only those that were made before the one of this id. */
+  readonly before?: string | undefined;
+}
+
+/** Newest first. */
+export function listSilences(db: Db, { openAt, before }: SilenceFilter, limit: number): Promise<SilenceRow[]> {
+  let query = db.selectFrom('silences').selectAll().orderBy('id', 'desc').limit(limit);
+  if (openAt !== null) query = query.where('expires_at', '>', openAt).where('ended_at', 'is', null);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return query.execute();
+}
+
+/** Those that may still stop a rule, oldest first; some of them may be over. Never one that was cut with its rule. */
+export function openSilences(db: Db): Promise<SilenceRow[]> {
+  return db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .whereRef('expires_at', '>', 'created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/**
+ * By the name of a rule, the silence that stops it whatever the event is, of those that are open at `now`: the one that
+ * lasts longest. One that has an expression too is not among them: what it stops is known with the event.
+ */
+export async function silencedRules(db: Db, now: number, rule?: string): Promise<ReadonlyMap<string, SilenceRow>> {
+  let query = db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('when_text', 'is', null);
+  query = rule === undefined ? query.where('rule', 'is not', null) : query.where('rule', '=', rule);
+  const rows = await query.orderBy('expires_at').orderBy('id').execute();
+  return new Map(rows.map((row) => [row.rule ?? '', row]));
+}
+
+/**
+ * Ends all silences that name a rule and are open at `now`, with an expression or without; answers their ids, oldest
+ * first. They end when they began: another rule may get the name in this moment, and a daemon of an earlier build goes
+ * by its own clock.
+ */
+export async function cutSilencesOf(tx: Tx, rule: string, now: number): Promise<string[]> {
+  const rows = await tx.db
+    .updateTable('silences')
+    .set((column) => ({ expires_at: column.ref('created_at') }))
+    .where('rule', '=', rule)
+    .where('expires_at', '>', now)
+    .where('ended_at', 'is', null)
+    .returning('id')
+    .execute();
+  if (rows.length > 0) tx.announce();
+  return rows.map(({ id }) => id).toSorted();
+}
+
+/** Times are by the store's clock. */
+export type NewSilence = Omit<SilenceRow, 'id' | 'ended_at'>;
+
+export async function insertSilence(tx: Tx, silence: NewSilence): Promise<SilenceRow> {
+  const row: SilenceRow = { id: newId('sil', tx.now), ...silence, ended_at: null };
+  await tx.db.insertInto('silences').values(row).execute();
+  tx.announce();
+  return row;
+}
+
+/**
+ * Lets a silence end at `now`; `dueSilences` finds it then. Throws not_found for an unknown one, and conflict for one
+ * that has ended.
+ */
+export async function cutSilence(tx: Tx, id: string, now: number): Promise<SilenceRow> {
+  const row = await tx.db
+    .updateTable('silences')
+    .set({ expires_at: now })
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row !== undefined) {
+    tx.announce();
+    return row;
+  }
+  const there = await tx.db.selectFrom('silences').select('id').where('id', '=', id).executeTakeFirst();
+  if (there === undefined) throw new Failure('not_found', `There is no silence ${id}.`);
+  throw new Failure('conflict', `The silence ${id} has ended already.`);
+}
+
+/** Silences whose time is over and whose end was not noted, oldest first. */
+export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
+  return db
+    .selectFrom('silences')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/** False when somebody else noted its end. */
+export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.db
+    .updateTable('silences')
+    .set({ ended_at: tx.now })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  tx.announce();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+const marks = prepared<object, { mark: string | null }>((db) =>
+  db
+    .selectFrom('silences')
+    .select(
+      sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(expires_at) as text)`.as('mark'),
+    )
+    .where('ended_at', 'is', null),
+);
+
+/** A short text that is another one after each change of an open silence. */
+export async function silencesMark(db: Db): Promise<string> {
+  return (await marks(db, {})).rows[0]?.mark ?? '';
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import type { Tx } from '../engine/gate.ts';
+import { scheduleTag } from '../jobs/order-tags.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, ScheduleRow } from '../schema/schema.ts';
+
+/** Written out, so that the partial index of what may fall due serves the query. */
+const ENABLED = sql.lit(1 as const);
+
+/** By name. */
+export function listSchedules(db: Db): Promise<ScheduleRow[]> {
+  return db.selectFrom('schedules').selectAll().orderBy('name').execute();
+}
+
+/** A schedule before it is tagged. */
+export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
+
+/** Throws duplicate where the name is taken. */
+export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
+  const { name } = row;
+  const inserted = await tx.db
+    .insertInto('schedules')
+    .values({ ...row, ...scheduleTag(tx.ring, row) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('name')
+    .executeTakeFirst();
+  if (inserted === undefined) throw new Failure('duplicate', `name: a schedule is called ${name} already.`);
+}
+
+/** Throws not_found. Nobody else changes the row before the write has ended. */
+export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
+  const [row] = await tx.dialect.holdRows(tx.db.selectFrom('schedules').selectAll().where('name', '=', name)).execute();
+  if (row === undefined) throw noSchedule(name);
+  return row;
+}
+
+/** Switches it on or off. `next_at` is null for one that is off. */
+export async function switchSchedule(
+  tx: Tx,
+  name: string,
+  to: Pick<ScheduleRow, 'enabled' | 'next_at' | 'owners'>,
+): Promise<void> {
+  await tx.db.updateTable('schedules').set(to).where('name', '=', name).execute();
+}
+
+/** The row that is gone. Throws not_found. */
+export async function deleteSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
+  const row = await tx.db.deleteFrom('schedules').where('name', '=', name).returningAll().executeTakeFirst();
+  if (row === undefined) throw noSchedule(name);
+  return row;
+}
+
+const firstSlot = prepared<object, { next_at: number | null }>((db) =>
+  db
+    .selectFrom('schedules')
+    .select('next_at')
+    .where('enabled', '=', ENABLED)
+    .where('next_at', 'is not', null)
+    .orderBy('next_at')
+    .limit(1),
+);
+
+/** When the next slot of all comes, in milliseconds since the epoch; null where none does. */
+export async function nextSlot(db: Db): Promise<number | null> {
+  return (await firstSlot(db, {})).rows[0]?.next_at ?? null;
+}
+
+/** Those whose slot has come, the oldest slot first. */
+export function listDue(db: Db, now: number, limit: number): Promise<ScheduleRow[]> {
+  return db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('enabled', '=', ENABLED)
+    .where('next_at', '<=', now)
+    .orderBy('next_at')
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Takes the slot that `seen` has, and names the next one. Undefined where it is not there any more: another daemon took
+ * it, or the schedule was switched off, removed or made anew.
+ */
+export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<ScheduleRow | undefined> {
+  return tx.db
+    .updateTable('schedules')
+    .set({ next_at: next, last_at: seen.next_at, last_job_id: null, last_refusal: null })
+    .where('name', '=', seen.name)
+    .where('created_at', '=', seen.created_at)
+    .where('next_at', '=', seen.next_at)
+    .where('enabled', '=', ENABLED)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Notes the job that the slot made. */
+export async function noteJob(tx: Tx, name: string, jobId: string): Promise<void> {
+  await tx.db.updateTable('schedules').set({ last_job_id: jobId }).where('name', '=', name).execute();
+}
+
+/** Notes why the slot made no job, in a sentence. */
+export async function noteRefusal(tx: Tx, name: string, reason: string): Promise<void> {
+  await tx.db.updateTable('schedules').set({ last_refusal: reason }).where('name', '=', name).execute();
+}
+
+/** Enabled ones whose last slot made no job, by name. */
+export function listRefused(db: Db, limit: number): Promise<Pick<ScheduleRow, 'name' | 'last_refusal'>[]> {
+  return db
+    .selectFrom('schedules')
+    .select(['name', 'last_refusal'])
+    .where('enabled', '=', ENABLED)
+    .where('last_refusal', 'is not', null)
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+}
+
+/** Names another next slot; false where `seen` is not what is there any more. */
+export async function moveSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<boolean> {
+  const row = await tx.db
+    .updateTable('schedules')
+    .set({ next_at: next })
+    .where('name', '=', seen.name)
+    .where('created_at', '=', seen.created_at)
+    .where('next_at', seen.next_at === null ? 'is' : '=', seen.next_at)
+    .where('enabled', '=', ENABLED)
+    .returning('name')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function noSchedule(name: string): Failure {
+  return new Failure('not_found', `There is no schedule ${name}.`);
+}

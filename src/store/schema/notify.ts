@@ -1,0 +1,79 @@
+import type { PageKind } from '../../domain/notify/notification.ts';
+
+/** The tables of pages: who is told, of what, and what became of it. The conventions stand in schema.ts. */
+
+/** Where one device takes its pages. */
+export interface EndpointRow {
+  id: string;
+  /** The token that registered it, and may list and drop it; `local:<user>` for the local command line. */
+  token_id: string;
+  /** As whom the links of its pages decide. */
+  owner: string;
+  /** A URL that is a capability: only its own token is shown it. */
+  endpoint: string;
+  label: string | null;
+  /** The keys that its messages are encrypted with, base64url; both or neither. */
+  p256dh: string | null;
+  auth: string | null;
+  created_at: number;
+  sent_at: number | null;
+  failed_at: number | null;
+  failure: string | null;
+  /** In a row, since the last message that it took. */
+  failures: number;
+}
+
+/** A job whose end somebody wants to hear of, whatever it is. */
+export interface ArmedJobRow {
+  job_id: string;
+  armed_by: string;
+  owner: string;
+  armed_at: number;
+  done_at: number | null;
+}
+
+/** One thing that people are told. */
+export interface PageRow {
+  id: string;
+  /** What it says about what: a page of a topic is made once. */
+  topic: string;
+  kind: PageKind;
+  /** `new`: no targets yet. `held`: a mute kept it back for good. `done`: every delivery is settled. */
+  state: 'new' | 'sending' | 'held' | 'done';
+  job_id: string | null;
+  approval_id: string | null;
+  /** JSON: names, states and counts that the text is made of. Never a link. */
+  detail: string;
+  /** Why it was held, or which page speaks for it. */
+  reason: string | null;
+  /** 1 once those who were asked were told the outcome. */
+  followed: 0 | 1;
+  created_at: number;
+  /** What it is counted with when many come at once; null for one that is always shown on its own. */
+  burst: string | null;
+}
+
+/** One page on its way to one target. */
+export interface DeliveryRow {
+  page_id: string;
+  /** The id of an endpoint, or a `--notify` target as `deliveryTargetOf` names it. */
+  target: string;
+  /** `dead`: given up. `gone`: the target is not there any more. */
+  state: 'waiting' | 'sent' | 'dead' | 'gone';
+  /** Who sends it; another daemon takes over when that one died. */
+  daemon_id: string;
+  attempts: number;
+  next_at: number;
+  failure: string | null;
+  settled_at: number | null;
+}
+
+export interface DeadmanRow {
+  name: string;
+  webhook: string;
+  every_ms: number;
+  added_by: string;
+  created_at: number;
+  /** When its silence was told; null while it is heard. */
+  tripped_at: number | null;
+}

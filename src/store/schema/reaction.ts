@@ -1,0 +1,160 @@
+import type { EventOutcome, WebhookSource } from '../../domain/events/event.ts';
+import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
+import type { MuteScope, RuleApproval } from '../../domain/rules/rule.ts';
+
+/** The tables of events, rules, silences, mutes and schedules. The conventions stand in schema.ts. */
+
+export interface EventRow {
+  id: string;
+  source: string;
+  name: string | null;
+  status: string | null;
+  netgroup: string | null;
+  severity: string | null;
+  fingerprint: string | null;
+  /** JSON. */
+  labels: string;
+  outcome: EventOutcome;
+  reason: string;
+  rule: string | null;
+  job_id: string | null;
+  approval_id: string | null;
+  received_at: number;
+  /** JSON. */
+  annotations: string;
+  check_observations: string | null;
+  /** JSON: the steps of the evaluation. */
+  trace: string;
+  /** How many jobs stand before it in a chain job → outcome → rule → job. */
+  depth: number;
+}
+
+/** How many events had this outcome, as one process counted them: one row of all would hold up the others. */
+export interface EventCountRow {
+  chain: string;
+  outcome: EventOutcome;
+  count: number;
+}
+
+export interface WebhookRow {
+  name: string;
+  source: WebhookSource;
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  created_at: number;
+  last_heard_at: number | null;
+  /** 1 where only signed messages are taken; a row that is inserted without it has 0. */
+  signed?: 0 | 1 | undefined;
+}
+
+/** How many messages of a webhook were refused within an hour. */
+export interface WebhookRefusalRow {
+  webhook: string;
+  /** When the hour began, in milliseconds since the epoch. */
+  hour: number;
+  reason: MessageRefusal;
+  count: number;
+}
+
+/** What the messages of a signed webhook are signed with. */
+export interface WebhookKeyRow {
+  webhook: string;
+  sealed: Uint8Array;
+  key_id: string;
+}
+
+/** A signature that was taken: it is not taken again. */
+export interface WebhookSignatureRow {
+  webhook: string;
+  /** Hex. */
+  signature: string;
+  /** The one message that it came with, for whose writes it is no repeat. */
+  message: string;
+  /** As the sender says. */
+  signed_at: number;
+}
+
+export interface RuleRow {
+  name: string;
+  enabled: 0 | 1;
+  when_text: string;
+  cooldown_ms: number | null;
+  approval: RuleApproval;
+  approval_ttl_ms: number | null;
+  /** JSON: an Action. */
+  action: string;
+  /** JSON: who stands behind it, for the asking chain. */
+  owners: string;
+  added_by: string;
+  /** Goes up with every change: what was compiled of an older version is void. */
+  version: number;
+  created_at: number;
+  updated_at: number;
+  last_fired_at: number | null;
+  /** 1: its command may be approved by one tap. */
+  one_tap: 0 | 1;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
+  /** 1: `${…}` was checked as this build does; null: by an earlier build, in other places and without bounds. */
+  bounded_values: 1 | null;
+}
+
+/** When a rule last fired for a thing, and with which job. */
+export interface RuleFireRow {
+  rule: string;
+  fingerprint: string;
+  /** Empty where the event has none. */
+  status: string;
+  fired_at: number;
+  job_id: string | null;
+}
+
+/** Stops a rule, or all rules for events that its expression matches. */
+export interface SilenceRow {
+  id: string;
+  rule: string | null;
+  when_text: string | null;
+  reason: string;
+  created_by: string;
+  created_at: number;
+  expires_at: number;
+  /** When its end was noted. */
+  ended_at: number | null;
+}
+
+/** Holds announcements, never jobs. */
+export interface MuteRow {
+  id: string;
+  scope_kind: MuteScope;
+  scope_value: string | null;
+  reason: string | null;
+  created_via: string;
+  created_by: string;
+  created_at: number;
+  expires_at: number;
+  ended_at: number | null;
+}
+
+export interface ScheduleRow {
+  name: string;
+  cron: string;
+  timezone: string;
+  enabled: 0 | 1;
+  /** JSON: an Action. */
+  action: string;
+  runbook: string;
+  approval: RuleApproval;
+  approval_ttl_ms: number | null;
+  owners: string;
+  added_by: string;
+  next_at: number | null;
+  last_at: number | null;
+  last_job_id: string | null;
+  /** Why the last slot made no job; null where it made one, and before the first. */
+  last_refusal: string | null;
+  created_at: number;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
+}

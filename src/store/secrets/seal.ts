@@ -1,0 +1,175 @@
+import { Failure } from '../../domain/failure.ts';
+import { type Keyring, SealBroken } from '../../lib/seal.ts';
+import type { Tx } from '../engine/gate.ts';
+import type { ArtifactRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from '../schema/schema.ts';
+import type { Store } from '../store.ts';
+
+/** What is sealed in this store, and under which keys. */
+
+export function secretLabel({ project, name, version }: Pick<SecretRow, 'project' | 'name' | 'version'>): string[] {
+  return ['secret', project, name, String(version)];
+}
+
+export function stateLabel({
+  workspace,
+  version,
+  serial,
+  lineage,
+}: Pick<StateRow, 'workspace' | 'version' | 'serial' | 'lineage'>): string[] {
+  return ['state', workspace, String(version), String(serial), lineage];
+}
+
+/** With what decides about the plan: who changes a verdict in the database has a plan that does not open. */
+export function planLabel(
+  row: Pick<ArtifactRow, 'id' | 'workspace' | 'serial' | 'lineage' | 'job_id' | 'verdict' | 'tree_digest' | 'secrets'>,
+): string[] {
+  return [
+    'plan',
+    row.id,
+    row.workspace,
+    String(row.serial),
+    row.lineage,
+    row.job_id,
+    row.verdict ?? '',
+    row.tree_digest,
+    row.secrets,
+  ];
+}
+
+export function planViewLabel({ id, workspace }: Pick<ArtifactRow, 'id' | 'workspace'>): string[] {
+  return ['plan-view', id, workspace];
+}
+
+export function webhookKeyLabel({ webhook }: Pick<WebhookKeyRow, 'webhook'>): string[] {
+  return ['webhook-key', webhook];
+}
+
+/**
+ * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what can not be
+ * done with what, and `advice` what follows from it.
+ */
+export function openSealed(
+  ring: Keyring,
+  label: readonly string[],
+  sealed: Uint8Array,
+  what: string,
+  advice = '',
+): Uint8Array {
+  try {
+    return ring.open(label, sealed);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw new Failure('conflict', `Integrity: ${what}: ${error.message}.${advice === '' ? '' : ` ${advice}`}`);
+  }
+}
+
+export const SEALED_TABLES = ['secrets', 'states', 'artifacts', 'webhook_keys'] as const;
+export type SealedTable = (typeof SEALED_TABLES)[number];
+
+/** True when the store holds anything that only its key opens. */
+export async function holdsSealed(db: Db): Promise<boolean> {
+  for (const table of SEALED_TABLES) {
+    if ((await db.selectFrom(table).select('key_id').limit(1).executeTakeFirst()) !== undefined) return true;
+  }
+  return false;
+}
+
+export interface SealCounts {
+  /** Rows that hold something sealed; a saved plan and its view are one. */
+  readonly total: number;
+  /** Of these, under a key that is not here. */
+  readonly foreign: number;
+  /** Of these, under a key that is here and does not seal any more. */
+  readonly old: number;
+  /** The key that the daemons of this store seal with; null before the first. */
+  readonly used: SealRow | null;
+  /** Whether that key is not here. */
+  readonly usedIsForeign: boolean;
+}
+
+/** Counts by `ring`; with null, where there is no key at all, everything is foreign. */
+export async function countSealed(db: Db, ring: Keyring | null): Promise<SealCounts> {
+  let [total, foreign, old] = [0, 0, 0];
+  for (const table of SEALED_TABLES) {
+    const rows = await db
+      .selectFrom(table)
+      .select((eb) => ['key_id' as const, eb.fn.countAll<number>().as('count')])
+      .groupBy('key_id')
+      .execute();
+    for (const { key_id: keyId, count } of rows) {
+      total += count;
+      if (ring?.has(keyId) !== true) foreign += count;
+      else if (keyId !== ring.activeId) old += count;
+    }
+  }
+  const used = (await findUsed(db)) ?? null;
+  return { total, foreign, old, used, usedIsForeign: used !== null && ring?.has(used.key_id) !== true };
+}
+
+function findUsed(db: Db): Promise<SealRow | undefined> {
+  return db.selectFrom('seal').selectAll().executeTakeFirst();
+}
+
+/**
+ * Makes sure that the daemons of one store seal with one key: the first process that calls this writes down the id of
+ * its key, and one that has not that key is refused. Two that start first at once on one database make two keys when
+ * each has a data directory of its own; only one of them gets past this. Throws invalid_argument.
+ */
+export async function assertSameKey(store: Store, ring: Keyring): Promise<void> {
+  const used = (await findUsed(store.db)) ?? (await store.write((tx) => claimUsed(tx, ring)));
+  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+}
+
+/**
+ * As `assertSameKey`, inside of a write that appends to the ledger: rows under a key that the other daemons do not have
+ * could not be verified.
+ */
+export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
+  const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));
+  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+}
+
+async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
+  const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
+  await tx.db
+    .insertInto('seal')
+    .values(row)
+    .onConflict((oc) => oc.column('id').doNothing())
+    .execute();
+  return tx.db.selectFrom('seal').selectAll().executeTakeFirstOrThrow();
+}
+
+function otherKey(used: SealRow, ring: Keyring): Failure {
+  return new Failure(
+    'invalid_argument',
+    `--seal-key-file: this store is sealed with another key (${used.key_id}, and this file seals with ` +
+      `${ring.activeId}): ` +
+      'copy the key file from where it was made, or put it back. Where nothing is sealed and no token is ' +
+      'active, svc seal init takes this one.',
+  );
+}
+
+/**
+ * Notes the key that seals from now on. Throws invalid_argument when another process noted one that is not in `ring`.
+ */
+export async function noteUsed(tx: Tx, ring: Keyring): Promise<void> {
+  const used = await claimUsed(tx, ring);
+  if (used.key_id === ring.activeId) return;
+  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+  await tx.db
+    .updateTable('seal')
+    .set({ key_id: ring.activeId, created_at: tx.now })
+    .where('key_id', '=', used.key_id)
+    .execute();
+}
+
+/** As `noteUsed`, whichever key was noted: for a store that holds nothing that any key opens. */
+export async function takeOver(tx: Tx, ring: Keyring): Promise<void> {
+  const used = await claimUsed(tx, ring);
+  if (ring.has(used.key_id)) return;
+  await tx.db
+    .updateTable('seal')
+    .set({ key_id: ring.activeId, created_at: tx.now })
+    .where('key_id', '=', used.key_id)
+    .execute();
+}

@@ -1,0 +1,86 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Tx } from '../engine/gate.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, SourceRow } from '../schema/schema.ts';
+
+const byName = prepared<{ name: string }, SourceRow>((db, value) =>
+  db.selectFrom('sources').selectAll().where('name', '=', value('name')),
+);
+
+export async function findSource(db: Db, name: string): Promise<SourceRow | undefined> {
+  return (await byName(db, { name })).rows[0];
+}
+
+/** Throws not_found. */
+export async function getSource(db: Db, name: string): Promise<SourceRow> {
+  const row = await findSource(db, name);
+  if (row === undefined) throw noSource(name);
+  return row;
+}
+
+/** By name. */
+export function listSources(db: Db): Promise<SourceRow[]> {
+  return db.selectFrom('sources').selectAll().orderBy('name').execute();
+}
+
+/** Throws duplicate where the name is taken. */
+export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
+  const insert = tx.db
+    .insertInto('sources')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
+  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
+  if (Number(inserted) !== 1) throw sourceExists(row.name);
+}
+
+/**
+ * Notes what a fetch of `source` brought. Throws not_found when it is gone, or is another one of that name by now: the
+ * commit of one repository is not to be looked for in another.
+ */
+export async function moveSource(
+  tx: Tx,
+  source: Pick<SourceRow, 'name' | 'created_at'>,
+  commit: string | null,
+): Promise<SourceRow> {
+  const row = await tx.db
+    .updateTable('sources')
+    .set({ commit_id: commit, synced_at: tx.now })
+    .where('name', '=', source.name)
+    .where('created_at', '=', source.created_at)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw noSource(source.name);
+  return row;
+}
+
+/** Throws not_found, and conflict while a workspace uses it. */
+export async function deleteSource(tx: Tx, name: string): Promise<void> {
+  // Held first: who adds a workspace reads the row of its source under the same hold, so one of the two sees the other.
+  await tx.dialect.holdRows(tx.db.selectFrom('sources').select('name').where('name', '=', name)).execute();
+  const user = await tx.db
+    .selectFrom('workspaces')
+    .select('name')
+    .where('source', '=', name)
+    .orderBy('name')
+    .limit(1)
+    .executeTakeFirst();
+  if (user !== undefined)
+    throw new Failure('conflict', `The workspace ${user.name} uses source ${name}; remove it first.`);
+  const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).executeTakeFirst();
+  if (deleted.numDeletedRows === 0n) throw noSource(name);
+}
+
+/** As `getSource`, in a write that is about to refer to it: it is not removed before that write has ended. */
+export async function holdSource(tx: Tx, name: string): Promise<SourceRow> {
+  const [row] = await tx.dialect.holdRows(tx.db.selectFrom('sources').selectAll().where('name', '=', name)).execute();
+  if (row === undefined) throw noSource(name);
+  return row;
+}
+
+export function sourceExists(name: string): Failure {
+  return new Failure('duplicate', `name: a source is called ${name} already.`);
+}
+
+function noSource(name: string): Failure {
+  return new Failure('not_found', `There is no source ${name}.`);
+}

@@ -1,0 +1,209 @@
+import { Failure } from '../../domain/failure.ts';
+import { OPEN_STATES } from '../../domain/jobs/job.ts';
+import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspaces/workspace.ts';
+import type { Tx } from '../engine/gate.ts';
+import { QUEUED, RUNNING } from '../engine/literals.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Db, JobRow, WorkspaceRow } from '../schema/schema.ts';
+
+const byName = prepared<{ name: string }, WorkspaceRow>((db, value) =>
+  db.selectFrom('workspaces').selectAll().where('name', '=', value('name')),
+);
+
+export async function findWorkspace(db: Db, name: string): Promise<WorkspaceRow | undefined> {
+  return (await byName(db, { name })).rows[0];
+}
+
+/** Throws not_found for an unknown name. */
+export async function getWorkspace(db: Db, name: string): Promise<WorkspaceRow> {
+  const row = await findWorkspace(db, name);
+  if (row === undefined) throw unknown(name);
+  return row;
+}
+
+function unknown(name: string): Failure {
+  return new Failure('not_found', `There is no workspace ${name}.`);
+}
+
+/** All of them, by name. */
+export function listWorkspaces(db: Db): Promise<WorkspaceRow[]> {
+  return db.selectFrom('workspaces').selectAll().orderBy('name').execute();
+}
+
+/** What a new workspace is told; the rest of the row is what runs find out. */
+export type NewWorkspace = Pick<
+  WorkspaceRow,
+  'name' | 'source' | 'path' | 'approve_when' | 'deny_when' | 'require_saved_plan' | 'protect_destroy'
+>;
+
+/** Throws duplicate for a name that is taken. */
+export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
+  const row: WorkspaceRow = {
+    ...workspace,
+    serial: null,
+    lineage: null,
+    moved_by_job: null,
+    moved_via: null,
+    moved_at: null,
+    own_backend: null,
+    secret_refs: '[]',
+    drift: 'unknown',
+    drift_checked_at: null,
+    last_plan_job_id: null,
+    last_apply_job_id: null,
+    created_at: tx.now,
+  };
+  const insert = tx.db
+    .insertInto('workspaces')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing());
+  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
+  if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a workspace is called ${workspace.name} already.`);
+  return row;
+}
+
+/** Changes the given columns. Throws not_found. */
+export async function updateWorkspace(
+  tx: Tx,
+  name: string,
+  changes: Partial<Omit<NewWorkspace, 'name'>>,
+): Promise<WorkspaceRow> {
+  if (Object.keys(changes).length === 0) return getWorkspace(tx.db, name);
+  const row = await tx.db
+    .updateTable('workspaces')
+    .set(changes)
+    .where('name', '=', name)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw unknown(name);
+  return row;
+}
+
+/** Deletes it with its states and its saved plans; its jobs and approvals stay as history. Throws not_found. */
+export async function deleteWorkspace(tx: Tx, name: string): Promise<void> {
+  const { numDeletedRows: deleted } = await tx.db.deleteFrom('workspaces').where('name', '=', name).executeTakeFirst();
+  if (Number(deleted) !== 1) throw unknown(name);
+  await tx.db.deleteFrom('states').where('workspace', '=', name).execute();
+  await tx.db.deleteFrom('artifacts').where('workspace', '=', name).execute();
+}
+
+/** Of workspaces that a job is running on: name to the job's id. At most one job of a key runs. */
+export async function lockedBy(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select(['workspace', 'id'])
+    .where('state', '=', RUNNING)
+    .where('workspace', 'is not', null)
+    .where('concurrency_key', 'is not', null)
+    .execute();
+  return new Map(rows.map(({ workspace, id }) => [workspace ?? '', id]));
+}
+
+const runningOf = prepared<{ key: string }, { id: string }>((db, value) =>
+  db.selectFrom('jobs').select('id').where('concurrency_key', '=', value('key')).where('state', '=', RUNNING),
+);
+
+/** As `lockedBy` for one workspace. */
+export async function findLock(db: Db, name: string): Promise<string | null> {
+  return (await runningOf(db, { key: workspaceKey(name) })).rows[0]?.id ?? null;
+}
+
+/** Who holds a workspace. */
+export type Holder = Pick<JobRow, 'id' | 'kind' | 'state' | 'requested_by'>;
+
+// Two lookups, each of which a partial index of its own serves: the history of a key may be long.
+const changingJobs = prepared<{ key: string }, Holder>((db, value) => {
+  const changing = db
+    .selectFrom('jobs')
+    .select(['id', 'kind', 'state', 'requested_by'])
+    .where('concurrency_key', '=', value('key'))
+    .where('kind', 'in', CHANGING_KINDS);
+  return changing.where('state', '=', RUNNING).unionAll(changing.where('state', '=', QUEUED));
+});
+
+/**
+ * The apply or destroy of this workspace that runs, else the oldest one that is queued. Whoever decides by it holds
+ * the workspace's key, so that nobody else enters the queue meanwhile.
+ */
+export async function activeApply(db: Db, name: string): Promise<Holder | undefined> {
+  const { rows } = await changingJobs(db, { key: workspaceKey(name) });
+  return rows.toSorted((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : 1))[0];
+}
+
+function rank({ state }: Holder): number {
+  return state === 'running' ? 0 : 1;
+}
+
+/** The oldest job of this workspace that has not ended, of whatever kind. */
+export function findOpenJob(db: Db, name: string): Promise<Holder | undefined> {
+  return db
+    .selectFrom('jobs')
+    .select(['id', 'kind', 'state', 'requested_by'])
+    .where('concurrency_key', '=', workspaceKey(name))
+    .where('state', 'in', OPEN_STATES)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Where the state of a workspace is now, and who brought it there; nulls where that was nobody of ours. */
+export interface Move {
+  readonly serial: number;
+  readonly lineage: string;
+  readonly byJob: string | null;
+  readonly via: string | null;
+}
+
+/**
+ * Notes a state that is another than the noted one. False, and who moved it before stays noted, when it is the same.
+ */
+export async function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJob, via }: Move): Promise<boolean> {
+  const result = await tx.db
+    .updateTable('workspaces')
+    .set({ serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now })
+    .where('name', '=', name)
+    .where((eb) =>
+      eb.or([
+        eb('serial', 'is', null),
+        eb('lineage', 'is', null),
+        eb('serial', '!=', serial),
+        eb('lineage', '!=', lineage),
+      ]),
+    )
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+export async function recordPlan(tx: Tx, name: string, jobId: string): Promise<void> {
+  await tx.db.updateTable('workspaces').set({ last_plan_job_id: jobId }).where('name', '=', name).execute();
+}
+
+export async function recordApply(tx: Tx, name: string, jobId: string): Promise<void> {
+  await tx.db.updateTable('workspaces').set({ last_apply_job_id: jobId }).where('name', '=', name).execute();
+}
+
+export async function recordDrift(tx: Tx, name: string, drift: Exclude<Drift, 'unknown'>): Promise<void> {
+  await tx.db.updateTable('workspaces').set({ drift, drift_checked_at: tx.now }).where('name', '=', name).execute();
+}
+
+/** Whether the root has a backend of its own, as the last run found. */
+export async function recordBackend(tx: Tx, name: string, own: boolean): Promise<void> {
+  const value = own ? 1 : 0;
+  await tx.db
+    .updateTable('workspaces')
+    .set({ own_backend: value })
+    .where('name', '=', name)
+    .where((eb) => eb.or([eb('own_backend', 'is', null), eb('own_backend', '!=', value)]))
+    .execute();
+}
+
+/** Adds to the secrets that runs of this workspace were ever given. */
+export async function recordSecrets(tx: Tx, name: string, refs: readonly string[]): Promise<void> {
+  const { secret_refs: before } = await getWorkspace(tx.db, name);
+  const all = [...new Set([...(JSON.parse(before) as string[]), ...refs])].toSorted();
+  await tx.db
+    .updateTable('workspaces')
+    .set({ secret_refs: JSON.stringify(all) })
+    .where('name', '=', name)
+    .execute();
+}

@@ -1,0 +1,184 @@
+/** The stream of what waits for a decision: what it says and when, its places, and its ends. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { gated } from '../../support/fixtures/approvals.ts';
+import { type Program, startProgram } from '../../support/program.ts';
+import { open, untilClosed, untilHas } from '../../support/raw-http.ts';
+import { send } from '../../support/scenario.ts';
+
+const PATH = '/api/v1/approvals/stream';
+
+/** Pauses are so much shorter than they are. */
+function hasty(times: number): Clock {
+  return { ...systemClock, after: (ms, fire) => systemClock.after(ms / times, fire) };
+}
+
+function ask(token: string): string {
+  return `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+}
+
+/** A stream that has sent its first snapshot. */
+async function follow(program: Program, token: string): Promise<Socket> {
+  const socket = await open(program.port);
+  socket.write(ask(token));
+  await untilHas(socket, 'event: approvals');
+  return socket;
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, `still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The data of each event, as it stands in the text of a stream. */
+function dataIn(text: string): string[] {
+  return [...text.matchAll(/^event: approvals\ndata: (.*)$/gm)].map((match) => match[1] ?? '');
+}
+
+for (const postgres of [false, true]) {
+  test(`The stream begins with what waits, even nothing, and tells each change of it with the bytes of the list, and nothing else (${postgres ? 'PostgreSQL' : 'SQLite'})`, async (t) => {
+    const program = await startProgram(t, { postgres, clock: hasty(100) });
+    const { readonly: token } = program.tokens;
+    const socket = await open(program.port);
+    const whole = untilClosed(socket);
+    const first = untilHas(socket, 'data: []\n\n');
+    socket.write(ask(token));
+    await first;
+    const lists: string[] = ['[]'];
+    const list = async (): Promise<string> => {
+      const { text } = await send(program, 'readonly', { method: 'GET', path: '/api/v1/approvals' });
+      return text.slice(text.indexOf('"data":') + 7, -2);
+    };
+    const told = untilHas(socket, '"state":"pending"');
+    const { apr } = await gated(program);
+    await told;
+    lists.push(await list());
+    // Changes that the list does not show: another job, and what the approval view leaves out.
+    await program.queue();
+    await program.store.write(({ db }) => db.updateTable('approvals').set({ owners: '["ci","other"]' }).execute());
+    const quiet = untilHas(socket, ': still here');
+    await quiet;
+    const gone = untilHas(socket, 'data: []\n\n');
+    await send(program, 'approve', {
+      method: 'POST',
+      path: `/api/v1/approvals/${apr}/decision`,
+      body: { decision: 'approve' },
+    });
+    await gone;
+    lists.push('[]');
+    socket.end();
+    await until('the stream is closed', () => program.face.load().streams === 0);
+    assert.deepEqual(dataIn((await whole).replaceAll(/\r\n[0-9a-f]+\r\n/g, '')), lists);
+  });
+}
+
+test('T54: One token may take all eight streams; the ninth is refused for 30 s, whoever asks', async (t) => {
+  const program = await startProgram(t);
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 8; i += 1) sockets.push(await follow(program, program.tokens.readonly));
+  assert.equal(program.face.load().places, 8);
+  for (const identity of ['readonly', 'operator', 'approve'] as const) {
+    const { status, headers, text } = await send(program, identity, { method: 'GET', path: PATH });
+    assert.deepEqual([status, headers.get('retry-after')], [503, '30']);
+    assert.match(text, /"kind":"error","error":\{"code":"streams_over_cap"/);
+  }
+  sockets[0]?.destroy();
+  await until('a place is free', () => program.face.load().places === 7);
+  sockets.push(await follow(program, program.tokens.approve));
+  for (const socket of sockets) socket.destroy();
+  await until('all places are free', () => program.face.load().places === 0);
+});
+
+test('T54: Eight readers that stopped hold their places for 30 s: then who asks gets one, and an identity that has one keeps it', async (t) => {
+  let laterMs = 0;
+  const program = await startProgram(t, {
+    clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs },
+  });
+  const stopped: Socket[] = [];
+  for (let i = 0; i < 7; i += 1) stopped.push(await follow(program, program.tokens.readonly));
+  // As a process that was stopped: the connection stays open and nothing is read any more.
+  for (const socket of stopped) socket.pause();
+  const reader = await follow(program, program.tokens.operator);
+  const whole = untilClosed(reader);
+  assert.equal((await send(program, 'approve', { method: 'GET', path: PATH })).status, 503);
+  laterMs = 30_000;
+  const late = await Promise.all(Array.from({ length: 7 }, () => follow(program, program.tokens.approve)));
+  assert.equal(program.face.load().places, 8, 'there are no more than eight');
+  assert.equal(reader.destroyed, false);
+  laterMs = 60_000;
+  const last = await follow(program, program.tokens.readonly);
+  assert.equal(program.face.load().places, 8);
+  for (const socket of [...stopped, ...late, last, reader]) socket.destroy();
+  await whole.catch(() => undefined);
+  await until('all places are free', () => program.face.load().places === 0);
+});
+
+test('T54: The places of approval streams and of job streams are counted apart', async (t) => {
+  const program = await startProgram(t);
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 8; i += 1) sockets.push(await follow(program, program.tokens.readonly));
+  const tail = await open(program.port);
+  tail.write(
+    `GET /api/v1/jobs/${await program.queue()}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.readonly}\r\n\r\n`,
+  );
+  await untilHas(tail, 'event: state');
+  for (const socket of [...sockets, tail]) socket.destroy();
+  await until('all places are free', () => program.face.load().places === 0);
+});
+
+test('T54: 200 streams that are opened and left, in every way, leave no place taken', async (t) => {
+  const program = await startProgram(t);
+  const ways: ((socket: Socket) => void)[] = [
+    (socket) => socket.destroy(),
+    (socket) => socket.end(),
+    (socket) => socket.resetAndDestroy(),
+  ];
+  for (let i = 0; i < 200; i += 4) {
+    await Promise.all(
+      [0, 1, 2, 3].map(async (lane) => {
+        const socket = await open(program.port);
+        socket.write(ask(program.tokens.readonly));
+        if (lane !== 3)
+          await Promise.race([untilHas(socket, '\r\n\r\n').catch(() => undefined), once(socket, 'close')]);
+        ways[(i + lane) % 3]?.(socket);
+      }),
+    );
+    await until('the places are free again', () => program.face.load().places === 0);
+  }
+  assert.deepEqual([program.face.load().streams, program.face.load().places], [0, 0]);
+});
+
+test('T54: A stream ends in good order after 15 minutes, and its place is free', async (t) => {
+  const program = await startProgram(t, { clock: hasty(1_000) });
+  const startedMs = performance.now();
+  const socket = await open(program.port);
+  const whole = untilClosed(socket);
+  socket.write(ask(program.tokens.readonly));
+  await until('it is open', () => program.face.load().places === 1);
+  await until('it has ended', () => program.face.load().places === 0);
+  const tookMs = performance.now() - startedMs;
+  assert.ok(tookMs > 850 && tookMs < 5_000, `${tookMs}`);
+  socket.end();
+  // The chunk that says that nothing follows: an orderly end, not a cut.
+  assert.match(await whole, /\r\n0\r\n\r\n$/);
+});
+
+test('T07: The stream of a revoked token ends within 2.5 s', async (t) => {
+  const program = await startProgram(t);
+  const token = await program.token('readonly');
+  const socket = await follow(program, token);
+  const ended = untilClosed(socket);
+  await program.revoke(token);
+  const revokedMs = performance.now();
+  await until('it has ended', () => program.face.load().streams === 0);
+  const tookMs = performance.now() - revokedMs;
+  assert.ok(tookMs <= 2_500, `${tookMs.toFixed(0)} ms`);
+  socket.end();
+  await ended;
+});

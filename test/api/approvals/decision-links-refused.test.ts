@@ -1,0 +1,101 @@
+/** What decision links are not for: other forms than the page's own, and people who asked themselves. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Failure } from '../../../src/domain/failure.ts';
+import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
+import { ask, ASKER, assertPending, ledger, openDecisionSite } from '../../support/fixtures/decisions.ts';
+
+describe('The form of a decision link', () => {
+  test('takes a reason of 1,000 characters in any alphabet, and line ends as browsers send them', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    const { reject } = await site.links(approvalId);
+    assert.equal((await ask(reject, 'POST', { reason: `${'漢'.repeat(990)}\r\n${'字'.repeat(9)}` })).status, 200);
+    assert.equal((await site.approval(approvalId)).reason, `${'漢'.repeat(990)}\n${'字'.repeat(9)}`);
+  });
+
+  test('refuses everything else, and nothing is decided', async (t) => {
+    const site = await openDecisionSite(t);
+    const gated = await site.gate();
+    const { approve } = await site.links(gated.approvalId);
+    const forms = [
+      { reason: 'x'.repeat(1_001) },
+      { reasons: 'x' },
+      { reason: 'a\0b' },
+      'reason=a&reason=b',
+      `reason=${'x'.repeat(10_000)}`,
+      '__proto__=x',
+    ];
+    for (const form of forms)
+      assert.equal((await ask(approve, 'POST', form)).status, 400, JSON.stringify(form).slice(0, 60));
+    const json = await fetch(approve, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    assert.equal(json.status, 400);
+    assert.match(await json.text(), /expected a form/);
+    await assertPending(site, gated);
+  });
+});
+
+describe('Four eyes and decision links', () => {
+  test('T28: who asked can neither get nor make a link', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    await assert.rejects(site.links(approvalId, ASKER), { code: 'forbidden' });
+    await site.program.store.write((tx) =>
+      tx.db
+        .updateTable('approvals')
+        .set({ owners: JSON.stringify([ASKER, 'local:ops']) })
+        .execute(),
+    );
+    await assert.rejects(site.links(approvalId, 'ana', 'ops'), { code: 'forbidden' });
+    assert.deepEqual(await site.program.store.db.selectFrom('decision_links').selectAll().execute(), []);
+  });
+
+  test('T28: a link of one of those who asked decides nothing, and the attempt is audited', async (t) => {
+    const site = await openDecisionSite(t);
+    const gated = await site.gate();
+    const tokens = await site.program.store.write((tx) =>
+      insertLinks(tx, { approvalId: gated.approvalId, recipient: ASKER, target: null, madeBy: 'ops' }),
+    );
+    for (const decision of ['approve', 'reject'] as const) {
+      const url = `${site.url}/approval/${gated.approvalId}/${decision}?token=${tokens[decision]}`;
+      assert.equal((await ask(url, 'GET')).status, 403);
+      const { status, text } = await ask(url, 'POST');
+      assert.equal(status, 403);
+      assert.match(text, /Somebody else has to decide/);
+    }
+    await assertPending(site, gated);
+    const refused = (await ledger(site)).filter(({ operation }) => operation === 'approval.refused');
+    assert.deepEqual(
+      refused.map(({ principal, via, target }) => ({ principal, via, target })),
+      [
+        { principal: ASKER, via: 'link', target: gated.approvalId },
+        { principal: ASKER, via: 'link', target: gated.approvalId },
+      ],
+    );
+  });
+
+  test('a link is made for what waits only, and the audit row names who gets it', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    const { approve } = await site.links(approvalId);
+    const made = (await ledger(site)).find(({ operation }) => operation === 'approval.link');
+    assert.deepEqual(
+      { ...made },
+      {
+        operation: 'approval.link',
+        principal: 'local:ops',
+        via: 'cli',
+        target: approvalId,
+        detail: '{"recipient":"ana"}',
+      },
+    );
+    await ask(approve, 'POST');
+    await assert.rejects(
+      site.links(approvalId),
+      (error: Failure) => error.code === 'conflict' && error.message.includes('approved already'),
+    );
+    const { approvalId: late } = await site.gate({ ttlMs: -1 });
+    await assert.rejects(site.links(late), { code: 'conflict' });
+    await assert.rejects(site.links('apr_00000000000000000000000000'), { code: 'not_found' });
+  });
+});

@@ -1,0 +1,284 @@
+/** Decision links over the ingress listener: who looks changes nothing, who posts decides once. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { describe, test } from 'node:test';
+import { decide } from '../../../src/operations/approvals/decide.ts';
+import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
+import { ask, assertPending, ledger, openDecisionSite, VALUE, WORKSPACE } from '../../support/fixtures/decisions.ts';
+
+function tokenOf(url: string): string {
+  return new URL(url).searchParams.get('token') ?? assert.fail('the URL has no token');
+}
+
+for (const postgres of [false, true]) {
+  test(`T57: On ${postgres ? 'PostgreSQL' : 'SQLite'} a link that is looked at a hundred times is unused, then decides once, and then tells the outcome`, async (t) => {
+    const site = await openDecisionSite(t, { postgres });
+    const gated = await site.gate({ destroys: ['terraform_data.a', 'terraform_data.b'] });
+    const { approve } = await site.links(gated.approvalId);
+    const before = (await ledger(site)).length;
+    for (let n = 0; n < 100; n += 1) assert.equal((await ask(approve, 'GET')).status, 200);
+    assert.equal((await ask(approve, 'HEAD')).status, 200);
+    assert.equal((await ask(approve, 'OPTIONS')).status, 404);
+    await assertPending(site, gated);
+    assert.equal((await ledger(site)).length, before);
+
+    const wakes = site.program.wakes();
+    const first = await ask(approve, 'POST', { reason: 'looks fine' });
+    assert.equal(first.status, 200);
+    assert.match(first.text, /✓ Approved at \d\d:\d\d:\d\d UTC/);
+    assert.ok(first.text.includes(`Job ${gated.jobId} is queued.`));
+    assert.equal(await site.jobState(gated.jobId), 'queued');
+    assert.equal(site.program.wakes(), wakes + 1);
+    const { state, decided_by, decided_via, reason } = await site.approval(gated.approvalId);
+    assert.deepEqual(
+      { state, decided_by, decided_via, reason },
+      { state: 'approved', decided_by: 'ana', decided_via: 'link', reason: 'looks fine' },
+    );
+
+    const second = await ask(approve, 'POST', { reason: 'again' });
+    const visit = await ask(approve, 'GET');
+    assert.deepEqual([second.status, visit.status], [409, 200]);
+    assert.equal(second.text, visit.text);
+    assert.match(visit.text, /Already approved at \d\d:\d\d:\d\d UTC by ana/);
+    assert.match(visit.text, /with a decision link/);
+    assert.equal((await ledger(site)).filter(({ operation }) => operation === 'approval.decision').length, 1);
+  });
+}
+
+describe('A decision link', () => {
+  test('shows counts and addresses and no value, from one small answer that asks for nothing else', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate({
+      destroys: Array.from({ length: 30 }, (_, n) => `module.edge.terraform_data.host["rack-${n}"]`),
+    });
+    const { approve, reject } = await site.links(approvalId);
+    const { text, headers } = await ask(approve, 'GET');
+    assert.match(text, /<h1>Apply plan to net\?<\/h1>/);
+    assert.match(text, /Destroys 30/);
+    assert.match(text, /host\[&quot;rack-0&quot;\]/);
+    assert.match(text, /and \d+ more/);
+    assert.match(text, /Changes 2, creates 1\./);
+    assert.match(text, /Asked by ci-deploy\./);
+    assert.match(text, /Approve, destroying 30<\/button>/);
+    assert.ok(Buffer.byteLength(text) <= 6_144, `${Buffer.byteLength(text)} bytes`);
+    assert.ok(!text.includes(VALUE));
+    assert.doesNotMatch(text, /token|<script|src=|href=/);
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(headers.get('x-robots-tag'), 'noindex');
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.match((await ask(reject, 'GET')).text, /Reject apply<\/button>/);
+  });
+
+  test('rejects, and the job is cancelled', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId, jobId } = await site.gate();
+    const { approve, reject } = await site.links(approvalId);
+    const told = await ask(reject, 'POST');
+    assert.equal(told.status, 200);
+    assert.match(told.text, /Rejected at .* UTC/);
+    assert.equal(await site.jobState(jobId), 'cancelled');
+    const late = await ask(approve, 'POST');
+    assert.equal(late.status, 409);
+    assert.match(late.text, /Already rejected at .* UTC by ana/);
+    assert.equal((await site.approval(approvalId)).state, 'rejected');
+  });
+
+  test('T57: works only for its own approval and its own decision, and what is wrong is not told apart', async (t) => {
+    const site = await openDecisionSite(t);
+    const [one, other] = [await site.gate(), await site.gate()];
+    const links = await site.links(one.approvalId);
+    const unknown = 'A'.repeat(43);
+    const path = (id: string, decision: string, query: string): string =>
+      `${site.url}/approval/${id}/${decision}${query}`;
+    const wrong = [
+      path(one.approvalId, 'approve', `?token=${unknown}`),
+      path(one.approvalId, 'approve', `?token=${tokenOf(links.reject)}`),
+      path(one.approvalId, 'reject', `?token=${tokenOf(links.approve)}`),
+      path(other.approvalId, 'approve', `?token=${tokenOf(links.approve)}`),
+      path(one.approvalId, 'Approve', `?token=${tokenOf(links.approve)}`),
+      path('apr_x', 'approve', `?token=${tokenOf(links.approve)}`),
+      path(one.approvalId, 'approve', `?token=${tokenOf(links.approve)}&token=${tokenOf(links.approve)}`),
+      path(one.approvalId, 'approve', ''),
+      path(one.approvalId, '__proto__', '?token=%00'),
+    ];
+    const texts = new Set<string>();
+    for (const url of wrong) {
+      for (const method of ['GET', 'POST']) {
+        const { status, text } = await ask(url, method);
+        assert.equal(status, 404, `${method} ${url}`);
+        texts.add(text);
+      }
+    }
+    assert.equal(texts.size, 1);
+    await assertPending(site, one);
+    await assertPending(site, other);
+    assert.equal(
+      (await ask(`${links.approve}&utm_source=chat`, 'GET')).status,
+      200,
+      'what a chat program adds does no harm',
+    );
+  });
+
+  test('T57: is kept as a hash only, and stands in no log and no audit row', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    const links = await site.links(approvalId);
+    await ask(links.approve, 'GET');
+    await ask(links.reject, 'POST');
+    const file = site.program.storeFile ?? assert.fail('the program has no file');
+    const bytes = Buffer.concat([readFileSync(file), readFileSync(`${file}-wal`)]);
+    const kept = JSON.stringify([await ledger(site), site.logged, site.program.logged]);
+    for (const url of [links.approve, links.reject]) {
+      assert.ok(!bytes.includes(tokenOf(url)), 'the database holds a token');
+      assert.ok(!kept.includes(tokenOf(url)));
+    }
+    assert.ok(bytes.includes(approvalId), 'the file that was searched holds the approval');
+  });
+
+  test('of twenty posts at a time, through both links of two people, one decides', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId, jobId } = await site.gate();
+    const [ana, bo] = [await site.links(approvalId, 'ana'), await site.links(approvalId, 'bo')];
+    const urls = Array.from({ length: 5 }, () => [ana.approve, ana.reject, bo.approve, bo.reject]).flat();
+    const told = await Promise.all(urls.map((url) => ask(url, 'POST')));
+    assert.deepEqual(
+      told.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, ...Array.from({ length: 19 }, () => 409)],
+    );
+    const { state } = await site.approval(approvalId);
+    assert.equal(await site.jobState(jobId), state === 'approved' ? 'queued' : 'cancelled');
+    assert.equal((await ledger(site)).filter(({ operation }) => operation === 'approval.decision').length, 1);
+  });
+
+  test("is replaced by a newer one for the same person, and by no one else's", async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    const old = await site.links(approvalId, 'ana');
+    const newer = await site.links(approvalId, 'ana');
+    await site.links(approvalId, 'bo');
+    assert.equal((await ask(old.approve, 'POST')).status, 404);
+    assert.equal((await ask(newer.approve, 'GET')).status, 200);
+    assert.equal((await site.program.store.db.selectFrom('decision_links').select('hash').execute()).length, 4);
+  });
+
+  test('tells a decision that somebody else made elsewhere', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId } = await site.gate();
+    const { approve } = await site.links(approvalId);
+    const decider = { name: 'bo', owner: 'bo', via: 'api' };
+    await site.program.store.write((tx) =>
+      decide(site.runtime, tx, { approvalId, decision: 'reject', reason: 'not today', decider }),
+    );
+    const visit = await ask(approve, 'GET');
+    assert.equal(visit.status, 200);
+    assert.match(visit.text, /Already rejected at .* UTC by bo/);
+    assert.match(visit.text, /over the API/);
+    assert.match(visit.text, /Reason: not today/);
+    assert.equal((await ask(approve, 'POST')).status, 409);
+  });
+
+  test('decides nothing once the time is over', async (t) => {
+    const site = await openDecisionSite(t);
+    const gated = await site.gate({ ttlMs: 3_600_000 });
+    const { approve, reject } = await site.links(gated.approvalId);
+    await site.program.store.write((tx) =>
+      tx.db
+        .updateTable('approvals')
+        .set({ expires_at: tx.now - 1 })
+        .execute(),
+    );
+    for (const url of [approve, reject]) {
+      assert.match((await ask(url, 'GET')).text, /Expired at .*Nobody decided in time/s);
+      const { status, text } = await ask(url, 'POST');
+      assert.equal(status, 409);
+      assert.match(text, /Nothing runs/);
+    }
+    assert.notEqual((await site.approval(gated.approvalId)).state, 'approved');
+    assert.notEqual(await site.jobState(gated.jobId), 'queued');
+  });
+
+  test('decides nothing on a plan that is out of date', async (t) => {
+    const site = await openDecisionSite(t);
+    const gated = await site.gate({ destroys: ['terraform_data.a'] });
+    const { approve, reject } = await site.links(gated.approvalId);
+    await site.program.store.write((tx) =>
+      tx.db.updateTable('workspaces').set({ serial: 43 }).where('name', '=', WORKSPACE).execute(),
+    );
+    for (const url of [approve, reject]) {
+      const visit = await ask(url, 'GET');
+      assert.equal(visit.status, 200);
+      assert.match(visit.text, /The state moved to serial 43 .* Someone must plan again\./);
+      assert.doesNotMatch(visit.text, /<button/);
+      assert.equal((await ask(url, 'POST')).status, 409);
+    }
+    await assertPending(site, gated);
+  });
+
+  test('shows no button to approve where the plan was altered', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId, artifactId } = await site.gate({ destroys: ['terraform_data.a'] });
+    const { approve, reject } = await site.links(approvalId);
+    const { sealed_view: sealed } = await site.program.store.db
+      .selectFrom('artifacts')
+      .select('sealed_view')
+      .where('id', '=', artifactId)
+      .executeTakeFirstOrThrow();
+    const altered = Buffer.from(sealed);
+    altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
+    await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: altered }).execute());
+    const visit = await ask(approve, 'GET');
+    assert.equal(visit.status, 200);
+    assert.match(visit.text, /Destroys 1/);
+    assert.doesNotMatch(visit.text, /<button/);
+    assert.match((await ask(reject, 'GET')).text, /<button/);
+  });
+
+  test('asks about a job without a plan too', async (t) => {
+    const site = await openDecisionSite(t);
+    const { approvalId, jobId } = await site.gate({ planned: false });
+    const { approve } = await site.links(approvalId);
+    assert.match((await ask(approve, 'GET')).text, /Apply net without a saved plan\?.*Approve apply/s);
+    assert.equal((await ask(approve, 'POST')).status, 200);
+    assert.equal(await site.jobState(jobId), 'queued');
+  });
+});
+
+test('T11: A Host header from elsewhere stands in no answer of the ingress listener', async (t) => {
+  const site = await openDecisionSite(t);
+  const { approvalId } = await site.gate();
+  const { approve } = await site.links(approvalId);
+  const send = (method: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+      const sent = request(
+        approve,
+        { method, headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', ...form } },
+        (response) => {
+          let text = JSON.stringify(response.rawHeaders);
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () => resolve(text));
+        },
+      );
+      sent.on('error', reject).end(method === 'POST' ? `seen=${proofOf(tokenOf(approve))}` : undefined);
+    });
+  for (const method of ['GET', 'POST', 'POST', 'DELETE']) assert.ok(!(await send(method)).includes('evil'));
+  assert.equal((await site.approval(approvalId)).state, 'approved');
+});
+
+test('What is neither a hook nor a link is an envelope of 404', async (t) => {
+  const site = await openDecisionSite(t);
+  for (const path of [
+    '/',
+    '/hook/x',
+    '/approval',
+    '/approval/',
+    '/approval/a/b/c',
+    '/api/v1/approvals',
+    '//approval/a/approve',
+  ]) {
+    const { status, text } = await ask(`${site.url}${path}`, 'GET');
+    assert.equal(status, 404);
+    assert.match(text, /^\{"schema_version":1,"kind":"error"/);
+  }
+});

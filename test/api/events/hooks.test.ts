@@ -1,0 +1,187 @@
+/** Webhooks over the ingress listener: who may send, what is answered, and what stands on the ledger. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openHookSite, tell, INGRESS } from '../../support/fixtures/hooks.ts';
+
+const ALERTS = {
+  version: '4',
+  status: 'firing',
+  alerts: [
+    {
+      status: 'firing',
+      labels: { alertname: 'DiskFull', instance: 'db1', severity: 'page' },
+      annotations: { summary: 'full' },
+      fingerprint: 'aaaaaaaaaaaaaaaa',
+    },
+    {
+      status: 'resolved',
+      labels: { alertname: 'DiskFull', instance: 'db2' },
+      annotations: {},
+      fingerprint: 'bbbbbbbbbbbbbbbb',
+    },
+  ],
+};
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, 'x']));
+
+for (const postgres of [false, true]) {
+  test(`On ${postgres ? 'PostgreSQL' : 'SQLite'} a message is answered with an event for each alert, and they are on the ledger by then`, async (t) => {
+    const site = await openHookSite(t, { postgres });
+    const url = await site.hook('alertmanager');
+    const told = await tell(url, ALERTS);
+    assert.equal(told.status, 202);
+    const rows = await site.events();
+    assert.match(
+      told.text,
+      /^\{"schema_version":1,"kind":"event\.accepted","data":\{"events":\[\{"event_id":"evt_[0-9a-z]{26}","outcome":"ignored"\},.*\]\}\}\n$/,
+    );
+    assert.deepEqual(
+      told.events.map(({ event_id }) => event_id),
+      rows.map(({ id }) => id),
+    );
+    assert.deepEqual(
+      rows.map(({ source, name, status, severity, fingerprint, labels, netgroup }) => ({
+        source,
+        name,
+        status,
+        severity,
+        fingerprint,
+        labels,
+        netgroup,
+      })),
+      [
+        {
+          source: 'alertmanager',
+          name: 'DiskFull',
+          status: 'firing',
+          severity: 'critical',
+          fingerprint: 'aaaaaaaaaaaaaaaa',
+          labels: { alertname: 'DiskFull', instance: 'db1', severity: 'page', ...INGRESS },
+          netgroup: null,
+        },
+        {
+          source: 'alertmanager',
+          name: 'DiskFull',
+          status: 'resolved',
+          severity: null,
+          fingerprint: 'bbbbbbbbbbbbbbbb',
+          labels: { alertname: 'DiskFull', instance: 'db2', ...INGRESS },
+          netgroup: null,
+        },
+      ],
+    );
+  });
+}
+
+describe('A webhook', () => {
+  test('shows its URL once, and the store holds nothing that opens it', async (t) => {
+    const site = await openHookSite(t);
+    const url = await site.hook('generic', 'backups');
+    const token = url.split('/').at(-1) ?? '';
+    assert.match(token, /^[A-Za-z0-9_-]{43}$/);
+    const list = await site.call<{ name: string; source: string; created_at: string; last_heard_at: string | null }[]>(
+      'webhook.list',
+      {},
+    );
+    assert.deepEqual(
+      list.map(({ name, source, last_heard_at }) => ({ name, source, last_heard_at })),
+      [{ name: 'backups', source: 'generic', last_heard_at: null }],
+    );
+    const tables = await Promise.all(
+      (['webhooks', 'ledger', 'idempotency'] as const).map((table) =>
+        site.program.store.db.selectFrom(table).selectAll().execute(),
+      ),
+    );
+    assert.ok(!JSON.stringify([list, tables]).includes(token));
+    await tell(url, { name: 'x' });
+    // That it was heard is noted right behind the message.
+    await site.program.store.write(() => Promise.resolve());
+    const [heard] = await site.call<{ last_heard_at: string | null }[]>('webhook.list', {});
+    assert.ok(Date.now() - Date.parse(heard?.last_heard_at ?? '') < 60_000);
+  });
+
+  test('has a name of its own, and is closed for good', async (t) => {
+    const site = await openHookSite(t);
+    const url = await site.hook('generic', 'a');
+    await assert.rejects(site.hook('gatus', 'a'), /name: a webhook is called a already/);
+    assert.equal((await tell(url, { name: 'x' })).status, 202);
+    await site.call('deadman.add', { name: 'alive', webhook: 'a', every: '10m' });
+    await assert.rejects(
+      site.call('webhook.remove', { name: 'a' }),
+      /^Failure: The watch alive listens to the webhook a: svc deadman remove alive first\.$/,
+    );
+    assert.equal((await tell(url, { name: 'x' })).status, 202);
+    await site.call('deadman.remove', { name: 'alive' });
+    const removed = await site.call<{ name: string; source: string }>('webhook.remove', { name: 'a' });
+    assert.deepEqual([removed.name, removed.source], ['a', 'generic']);
+    assert.equal((await tell(url, { name: 'x' })).status, 404);
+    await assert.rejects(site.call('webhook.remove', { name: 'a' }), /There is no webhook a\./);
+    assert.equal((await site.events()).length, 2);
+  });
+
+  test('takes POST, PUT and GET, and nothing else', async (t) => {
+    const site = await openHookSite(t);
+    const url = await site.hook('gatus');
+    const body = { name: 'shop', status: 'TRIGGERED' };
+    assert.equal((await tell(url, body)).status, 202);
+    assert.equal((await tell(url, body, { method: 'PUT' })).status, 202);
+    assert.equal((await tell(`${url}?name=shop&status=RESOLVED`, undefined, { method: 'GET' })).status, 202);
+    for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'HEAD'])
+      assert.equal((await tell(url, undefined, { method })).status, 404, method);
+    assert.deepEqual(
+      (await site.events()).map(({ status }) => status),
+      ['firing', 'firing', 'resolved'],
+    );
+  });
+});
+
+describe('An event says by which webhook it came', () => {
+  test('whatever the sender calls so, also one that can not be read', async (t) => {
+    const site = await openHookSite(t);
+    const [east, west] = [await site.hook('alertmanager', 'east'), await site.hook('alertmanager', 'west')];
+    const alert = { labels: { alertname: 'A' }, annotations: { webhook: 'west', summary: 's' }, fingerprint: 'f' };
+    await tell(east, { alerts: [alert, 'poison'] });
+    await tell(west, { alerts: [{ ...alert, annotations: {} }] });
+    assert.equal((await tell(west, '{')).status, 400);
+    assert.deepEqual(
+      (await site.events()).map(({ outcome, annotations }) => [outcome, annotations]),
+      [
+        ['ignored', { webhook: 'east', summary: 's' }],
+        ['error', { webhook: 'east' }],
+        ['ignored', { webhook: 'west' }],
+        ['error', { webhook: 'west' }],
+      ],
+    );
+  });
+
+  test('and rules may ask for it, while the fingerprint that is made of what was sent stays the same', async (t) => {
+    const site = await openHookSite(t);
+    await site.call('rule.add', {
+      text: "name: of-east\nwhen: event.annotations.webhook == 'east'\naction:\n  notify: true\n",
+    });
+    for (const name of ['east', 'west'])
+      await tell(await site.hook('generic', name), { name: 'x', labels: { a: 'b' } });
+    const [first, second] = await site.events();
+    assert.deepEqual([first?.rule, second?.rule], ['of-east', null]);
+    assert.equal(first?.fingerprint, second?.fingerprint);
+  });
+
+  test('and has no more annotations for that than any event may have', async (t) => {
+    const site = await openHookSite(t);
+    const url = await site.hook('generic');
+    for (const count of [62, 63, 100]) await tell(url, { name: 'x', annotations: many(count) });
+    await tell(url, { name: 'x', annotations: { webhook: 'mine', ...many(61) } });
+    assert.deepEqual(
+      (await site.events()).map(({ annotations: { webhook, gatehouse_cut: cut, ...sent } }) => [
+        webhook,
+        cut,
+        Object.keys(sent).length,
+      ]),
+      [
+        ['generic', undefined, 62],
+        ['generic', '1 more annotations left out', 62],
+        ['generic', '38 more annotations left out', 62],
+        ['generic', undefined, 61],
+      ],
+    );
+  });
+});

@@ -1,0 +1,100 @@
+/** A silence for a rule is seen at the rule, and ends with it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { Projected } from '../../../src/operations/views/views.ts';
+import { receive } from '../../../src/reaction/receive.ts';
+import { type Program, startProgram } from '../../support/program.ts';
+import { alert, WEBHOOK } from '../../support/fixtures/reaction.ts';
+import { refusal } from '../../support/refusal.ts';
+import { send } from '../../support/scenario.ts';
+import { audited, callLocally } from '../../support/fixtures/workspaces.ts';
+
+type Rule = Projected<'rule.get'>;
+type Silence = Projected<'silence.get'>;
+
+const add = (program: Program, name: string): Promise<Rule> =>
+  callLocally<Rule>(program, 'rule.add', {
+    text: `name: ${name}\nwhen: event.source == "generic"\naction: {command: ["true"], inventory: localhost}\n`,
+  });
+const silence = (program: Program, raw: object): Promise<Silence> =>
+  callLocally<Silence>(program, 'silence.add', { for: '1h', reason: 'r', ...raw });
+const got = (program: Program, name: string): Promise<Rule> => callLocally<Rule>(program, 'rule.get', { name });
+const toldBy = ({ silenced_until: until, silence_id: id }: Partial<Rule>): unknown => ({ until, id });
+
+describe('A rule', () => {
+  test('tells the silence that stops it whatever the event is; of several, the one that lasts longest', async (t) => {
+    const program = await startProgram(t);
+    for (const name of ['a', 'b']) await add(program, name);
+    const nothing = { until: undefined, id: undefined };
+    await silence(program, { when: 'true' });
+    await silence(program, { rule: 'a', when: 'event.name == "x"' });
+    assert.deepEqual(toldBy(await got(program, 'a')), nothing);
+    const long = await silence(program, { rule: 'a', for: '2h' });
+    await silence(program, { rule: 'a', for: '1h' });
+    const told = { until: long.expires_at, id: long.id };
+    const listed = async (): Promise<unknown[]> => (await callLocally<Rule[]>(program, 'rule.list', {})).map(toldBy);
+    assert.deepEqual([toldBy(await got(program, 'a')), toldBy(await got(program, 'b'))], [told, nothing]);
+    assert.deepEqual(await listed(), [told, nothing]);
+    for (const verb of ['disable', 'enable'])
+      assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), told, verb);
+  });
+
+  test('tells it no longer once its time is over, though nothing in the store says so yet', async (t) => {
+    let aheadMs = 0;
+    const program = await startProgram(t, { clock: { ...systemClock, now: () => systemClock.now() + aheadMs } });
+    await add(program, 'a');
+    const { id } = await silence(program, { rule: 'a' });
+    const listed = async (): Promise<unknown[]> => {
+      const { json } = await send(program, 'readonly', { method: 'GET', path: '/api/v1/rules' });
+      return (json as { data: Rule[] }).data.map(({ silence_id: told }) => told);
+    };
+    assert.deepEqual(await listed(), [id]);
+    aheadMs = 3_600_000;
+    assert.deepEqual(await listed(), [undefined]);
+    assert.equal((await got(program, 'a')).silence_id, undefined);
+  });
+
+  test('takes its silences with it: another one of its name acts, and who removed it is told', async (t) => {
+    const program = await startProgram(t);
+    for (const name of ['a', 'b']) await add(program, name);
+    const ends = [
+      await silence(program, { rule: 'a' }),
+      await silence(program, { rule: 'a', when: 'event.name != "x"' }),
+    ].map(({ id }) => id);
+    const stay = [await silence(program, { rule: 'b' }), await silence(program, { when: 'event.name == "x"' })].map(
+      ({ id }) => id,
+    );
+    const removed = await callLocally<Rule>(program, 'rule.remove', { name: 'a' });
+    assert.deepEqual([removed.ended_silences, removed.silenced_until], [ends, undefined]);
+    assert.deepEqual(await audited(program), {
+      operation: 'rule.remove',
+      target: 'a',
+      detail: { ended_silences: ends },
+    });
+    const open = await callLocally<Silence[]>(program, 'silence.list', {});
+    assert.deepEqual(open.map(({ id }) => id).toSorted(), stay);
+    await add(program, 'a');
+    const [outcome] = await receive(program.services.reaction, [alert()], WEBHOOK);
+    assert.deepEqual([outcome?.event.outcome, outcome?.event.rule], ['fired', 'a']);
+    await callLocally(program, 'rule.remove', { name: 'a' });
+    assert.deepEqual(await audited(program), { operation: 'rule.remove', target: 'a', detail: {} });
+  });
+
+  test('tells the silence when it is added, where one was left for its name', async (t) => {
+    const program = await startProgram(t);
+    await add(program, 'a');
+    const { id } = await silence(program, { rule: 'a' });
+    // As earlier versions removed a rule.
+    await program.store.write((tx) => tx.db.deleteFrom('rules').execute());
+    assert.equal((await add(program, 'a')).silence_id, id);
+  });
+});
+
+test('A silence that does with constants alone what fails is refused when it is added', async (t) => {
+  const program = await startProgram(t);
+  await assert.rejects(
+    silence(program, { when: 'true || 1/0 == 1' }),
+    refusal('invalid_argument', /^when: character 10: a division by zero\.$/),
+  );
+});

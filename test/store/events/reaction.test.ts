@@ -1,0 +1,249 @@
+/** What comes of an event, with rules as they are stored, on each database. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { Failure } from '../../../src/domain/failure.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { consider, receive, receiveUnreadable, settle } from '../../../src/reaction/receive.ts';
+import { type OpenRules, CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { decodeTrace } from '../../../src/reaction/trace.ts';
+import { getApproval } from '../../../src/store/approvals/approvals.ts';
+import { countEvents, getEvent } from '../../../src/store/events/events.ts';
+import { getJob } from '../../../src/store/jobs/jobs.ts';
+import { replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { addRule, alert, reactionOf, TRUE, WEBHOOK, one, jobCount } from '../../support/fixtures/reaction.ts';
+import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
+import { ENGINES, freshStore } from '../engine-fixture.ts';
+
+/** A book that goes on showing what it read first, until it is told to forget. */
+class OldBook extends CompiledRules {
+  #old: OpenRules | null = null;
+
+  override async current(): Promise<OpenRules> {
+    return (this.#old ??= await super.current());
+  }
+
+  override forget(): void {
+    this.#old = null;
+    super.forget();
+  }
+}
+
+for (const engine of ENGINES) {
+  describe(`An event on ${engine.name}`, () => {
+    const its = freshStore(engine);
+    let store: Store;
+    let deps: ReturnType<typeof reactionOf>;
+    beforeEach(() => {
+      store = its.store;
+      deps = reactionOf(store);
+    });
+
+    test('fires the job of its rule, in the name of its sender and with the owners of the rule behind it', async () => {
+      await addRule(deps, 'clean-up');
+      const { event, jobId } = await one(deps);
+      assert.equal(event.outcome, 'fired');
+      assert.equal(event.reason, `Rule clean-up matched: ${jobId} is queued.`);
+      const job = await getJob(store.db, jobId ?? '');
+      const { kind, state, runbook, trigger, requested_by: by, owners } = job;
+      assert.deepEqual(
+        { kind, state, runbook, trigger, by, owners },
+        {
+          kind: 'command',
+          state: 'queued',
+          runbook: 'rule:clean-up',
+          trigger: 'rule',
+          by: 'webhook:am',
+          owners: '["rolf"]',
+        },
+      );
+      const stored = await getEvent(store.db, event.id);
+      assert.deepEqual(
+        [stored.rule, stored.job_id, stored.outcome, stored.received_at === event.received_at],
+        ['clean-up', jobId, 'fired', true],
+      );
+      assert.equal(deps.wakes(), 1);
+      const ledger = await store.db
+        .selectFrom('ledger')
+        .select(['operation', 'target', 'detail'])
+        .where('operation', '=', 'rule.fire')
+        .execute();
+      assert.deepEqual(
+        ledger.map((row) => ({ ...row })),
+        [{ operation: 'rule.fire', target: jobId, detail: JSON.stringify({ event_id: event.id, rule: 'clean-up' }) }],
+      );
+    });
+
+    test('keeps who asked in the chain of what it fires, once each', async () => {
+      await addRule(deps, 'clean-up', { owners: ['rolf', 'ana'] });
+      const [outcome] = await receive(deps, [alert()], { ...WEBHOOK, owners: ['mia', 'rolf'], trigger: 'host' });
+      const job = await getJob(store.db, outcome?.jobId ?? '');
+      assert.deepEqual([job.owners, job.trigger], ['["mia","rolf","ana"]', 'host']);
+    });
+
+    test('gates the job where the rule requires approval: with its origin, its rule and its own time to live', async () => {
+      await addRule(deps, 'clean-up', { approval: 'required', approvalTtlMs: 120_000 });
+      const { event, jobId, approvalId } = await one(deps);
+      assert.deepEqual(
+        [event.outcome, event.reason],
+        ['gated', `Rule clean-up matched: ${jobId} waits for the approval ${approvalId}.`],
+      );
+      const approval = await getApproval(store.db, approvalId ?? '');
+      const {
+        origin,
+        alert: from,
+        rule,
+        matched_at: matchedAt,
+        owners,
+        created_at: createdAt,
+        expires_at: expiresAt,
+      } = approval;
+      assert.deepEqual(
+        { origin, from, rule, matchedAt, owners, ttl: expiresAt - createdAt },
+        {
+          origin: 'alert',
+          from: event.id,
+          rule: 'clean-up',
+          matchedAt: event.received_at,
+          owners: '["rolf"]',
+          ttl: 120_000,
+        },
+      );
+      const job = await getJob(store.db, jobId ?? '');
+      assert.deepEqual([job.state, job.expires_at], ['awaiting_approval', expiresAt]);
+      assert.equal((await one(deps)).event.outcome, 'suppressed');
+    });
+
+    test('has the outcome error, and its row, where the job is refused', async () => {
+      await addRule(deps, 'apply-net', { action: { kind: 'apply', workspace: 'net', timeout: null } });
+      assert.equal(
+        (await one(deps)).event.reason,
+        'Rule apply-net matched, but nothing was queued: There is no workspace net.',
+      );
+      const rest = { source: null, path: '/srv/net', approve_when: null, deny_when: null, protect_destroy: 0 } as const;
+      await store.write((tx) => insertWorkspace(tx, { name: 'net', ...rest, require_saved_plan: 1 }));
+      const { event } = await one(deps);
+      assert.equal(event.outcome, 'error');
+      assert.match(
+        event.reason,
+        /^Rule apply-net matched, but nothing was queued: This workspace applies saved plans only/,
+      );
+      assert.deepEqual(
+        [await jobCount(store), (await store.db.selectFrom('rule_fires').selectAll().execute()).length],
+        [0, 0],
+      );
+    });
+
+    test('is matched where a rule only tells people: its page is asked for once, also beside a rule that acts', async () => {
+      await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
+      const { event } = await one(deps);
+      assert.deepEqual([event.outcome, event.rule], ['matched', 'a-tell']);
+      await addRule(deps, 'b-clean');
+      assert.equal((await one(deps)).event.outcome, 'fired');
+      const pages = await store.db.selectFrom('pages').select(['topic', 'kind']).orderBy('topic').execute();
+      assert.equal(pages.length, 2);
+      assert.deepEqual(pages[0]?.topic, `rule:${event.id}:a-tell`);
+    });
+
+    test('does not wake the daemon where nothing came of it', async () => {
+      await one(deps);
+      assert.equal(deps.wakes(), 0);
+    });
+
+    test('F23: a rule that can not be evaluated is no match, and the next one decides', async () => {
+      await addRule(deps, 'a-broken', { when: 'event.labels.nowhere == "x"' });
+      const { event } = await one(deps);
+      assert.deepEqual([event.outcome, event.rule], ['error', 'a-broken']);
+      assert.match(event.reason, /^Rule a-broken could not be evaluated: .*nowhere/);
+      await addRule(deps, 'b-clean');
+      const second = await one(deps);
+      assert.equal(second.event.outcome, 'fired');
+      assert.deepEqual(
+        decodeTrace((await getEvent(store.db, second.event.id)).trace)
+          .slice(0, 2)
+          .map(({ rule, result }) => [rule, result]),
+        [
+          ['a-broken', 'error'],
+          ['b-clean', 'passed'],
+        ],
+      );
+    });
+
+    test('F23: one poison among 1,000 events takes the outcome error, and the others theirs; the summary adds up', async () => {
+      await addRule(deps, 'clean-up', { when: 'event.source == "generic" && event.name == "DiskFull"' });
+      const events = Array.from({ length: 1_000 }, (_, n) =>
+        alert({ name: n % 10 === 0 ? 'DiskFull' : 'Noise', fingerprint: `f${n}` }),
+      );
+      // What no normaliser makes: it can not even be written down.
+      events[500] = alert({
+        fingerprint: 'poison',
+        labels: { size: 1n as never },
+        annotations: { webhook: 'am', summary: 'poison' },
+      });
+      const outcomes = await receive(deps, events, WEBHOOK);
+      const { reason, annotations } = outcomes[500]?.event ?? {};
+      assert.deepEqual([reason, annotations], ['It could not be handled: a fault of the service.', '{"webhook":"am"}']);
+      assert.deepEqual(await countEvents(store.db), {
+        ignored: 900,
+        matched: 0,
+        suppressed: 0,
+        gated: 0,
+        fired: 99,
+        error: 1,
+      });
+      assert.equal(await jobCount(store), 99);
+    });
+
+    test('a rule that was disabled or changed does not act as what it was, also where a process has not heard of it', async () => {
+      await addRule(deps, 'clean-up');
+      const rules = new OldBook(store, systemClock);
+      const late = { ...deps, rules };
+      await one(late);
+      await store.write((tx) => switchRule(tx, 'clean-up', { enabled: false }));
+      const [considered] = await consider(late, [alert({ fingerprint: 'disk-2' })], WEBHOOK);
+      assert.ok(considered !== undefined);
+      await assert.rejects(
+        store.write((tx) => settle(late, tx, considered)),
+        (error) => error instanceof Failure && error.code === 'unavailable',
+      );
+      assert.equal((await one(late, { fingerprint: 'disk-2' })).event.outcome, 'ignored');
+      await store.write((tx) => switchRule(tx, 'clean-up', { enabled: true }));
+      rules.forget();
+      await one(late, { fingerprint: 'disk-3' });
+      const changed = {
+        name: 'clean-up',
+        when: 'event.source == "generic"',
+        cooldownMs: null,
+        approval: 'required',
+        approvalTtlMs: null,
+        action: TRUE,
+        owners: ['rolf'],
+        addedBy: 'rolf',
+      } as const;
+      await store.write((tx) => replaceRule(tx, changed));
+      assert.equal((await one(late, { fingerprint: 'disk-4' })).event.outcome, 'gated');
+      assert.equal(await jobCount(store), 3);
+    });
+
+    test('that could not be read has its row, with the outcome error', async () => {
+      const [row] = await receiveUnreadable(deps, 'grafana', ['The body is no JSON.'], { peer_ip: '127.0.0.1' });
+      const stored = await getEvent(store.db, row!.id);
+      assert.deepEqual(
+        [stored.source, stored.outcome, stored.reason, stored.labels],
+        ['grafana', 'error', 'The body is no JSON.', '{"peer_ip":"127.0.0.1"}'],
+      );
+    });
+
+    test('with characters that no database takes is kept without them', async () => {
+      const { event } = await one(deps, {
+        name: 'Disk\0Full',
+        fingerprint: 'a\0b',
+        severity: '\0',
+        labels: { a: 'b\0' },
+      });
+      const stored = await getEvent(store.db, event.id);
+      assert.deepEqual([stored.name, stored.fingerprint, stored.severity], ['Disk\uFFFDFull', 'a\uFFFDb', '\uFFFD']);
+      assert.deepEqual(JSON.parse(stored.labels), { a: 'b\0' });
+    });
+  });
+}

@@ -1,0 +1,179 @@
+/** The book that compiles the rules of each database, for all who ask. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EventFacts } from '../../../src/domain/events/event.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
+import { insertSilence } from '../../../src/store/rules/silences.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { alert } from '../../support/fixtures/reaction.ts';
+import { ENGINES, freshStore } from '../engine-fixture.ts';
+import { rule, add } from '../../support/fixtures/stored-rule.ts';
+
+function facts(some: Partial<EventFacts> = {}): EventFacts {
+  return { ...alert(), netgroup: null, receivedAt: Date.now(), ...some };
+}
+
+async function names(book: CompiledRules, source = 'generic'): Promise<string[]> {
+  return (await book.current()).rulesFor(source).map(({ name }) => name);
+}
+
+/** The next commit of another process is known here. */
+function heard(store: Store): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = store.onForeignCommit(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
+for (const engine of ENGINES) {
+  describe(`The rules of the book on ${engine.name}`, () => {
+    const its = freshStore(engine);
+
+    test('are in the book by the source that they ask for, in the order of their names, the enabled ones', async () => {
+      const book = new CompiledRules(its.store, systemClock);
+      assert.deepEqual(await names(book), []);
+      await add(its.store, 'b-any', { when: 'event.name == "x"' });
+      await add(its.store, 'a-grafana', { when: 'event.source == "grafana" && event.name == "x"' });
+      await add(its.store, 'c-generic');
+      await add(its.store, 'd-off');
+      await its.store.write((tx) => switchRule(tx, 'd-off', { enabled: false }));
+      book.forget();
+      assert.deepEqual(await names(book), ['b-any', 'c-generic']);
+      assert.deepEqual(await names(book, 'grafana'), ['a-grafana', 'b-any']);
+      assert.deepEqual(await names(book, 'check'), ['b-any']);
+      assert.equal((await book.rule('d-off'))?.enabled, false);
+      assert.equal(await book.rule('nowhere'), undefined);
+    });
+
+    test('are compiled once for each text: a book that forgets hands out the same rule while nothing changed', async () => {
+      await add(its.store, 'disk');
+      const book = new CompiledRules(its.store, systemClock);
+      const [first] = (await book.current()).rulesFor('generic');
+      book.forget();
+      const [second] = (await book.current()).rulesFor('generic');
+      assert.equal(first, second);
+      await its.store.write((tx) =>
+        replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && event.labels.nope == "x"' })),
+      );
+      book.forget();
+      const [third] = (await book.current()).rulesFor('generic');
+      assert.deepEqual(first?.evaluate(facts()), { value: true });
+      assert.deepEqual(third?.evaluate(facts()), { error: 'the event has no "nope"; its labels are instance' });
+      assert.equal(third?.version, 2);
+    });
+
+    test('that another process changed are in the book when that is heard of', async () => {
+      const book = new CompiledRules(its.store, systemClock);
+      assert.deepEqual(await names(book), []);
+      const elsewhere = await its.database.open({ daemonId: 'dmn_other' });
+      const told = heard(its.store);
+      await add(elsewhere, 'disk');
+      await told;
+      assert.deepEqual(await names(book), ['disk']);
+      const toldAgain = heard(its.store);
+      await elsewhere.write((tx) => switchRule(tx, 'disk', { enabled: false }));
+      await toldAgain;
+      assert.deepEqual(await names(book), []);
+    });
+
+    test('F23: that an older version took and this one does not are an error for each event, and hold up no other rule', async () => {
+      await add(its.store, 'a-broken', { when: 'event.nmae == "x"' });
+      await add(its.store, 'b-unread', { when: '((' });
+      await add(its.store, 'c-fine');
+      await add(its.store, 'd-unfilled', { action: { kind: 'apply', workspace: '${event.nmae}', timeout: null } });
+      const [broken, unread, fine, unfilled] = (await new CompiledRules(its.store, systemClock).current()).rulesFor(
+        'generic',
+      );
+      assert.deepEqual(broken?.evaluate(facts()), {
+        error: 'character 6: event has no field "nmae"; perhaps "name" is meant',
+      });
+      assert.ok('error' in (unread?.evaluate(facts()) ?? {}));
+      assert.deepEqual(fine?.evaluate(facts()), { value: true });
+      assert.deepEqual(unfilled?.fill(facts()), {
+        error: 'apply: character 6: event has no field "nmae"; perhaps "name" is meant',
+      });
+    });
+
+    test('that this version refuses are an error for events of the sources that they ask for, and work where it refuses only a new one', async () => {
+      await add(its.store, 'a-refused', {
+        when: 'event.source == "alertmanager" && event.received_at > duration("5m")',
+      });
+      await add(its.store, 'b-constant', { when: 'true || 1/0 == 1' });
+      const book = await new CompiledRules(its.store, systemClock).current();
+      assert.deepEqual(
+        book.rulesFor('generic').map(({ name }) => name),
+        ['b-constant'],
+      );
+      const [refused, constant] = book.rulesFor('alertmanager');
+      assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
+      assert.deepEqual(constant?.evaluate(facts()), { value: true });
+    });
+
+    test('are silent while a silence of theirs, or one for such events, is open', async () => {
+      const now = Date.now();
+      const silence = (some: object) =>
+        its.store.write((tx) =>
+          insertSilence(tx, {
+            rule: null,
+            when_text: null,
+            reason: 'r',
+            created_by: 'ana',
+            created_at: now,
+            expires_at: now + 60_000,
+            ...some,
+          }),
+        );
+      await silence({ rule: 'disk' });
+      await silence({ when_text: 'event.labels.instance == "db1"' });
+      await silence({ rule: 'cpu', when_text: 'event.name == "Other"' });
+      await silence({ when_text: 'event.labels.nope == "x"' });
+      await silence({ when_text: 'event.nmae == "x"' });
+      await silence({ rule: 'cpu', expires_at: now - 1 });
+      const silences = (await new CompiledRules(its.store, systemClock).current()).silences;
+      const stopped = (name: string, some: Partial<EventFacts>): number[] =>
+        silences.flatMap((each, index) => {
+          const answer = each.stops(name, facts(some));
+          return 'value' in answer && answer.value ? [index] : [];
+        });
+      assert.equal(silences.length, 5);
+      assert.deepEqual(stopped('disk', { labels: {} }), [0]);
+      assert.deepEqual(stopped('cpu', { labels: { instance: 'db1' } }), [1]);
+      assert.deepEqual(stopped('cpu', { labels: {}, name: 'Other' }), [2]);
+      assert.deepEqual(stopped('cpu', { labels: {} }), []);
+    });
+
+    test('are silent no longer when the time of the silence is over, without a change in the store', async () => {
+      let time = Date.now();
+      // The clock that silences go by: on PostgreSQL it is the database's, which no test can move.
+      const store = { ...its.store, dialect: { ...its.store.dialect, clock: () => Promise.resolve(time) } };
+      await store.write((tx) =>
+        insertSilence(tx, {
+          rule: 'disk',
+          when_text: null,
+          reason: 'r',
+          created_by: 'ana',
+          created_at: time,
+          expires_at: time + 1_000,
+        }),
+      );
+      const book = new CompiledRules(store, systemClock);
+      assert.equal((await book.current()).silences.length, 1);
+      time += 1_000;
+      assert.equal((await book.current()).silences.length, 0);
+    });
+
+    test('are read once by all who ask at the same time', async () => {
+      for (let index = 0; index < 20; index += 1) await add(its.store, `rule-${String(index).padStart(2, '0')}`);
+      const book = new CompiledRules(its.store, systemClock);
+      const asked = await Promise.all(
+        Array.from({ length: 50 }, async () => (await book.current()).rulesFor('generic')),
+      );
+      assert.equal(asked[0]?.length, 20);
+      assert.equal(new Set(asked.map((rules) => rules[0])).size, 1);
+    });
+  });
+}

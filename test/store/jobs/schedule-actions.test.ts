@@ -1,0 +1,226 @@
+/** What a slot of a schedule does when it is taken, on each database. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { setCordon } from '../../../src/store/maintenance/cordon.ts';
+import { deleteSchedule, listRefused, switchSchedule } from '../../../src/store/schedules/schedules.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { deleteWorkspace, insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
+import {
+  addSchedule,
+  scheduleOf,
+  timeFrom,
+  MINUTE,
+  HOUR,
+  TTL,
+  daemon,
+  jobs,
+  audited,
+  nextOf,
+} from '../../support/fixtures/schedules.ts';
+import { ENGINES, type TestDatabase, wipe } from '../engine-fixture.ts';
+
+for (const engine of ENGINES) {
+  describe(`What schedules do on ${engine.name}`, () => {
+    let database: TestDatabase;
+    let store: Store;
+    let other: Store;
+    before(async () => {
+      database = await engine.create();
+      [store, other] = [await database.open(), await database.open()];
+    });
+    after(() => database.remove());
+    afterEach(() => wipe(store));
+
+    test('T32: while the cordon is up a slot queues all the same, once', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await addSchedule(store, { next_at: Date.parse('2026-11-21T03:00:00Z') });
+      await store.write((tx) => setCordon(tx, 'ana'));
+      const look = daemon(store, time);
+      for (let n = 0; n < 3; n += 1) await look.sweepOnce();
+      assert.deepEqual(
+        (await jobs(store)).map(({ state, trigger }) => [state, trigger]),
+        [['queued', 'schedule']],
+      );
+    });
+
+    test('T28: who wrote the schedule stands behind its jobs and requests, whose origin is the schedule', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await store.write((tx) =>
+        insertWorkspace(tx, {
+          name: 'net',
+          source: null,
+          path: '/srv/net',
+          approve_when: null,
+          deny_when: null,
+          require_saved_plan: 0,
+          protect_destroy: 0,
+        }),
+      );
+      const due = Date.parse('2026-11-21T03:00:00Z');
+      await addSchedule(store, {
+        action: { kind: 'apply', workspace: 'net', timeout: '10m' },
+        approval: 'required',
+        approval_ttl_ms: 5 * MINUTE,
+        next_at: due,
+      });
+      await addSchedule(store, {
+        name: 'weekly',
+        action: { kind: 'plan', workspace: 'net', timeout: null },
+        approval: 'required',
+        next_at: due,
+      });
+      await daemon(store, time).sweepOnce();
+      const made = (await jobs(store)).toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+      assert.deepEqual(
+        made.map((job) => [job.state, job.runbook, job.workspace, job.concurrency_key, job.requested_by, job.owners]),
+        ['apply:net', 'plan:net'].map((runbook) => [
+          'awaiting_approval',
+          runbook,
+          'net',
+          'workspace:net',
+          'ana-laptop',
+          '["ana"]',
+        ]),
+      );
+      assert.equal(made[0]?.timeout_ms, 10 * MINUTE);
+      const asked = (await store.db.selectFrom('approvals').selectAll().execute()).toSorted((a, b) =>
+        a.kind < b.kind ? -1 : 1,
+      );
+      assert.deepEqual(
+        asked.map(({ origin, owners, alert, rule }) => [origin, owners, alert, rule]),
+        [0, 1].map(() => ['schedule', '["ana"]', null, null]),
+      );
+      assert.deepEqual(
+        asked.map((each) => each.expires_at - each.created_at),
+        [5 * MINUTE, TTL],
+      );
+    });
+
+    test('A slot whose action is refused is over, its reason is in its row and the ledger, and others run', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      const due = Date.parse('2026-11-21T03:00:00Z');
+      const base = {
+        source: null,
+        path: '/srv/net',
+        approve_when: null,
+        deny_when: null,
+        protect_destroy: 1,
+        require_saved_plan: 1,
+      } as const;
+      for (const name of ['gone', 'kept']) await store.write((tx) => insertWorkspace(tx, { name, ...base }));
+      await addSchedule(store, {
+        name: 'a-gone',
+        action: { kind: 'plan', workspace: 'gone', timeout: null },
+        next_at: due,
+      });
+      await addSchedule(store, {
+        name: 'b-fresh',
+        action: { kind: 'apply', workspace: 'kept', timeout: null },
+        next_at: due,
+        last_job_id: 'job_before',
+      });
+      await addSchedule(store, {
+        name: 'c-destroy',
+        action: { kind: 'destroy', workspace: 'kept', timeout: null },
+        next_at: due,
+      });
+      await addSchedule(store, { name: 'd-fine', next_at: due });
+      await store.write((tx) => deleteWorkspace(tx, 'gone'));
+      await daemon(store, time).sweepOnce();
+      assert.equal((await jobs(store)).length, 1);
+      const told = (await audited(store))
+        .filter(({ operation }) => operation === 'schedule.refuse')
+        .toSorted((a, b) => ((a.target ?? '') < (b.target ?? '') ? -1 : 1));
+      assert.deepEqual(
+        told.map(({ target, detail }) => [target, detail['slot'], detail['code']]),
+        [
+          ['a-gone', '2026-11-21T03:00:00.000Z', 'not_found'],
+          ['b-fresh', '2026-11-21T03:00:00.000Z', 'conflict'],
+          ['c-destroy', '2026-11-21T03:00:00.000Z', 'conflict'],
+        ],
+      );
+      assert.match(String(told[0]?.detail['reason']), /gone/);
+      const { last_at: lastAt, last_job_id: lastJob, next_at: nextAt } = await scheduleOf(store, 'b-fresh');
+      assert.deepEqual([lastAt, lastJob, nextAt], [due, null, Date.parse('2026-11-22T03:00:00Z')]);
+      await daemon(store, time).sweepOnce();
+      assert.equal((await audited(store)).filter(({ operation }) => operation === 'schedule.refuse').length, 3);
+      assert.deepEqual(
+        (await listRefused(store.db, 10)).map(({ name, last_refusal: why }) => [name, why]),
+        told.map(({ target, detail }) => [target, detail['reason']]),
+      );
+      assert.equal((await listRefused(store.db, 2)).length, 2);
+      // A slot that makes its job is news enough.
+      await store.write((tx) => insertWorkspace(tx, { name: 'gone', ...base }));
+      time.pass(24 * HOUR);
+      await daemon(store, time).sweepOnce();
+      assert.deepEqual(
+        (await listRefused(store.db, 10)).map(({ name }) => name),
+        ['b-fresh', 'c-destroy'],
+      );
+    });
+
+    test('A schedule looks for drift as one does by hand', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await store.write((tx) =>
+        insertWorkspace(tx, {
+          name: 'net',
+          source: null,
+          path: '/srv/net',
+          approve_when: null,
+          deny_when: null,
+          protect_destroy: 0,
+          require_saved_plan: 0,
+        }),
+      );
+      await addSchedule(store, { action: { kind: 'drift', workspace: 'net', timeout: null }, next_at: time.now() });
+      await daemon(store, time).sweepOnce();
+      assert.deepEqual(
+        (await jobs(store)).map(({ kind, runbook, state, trigger, concurrency_key: key }) => [
+          kind,
+          runbook,
+          state,
+          trigger,
+          key,
+        ]),
+        [['drift', 'drift:net', 'queued', 'schedule', 'workspace:net']],
+      );
+    });
+
+    test('A schedule that is switched off, removed or made anew after a daemon saw it due does not run', async () => {
+      const due = Date.parse('2026-11-21T03:00:00Z');
+      const changes: ((store: Store) => Promise<unknown>)[] = [
+        (to) => to.write((tx) => switchSchedule(tx, 'nightly', { enabled: 0, next_at: null, owners: '[]' })),
+        (to) => to.write((tx) => deleteSchedule(tx, 'nightly')),
+        async (to) => {
+          await to.write((tx) => deleteSchedule(tx, 'nightly'));
+          await addSchedule(to, { created_at: 2, next_at: due + 24 * HOUR });
+        },
+      ];
+      for (const change of changes) {
+        const time = timeFrom('2026-11-21T03:00:00Z');
+        await addSchedule(store, { next_at: due });
+        const late: Store = {
+          ...store,
+          async write(work) {
+            await change(other);
+            return store.write(work);
+          },
+        };
+        await daemon(late, time).sweepOnce();
+        assert.deepEqual(await jobs(store), []);
+        await wipe(store);
+      }
+    });
+
+    test('One that this version can not read runs what was due and then rests, and runs on where it can be read again', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await addSchedule(store, { timezone: 'Mars/Olympus', next_at: Date.parse('2026-11-21T03:00:00Z') });
+      const look = daemon(store, time);
+      for (let n = 0; n < 3; n += 1) await look.sweepOnce();
+      assert.deepEqual([(await jobs(store)).length, await nextOf(store)], [1, null]);
+      await store.write((tx) => tx.db.updateTable('schedules').set({ timezone: 'UTC' }).execute());
+      await daemon(store, time).sweepOnce();
+      assert.equal(await nextOf(store), '2026-11-22T03:00');
+    });
+  });
+}

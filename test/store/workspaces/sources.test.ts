@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { SourceRow } from '../../../src/store/schema/schema.ts';
+import {
+  deleteSource,
+  findSource,
+  getSource,
+  holdSource,
+  insertSource,
+  listSources,
+  moveSource,
+} from '../../../src/store/sources/sources.ts';
+import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
+import { refusal } from '../../support/refusal.ts';
+import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
+import { ENGINES, freshStore } from '../engine-fixture.ts';
+
+function source(name: string, some: Partial<SourceRow> = {}): SourceRow {
+  return {
+    name,
+    kind: 'git',
+    location: 'git@h:x',
+    ref: 'main',
+    commit_id: 'a'.repeat(40),
+    synced_at: 5,
+    created_at: 1,
+    ...some,
+  };
+}
+
+for (const engine of ENGINES) {
+  describe(`Sources on ${engine.name}`, () => {
+    const its = freshStore(engine);
+    const insert = (...rows: SourceRow[]): Promise<unknown> =>
+      Promise.all(rows.map((row) => its.store.write((tx) => insertSource(tx, row))));
+
+    test('A source is read as it was inserted, and listed by name', async () => {
+      const dir = source('net', { kind: 'dir', location: '/srv/net', ref: null, commit_id: null, synced_at: null });
+      await insert(source('ops'), dir);
+      assert.deepEqual({ ...(await getSource(its.store.db, 'net')) }, dir);
+      assert.deepEqual(
+        (await listSources(its.store.db)).map(({ name }) => name),
+        ['net', 'ops'],
+      );
+      assert.equal(await findSource(its.store.db, 'none'), undefined);
+      await assert.rejects(getSource(its.store.db, 'none'), refusal('not_found'));
+    });
+
+    test('A name is taken once, also when two processes ask for it at once', async () => {
+      const other = await its.database.open();
+      const results = await Promise.allSettled(
+        [its.store, other, its.store, other].map((each) => each.write((tx) => insertSource(tx, source('ops')))),
+      );
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+      for (const each of results)
+        if (each.status === 'rejected') assert.ok(refusal('duplicate')(each.reason), String(each.reason));
+    });
+
+    test('What a fetch brought is noted, unless the source is another one of that name by now', async () => {
+      await insert(source('ops'));
+      const row = await its.store.write((tx) => moveSource(tx, source('ops'), 'b'.repeat(40)));
+      assert.deepEqual([row.commit_id, row.ref, row.created_at], ['b'.repeat(40), 'main', 1]);
+      assert.ok((row.synced_at ?? 0) > 5);
+      await assert.rejects(
+        its.store.write((tx) => moveSource(tx, source('ops', { created_at: 2 }), 'c'.repeat(40))),
+        refusal('not_found'),
+      );
+      await assert.rejects(
+        its.store.write((tx) => moveSource(tx, source('none'), null)),
+        refusal('not_found'),
+      );
+      assert.equal((await getSource(its.store.db, 'ops')).commit_id, 'b'.repeat(40));
+    });
+
+    test('A source that a workspace uses stays, and the refusal names the workspace', async () => {
+      await insert(source('ops'), source('free'));
+      await its.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { source: 'ops', path: '' })));
+      await assert.rejects(
+        its.store.write((tx) => deleteSource(tx, 'ops')),
+        (error) => refusal('conflict')(error) && /workspace net uses/.test(String(error)),
+      );
+      await its.store.write((tx) => deleteSource(tx, 'free'));
+      await assert.rejects(
+        its.store.write((tx) => deleteSource(tx, 'free')),
+        refusal('not_found'),
+      );
+      assert.deepEqual(
+        (await listSources(its.store.db)).map(({ name }) => name),
+        ['ops'],
+      );
+    });
+
+    test('Of a removal and a workspace that takes the source at the same moment, one is refused', async () => {
+      const other = await its.database.open();
+      for (let round = 0; round < 20; round += 1) {
+        await insert(source(`s${round}`));
+        const use = other.write(async (tx) => {
+          await holdSource(tx, `s${round}`);
+          await insertWorkspace(tx, workspaceRow(`w${round}`, { source: `s${round}`, path: '' }));
+        });
+        const ends = await Promise.allSettled([its.store.write((tx) => deleteSource(tx, `s${round}`)), use]);
+        assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1, JSON.stringify(ends));
+      }
+    });
+  });
+}

@@ -1,0 +1,161 @@
+/** The real Prometheus Alertmanager, from Debian's package, posts to a webhook of the real daemon. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const PROGRAM = 'prometheus-alertmanager';
+const lacksAlertmanager = spawnSync(PROGRAM, ['--version']).status !== 0;
+
+interface Alertmanager {
+  /** Sends alerts as Prometheus does. */
+  post(alerts: readonly object[]): Promise<void>;
+  /** Everything that it logged. */
+  log(): string;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function config(hookUrl: string): string {
+  const timing = ['group_by: [alertname]', 'group_wait: 100ms', 'group_interval: 300ms', 'repeat_interval: 1h'];
+  return [
+    'route:',
+    '  receiver: gatehouse',
+    ...timing.map((line) => `  ${line}`),
+    'receivers:',
+    '- name: gatehouse',
+    '  webhook_configs:',
+    `  - url: ${hookUrl}`,
+    '    send_resolved: true',
+    '',
+  ].join('\n');
+}
+
+async function startAlertmanager(t: TestContext, dir: string, hookUrl: string): Promise<Alertmanager> {
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'alertmanager.yml'), config(hookUrl));
+  const port = await freePort();
+  const args = [
+    `--config.file=${join(dir, 'alertmanager.yml')}`,
+    `--storage.path=${join(dir, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--cluster.listen-address=',
+  ];
+  const child = spawn(PROGRAM, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  t.after(() => ended(child));
+  const url = `http://127.0.0.1:${port}`;
+  await until('Alertmanager is ready', () =>
+    fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => undefined,
+    ),
+  );
+  return {
+    log: () => log,
+    async post(alerts) {
+      const response = await fetch(`${url}/api/v2/alerts`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(alerts),
+      });
+      assert.equal(response.status, 200, await response.text());
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+interface Seen {
+  readonly name: string | null;
+  readonly status: string | null;
+  readonly fingerprint: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function alert(instance: string, more: object = {}): object {
+  return {
+    labels: { alertname: 'DiskFull', severity: 'page', instance },
+    annotations: { summary: `${instance} is full` },
+    ...more,
+  };
+}
+
+async function events(site: Site): Promise<Seen[]> {
+  const rows = await site.store.db
+    .selectFrom('events')
+    .select(['name', 'status', 'fingerprint', 'labels'])
+    .where('source', '=', 'alertmanager')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as Record<string, string> }));
+}
+
+test(
+  'A real Alertmanager: each alert that fires, and each end while others of its group go on, is an event of its own',
+  { skip: lacksAlertmanager && `${PROGRAM} is not installed`, timeout: 60_000 },
+  async (t) => {
+    const site = await openSite(t);
+    const daemon = await site.start();
+    const { url } = await site.call<{ url: string }>('webhook.add', { name: 'alerts', source: 'alertmanager' });
+    const alertmanager = await startAlertmanager(
+      t,
+      join(site.dir, 'alertmanager'),
+      `${daemon.ready.ingress_url}${new URL(url).pathname}`,
+    );
+
+    await alertmanager.post([alert('db1'), alert('db2')]);
+    await until('both fire', async () => (await events(site)).length >= 2);
+    const firing = await events(site);
+    assert.deepEqual(
+      firing.map(({ name, status, labels }) => [name, status, labels['instance'], labels['severity']]),
+      [
+        ['DiskFull', 'firing', 'db1', 'page'],
+        ['DiskFull', 'firing', 'db2', 'page'],
+      ],
+    );
+    const [first, second] = firing.map(({ fingerprint }) => fingerprint);
+    assert.match(first ?? '', /^[0-9a-f]{16}$/);
+    assert.notEqual(first, second);
+
+    await alertmanager.post([alert('db1', { endsAt: new Date().toISOString() })]);
+    await until('the first one has ended', async () =>
+      (await events(site)).some(({ status }) => status === 'resolved'),
+    );
+    // The group still fires: only an alert's own status tells that this one does not.
+    assert.deepEqual(
+      (await events(site))
+        .filter(({ status }) => status === 'resolved')
+        .map(({ fingerprint, labels }) => [fingerprint, labels['instance']]),
+      [[first, 'db1']],
+    );
+
+    await alertmanager.post([alert('db2', { endsAt: new Date().toISOString() })]);
+    await until('the second one has ended', async () =>
+      (await events(site)).some(({ status, fingerprint }) => status === 'resolved' && fingerprint === second),
+    );
+    assert.doesNotMatch(alertmanager.log(), /level=error/);
+    assert.deepEqual(
+      await site.store.db.selectFrom('events').select('reason').where('outcome', '=', 'error').execute(),
+      [],
+    );
+  },
+);

@@ -1,0 +1,86 @@
+/** The ends of jobs as events, with real daemons: rules answer them, a circle ends, and a kill neither loses nor doubles one. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CHAIN_MAX } from '../../../src/domain/events/event.ts';
+import { until } from '../../support/api-client.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const AGAIN = `when: event.source == "job-outcome" && event.labels.kind == "command"
+action:
+  command: ["true"]
+  inventory: localhost
+`;
+
+/** What a killed daemon leaves is found soon, where a lease tells that it is dead. */
+const LEASE = { args: ['--lease', '3s'] };
+
+/** Outcome events in the order of their jobs. */
+function told(site: Site): Promise<{ job_id: string; outcome: string; reason: string }[]> {
+  return site.store.db
+    .selectFrom('jobs')
+    .innerJoin('events', (join) => join.onRef('events.id', '=', 'jobs.outcome_event_id'))
+    .select(['jobs.id as job_id', 'events.outcome', 'events.reason'])
+    .orderBy('events.depth')
+    .execute();
+}
+
+async function counts(site: Site): Promise<{ jobs: number; events: number; untold: number }> {
+  const jobs = await site.store.db.selectFrom('jobs').select(['id', 'outcome_event_id']).execute();
+  const events = await site.store.db.selectFrom('events').select('id').where('source', '=', 'job-outcome').execute();
+  return {
+    jobs: jobs.length,
+    events: events.length,
+    untold: jobs.filter((job) => job.outcome_event_id === null).length,
+  };
+}
+
+for (const postgres of [false, true]) {
+  describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
+    test(
+      `a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`,
+      { timeout: 60_000 },
+      async (t) => {
+        const site = await openSite(t, { postgres });
+        await site.call('rule.add', { name: 'again', text: AGAIN });
+        const daemon = await site.start();
+        const api = daemon.api(site.token);
+        await api.waitFor(await api.run(['/bin/true']));
+        const all = await until('the chain has ended', async () => {
+          const ends = await told(site);
+          return ends.length === 1 + CHAIN_MAX ? ends : undefined;
+        });
+        assert.deepEqual(
+          all.map(({ outcome }) => outcome),
+          ['fired', 'fired', 'fired', 'suppressed'],
+        );
+        assert.equal(all.at(-1)?.reason, 'loop');
+        assert.deepEqual(await counts(site), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
+        assert.equal(await daemon.stop(), 0);
+      },
+    );
+
+    test('over kills in the middle of 80 ends, each is told once', { timeout: 90_000 }, async (t) => {
+      const site = await openSite(t, { postgres });
+      for (let n = 0; n < 80; n += 1) await site.queue({ command: ['/bin/true'], privileged: true });
+      for (const share of [15, 45]) {
+        const daemon = await site.start(LEASE);
+        await until(`${share} ends are told`, async () => ((await counts(site)).events >= share ? true : undefined));
+        await daemon.kill();
+      }
+      const last = await site.start(LEASE);
+      await until('no end is left to tell', async () => {
+        const open = await site.store.db
+          .selectFrom('jobs')
+          .select('id')
+          .where('state', 'in', ['queued', 'running'])
+          .execute();
+        return open.length === 0 && (await counts(site)).untold === 0 ? true : undefined;
+      });
+      const { jobs, events } = await counts(site);
+      assert.deepEqual([jobs, events], [80, 80]);
+      const ids = await site.store.db.selectFrom('events').select('labels').execute();
+      assert.equal(new Set(ids.map(({ labels }) => (JSON.parse(labels) as { job_id: string }).job_id)).size, 80);
+      assert.equal(await last.stop(), 0);
+    });
+  });
+}

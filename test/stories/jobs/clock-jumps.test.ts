@@ -1,0 +1,141 @@
+/** The wall clock jumps while jobs run and requests wait: as after a wrong battery, a restored snapshot, a first NTP answer. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
+import { LACKS_FAKETIME, movedClock } from '../../support/fake-time.ts';
+import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const JUMP_SECONDS = 2 * 3_600;
+const YEARS_10_SECONDS = 10 * 365 * 86_400;
+/** The two jumps that a job meets, and ten years as with a dead battery. */
+const JUMPS = [JUMP_SECONDS, -JUMP_SECONDS, YEARS_10_SECONDS, 0];
+
+interface Asked {
+  readonly approval_id: string;
+  readonly job_id: string;
+  readonly expires_at: string;
+}
+
+interface ApprovalJson {
+  readonly state: string;
+  readonly decided_at?: string;
+}
+
+/** A root whose apply takes so many seconds. */
+function slow(seconds: number): string {
+  return `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "echo up; sleep ${seconds}"\n  }\n}\n`;
+}
+
+/** Plans and asks for the apply, over HTTP: by the daemon's own clock. */
+async function ask(api: Api, name: string): Promise<Asked> {
+  const planned = await api.post<{ job_id: string }>(`/workspaces/${name}/plan`, {});
+  await api.waitFor(planned.data.job_id, ['succeeded']);
+  const plan = (await api.get<{ plan_artifact_id: string }>(`/jobs/${planned.data.job_id}`)).data.plan_artifact_id;
+  const asked = await api.post<Asked>(`/workspaces/${name}/apply`, { plan });
+  assert.equal(asked.status, 202, asked.text);
+  return asked.data;
+}
+
+function decide(api: Api, { approval_id: id }: Asked, decision = 'approve'): Promise<ApiAnswer<unknown>> {
+  return api.post(`/approvals/${id}/decision`, { decision });
+}
+
+async function decider(site: Site): Promise<string> {
+  return (await site.call<{ token: string }>('token.create', { name: 'bea', scope: 'approve' })).token;
+}
+
+describe('When the wall clock jumps', { skip: LACKS_FAKETIME }, () => {
+  test('F10: a job neither times out early nor runs for ever', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const clock = movedClock(site.dir);
+    const api = (await site.start({ env: clock.env })).api(site.token);
+    await addWorkspace(site, 'slow', slow(3));
+    await addWorkspace(site, 'stuck', slow(300));
+    const fits = (await api.post<{ job_id: string }>('/workspaces/slow/apply', { timeout: '30s' })).data.job_id;
+    const stuck = (await api.post<{ job_id: string }>('/workspaces/stuck/apply', { timeout: '5s' })).data.job_id;
+    const command = await api.run(['/bin/sleep', '300'], { timeout: '5s' });
+    const startedAt = performance.now();
+    for (const id of [fits, stuck])
+      await until(`${id} is up`, async () => (await linesOf(site, id)).some((line) => line.endsWith('up')));
+    for (const seconds of JUMPS) {
+      clock.set(seconds);
+      // Each is seen: the daemon tells its time.
+      const { data } = await api.post<{ job_id: string }>('/commands/run', {
+        inventory: 'localhost',
+        command: ['/bin/true'],
+      });
+      const { created_at: at } = await site.row(data.job_id);
+      assert.ok(
+        Math.abs(at - Date.now() - seconds * 1000) < 10_000,
+        `the daemon's clock was not moved by ${seconds} s`,
+      );
+    }
+    assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(site, fits)).join('\n'));
+    for (const id of [stuck, command]) {
+      assert.equal((await api.waitFor(id)).state, 'failed');
+      assert.match((await linesOf(site, id)).join('\n'), /ran into its time-out/);
+    }
+    const tookMs = performance.now() - startedAt;
+    // The time-out, and half of the grace until the sleeping helper of terraform is told.
+    assert.ok(tookMs >= 5_000 && tookMs <= 20_000, `the time-outs of 5 s came after ${Math.round(tookMs)} ms`);
+  });
+
+  test(
+    'F10: an approval ends at its deadline by the wall clock, at no later time, and a jump back revives none',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const clock = movedClock(site.dir);
+      const daemon = await site.start({ env: clock.env, args: ['--approval-ttl', '1h'] });
+      const [asker, other] = [daemon.api(site.token), daemon.api(await decider(site))];
+      const names = ['forward', 'unseen', 'back'];
+      for (const name of names) await addWorkspace(site, name, items(1), { approve_when: 'true' });
+      const [forward, unseen, back] = (await Promise.all(names.map((name) => ask(asker, name)))) as [
+        Asked,
+        Asked,
+        Asked,
+      ];
+      const stateOf = async ({ approval_id: id }: Asked): Promise<ApprovalJson> =>
+        (await asker.get<ApprovalJson>(`/approvals/${id}`)).data;
+
+      // Back: the deadline is three hours away then, and a yes is a yes.
+      clock.set(-JUMP_SECONDS);
+      assert.equal((await decide(other, back)).status, 200);
+      assert.equal((await asker.waitFor(back.job_id)).state, 'succeeded');
+
+      clock.set(JUMP_SECONDS);
+      const late = await decide(other, forward);
+      assert.deepEqual([late.status, late.error?.code], [409, 'conflict'], late.text);
+      assert.match(late.error?.message ?? '', /expired/);
+      // Anything that wakes the daemon lets it look at its deadlines.
+      await asker.waitFor(await asker.run(['/bin/true']));
+      for (const asked of [forward, unseen]) {
+        const ended = await until(
+          `${asked.approval_id} is expired`,
+          async () => {
+            const now = await stateOf(asked);
+            return now.state === 'expired' ? now : undefined;
+          },
+          5_000,
+        );
+        assert.ok(Date.parse(ended.decided_at ?? '') >= Date.parse(asked.expires_at));
+        assert.equal((await asker.job(asked.job_id)).state, 'cancelled');
+      }
+
+      for (const seconds of [0, -JUMP_SECONDS]) {
+        clock.set(seconds);
+        for (const asked of [forward, unseen]) {
+          assert.equal((await decide(other, asked)).status, 409);
+          assert.equal((await stateOf(asked)).state, 'expired');
+        }
+      }
+      await asker.waitFor(await asker.run(['/bin/true']));
+      for (const asked of [forward, unseen]) {
+        const { state, started_at: startedAt } = await asker.job(asked.job_id);
+        assert.deepEqual({ state, startedAt }, { state: 'cancelled', startedAt: null });
+      }
+      assert.equal(await daemon.stop(), 0);
+    },
+  );
+});

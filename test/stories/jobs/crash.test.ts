@@ -1,0 +1,139 @@
+/** The daemon dies as a power cut or an impatient kernel ends it: nothing is lost, nothing runs twice, nothing lives on. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { check } from '../../chaos/checker.ts';
+import { readHistory } from '../../chaos/history.ts';
+import { until } from '../../support/api-client.ts';
+import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+
+const JOBS = 8;
+
+function startsOf(site: Site, ids: readonly string[]): boolean {
+  return ids.every((id) => site.witness.starts(id) === 1);
+}
+
+describe('after kill -9', () => {
+  test(
+    'F01: 8 running jobs are interrupted within 2 s of ready, and what was acknowledged is all there',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const first = await site.start({ args: ['--max-jobs', String(JOBS)] });
+      const keys = Array.from({ length: JOBS }, (_, index) => `k${index}`);
+      const running = await Promise.all(keys.map((key) => site.queue({ command: site.witness.command(key, 60), key })));
+      await until('all tools have started', () => startsOf(site, running));
+      const waiting = await Promise.all(keys.map((key) => site.queue({ command: site.witness.command(key, 0), key })));
+      const enqueued: { jobId: string; requestKey: string }[] = [];
+      for (const requestKey of ['r1', 'r2', 'r3']) {
+        enqueued.push({
+          jobId: await first.api(site.token).run(['/bin/echo', `request=${requestKey}`], { key: requestKey }),
+          requestKey,
+        });
+      }
+      await first.kill();
+
+      const second = await site.start({ args: ['--max-jobs', String(JOBS)] });
+      const ended = await Promise.all(running.map((id) => site.waitFor(id, ['interrupted'], 5_000)));
+      for (const job of ended) {
+        const late = (job.finished_at ?? 0) - second.readyAtMs;
+        assert.ok(late <= 2_000, `${job.id} was interrupted ${late} ms after ready`);
+      }
+      const api = second.api(site.token);
+      for (const id of [...waiting, ...enqueued.map((ack) => ack.jobId)])
+        assert.equal((await api.waitFor(id)).state, 'succeeded');
+      assert.deepEqual(processesOf(new Set(running)), []);
+      await until('the directories of the runs are gone', () => site.leftRuns().length === 0);
+      const listed = await api.get<{ id: string }[]>('/maintenance/interrupted');
+      assert.deepEqual(listed.data.map((job) => job.id).toSorted(), running.toSorted());
+      const history = await readHistory(site, { enqueued, cancelled: [], observed: [] });
+      assert.deepEqual(check(history), []);
+    },
+  );
+
+  for (const withGuard of [true, false]) {
+    const who = withGuard ? 'the guard' : 'the next daemon alone';
+    test(
+      `F02: a key is given away only when the deaf survivors of its job have ended (${who} ends them)`,
+      { timeout: 90_000 },
+      async (t) => {
+        const site = await openSite(t);
+        const first = await site.start();
+        const quick = await site.queue({ command: site.witness.command('quick', 4, 'quick-stray'), key: 'quick' });
+        const never = await site.queue({ command: site.witness.command('never', 60, 'stray'), key: 'never' });
+        await until('both tools have started', () => startsOf(site, [quick, never]));
+        const [afterQuick, afterNever] = await Promise.all(
+          ['quick', 'never'].map((key) => site.queue({ command: site.witness.command(key, 0), key })),
+        );
+        const guard = guardOf(first.pid);
+        if (!withGuard) process.kill(guard, 'SIGKILL');
+        await first.kill();
+
+        await site.start();
+        for (const id of [quick, never])
+          assert.equal((await site.waitFor(id, ['interrupted'], 40_000)).exit_code, null);
+        for (const id of [afterQuick!, afterNever!]) await site.waitFor(id, ['succeeded'], 40_000);
+        const lines = site.witness.lines();
+        const strayEnd = lines.findIndex((line) => line.what === 'stray-end' && line.jobId === quick);
+        const next = lines.findIndex((line) => line.what === 'start' && line.jobId === afterQuick);
+        assert.ok(
+          strayEnd >= 0 && strayEnd < next,
+          `the survivor ended at line ${strayEnd}, its key was used at line ${next}`,
+        );
+        assert.deepEqual(processesOf(new Set([quick, never])), []);
+        assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      },
+    );
+  }
+
+  test(
+    'F09: torn and foreign files where daemons keep their locks neither stop a start nor hide a dead daemon',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const first = await site.start();
+      const id = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
+      await until('the tool has started', () => startsOf(site, [id]));
+      await first.kill();
+      const instances = join(site.dir, 'data', 'instances');
+      for (const name of readdirSync(instances)) writeFileSync(join(instances, name), 'x'.repeat(100));
+      writeFileSync(join(instances, 'notes.txt'), '');
+      writeFileSync(join(instances, 'dmn_01m7yd4zyke00anp2z332d2j5p.lock'), '');
+
+      await site.start();
+      await site.waitFor(id, ['interrupted'], 20_000);
+    },
+  );
+
+  test('F09: a process that has got the pid of a dead job is left alone', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const first = await site.start();
+    const id = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => startsOf(site, [id]));
+    await first.kill();
+    await until('the guard has ended the tool', () => processesOf(new Set([id])).length === 0);
+    // As after many forks: the number now belongs to somebody else, here to this very test.
+    await site.store.write((tx) =>
+      tx.db.updateTable('jobs').set({ leader_pid: process.pid }).where('id', '=', id).execute(),
+    );
+
+    await site.start();
+    await site.waitFor(id, ['interrupted'], 20_000);
+  });
+});
+
+/** The guard is a child of its daemon, and its command line names its program. */
+function guardOf(daemonPid: number): number {
+  const found = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const parent = readFileSync(`/proc/${name}/stat`, 'latin1').split(') ')[1]?.split(' ')[1];
+      return parent === String(daemonPid) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes('guard-child');
+    } catch {
+      return false;
+    }
+  });
+  assert.equal(found.length, 1, 'a daemon with running jobs has one guard');
+  return Number(found[0]);
+}

@@ -1,0 +1,157 @@
+/** Whoever can write the database, and has no key, does not get out of the sandbox. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JobEvent } from '../../../src/domain/jobs/job.ts';
+import { needsTag } from '../../../src/domain/jobs/order.ts';
+import { TEST_RING } from '../../support/seal.ts';
+import { checkRuleTag, checkScheduleTag, ruleTag, scheduleTag } from '../../../src/store/jobs/order-tags.ts';
+import type { JobRow } from '../../../src/store/schema/schema.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const ENDED = ['succeeded', 'failed', 'cancelled', 'interrupted'];
+const SPEC = (word: string): string =>
+  JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/echo', word], egressPorts: [] });
+
+/** What somebody does who can write the database alone. */
+async function change(site: Site, id: string, columns: Partial<JobRow>): Promise<void> {
+  await site.store.write(
+    async ({ db }) => void (await db.updateTable('jobs').set(columns).where('id', '=', id).execute()),
+  );
+}
+
+function printed(events: readonly JobEvent[]): string {
+  return events.map((event) => (event.type === 'log' ? event.text : '')).join('\n');
+}
+
+async function assertRefused(site: Site, id: string, why: RegExp): Promise<void> {
+  assert.equal((await site.waitFor(id, ENDED)).state, 'failed');
+  const text = printed(await site.events(id));
+  assert.match(text, why);
+  assert.match(text, /Nothing was run/);
+  assert.doesNotMatch(text, /forged/);
+}
+
+for (const postgres of [false, true]) {
+  describe(`T65: privileged orders on ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
+    test(
+      'T65: an order that was made or changed in the database never runs, and one from the machine does',
+      { timeout: 120_000 },
+      async (t) => {
+        const site = await openSite(t, { postgres });
+        const honest = await site.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+        const changed = await site.queue({ command: ['/bin/echo', 'before'], privileged: true });
+        const raised = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
+        const moved = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
+        const { order_tag, order_key_id } = await site.row(honest);
+        await change(site, changed, { spec: SPEC('forged') });
+        await change(site, raised, { privileged: 1, spec: SPEC('forged') });
+        await change(site, moved, { privileged: 1, spec: (await site.row(honest)).spec, order_tag, order_key_id });
+        await site.start();
+        assert.equal((await site.waitFor(honest, ENDED)).state, 'succeeded');
+        await assertRefused(site, changed, /job .* was changed after it was ordered/);
+        await assertRefused(site, raised, /job .* has no tag/);
+        await assertRefused(site, moved, /job .* was changed after it was ordered/);
+      },
+    );
+  });
+}
+
+test(
+  'T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has',
+  { timeout: 60_000 },
+  async (t) => {
+    const site = await openSite(t);
+    const honest = await site.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+    const forged = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
+    await change(site, honest, { state: 'interrupted' });
+    await change(site, forged, { state: 'interrupted', privileged: 1 });
+    const pairs = await site.call<{ old_job_id: string; new_job_id: string }[]>('job.redrive', {});
+    assert.deepEqual(
+      pairs.map((pair) => pair.old_job_id),
+      [honest],
+    );
+    await site.start();
+    assert.equal((await site.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
+  },
+);
+
+test(
+  'T65: waiting orders of an earlier build are tagged once, by the first start, and the ledger says so',
+  { timeout: 60_000 },
+  async (t) => {
+    const site = await openSite(t);
+    const waiting = await site.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
+    await change(site, waiting, { order_tag: null, order_key_id: null });
+    await site.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
+    const first = await site.start();
+    assert.equal((await site.waitFor(waiting, ENDED)).state, 'succeeded');
+    const row = await site.store.db
+      .selectFrom('ledger')
+      .select('detail')
+      .where('operation', '=', 'ledger.key')
+      .executeTakeFirstOrThrow();
+    assert.equal((JSON.parse(row.detail) as { tagged_jobs: number }).tagged_jobs, 1);
+    await first.stop();
+    const late = await site.queue({ command: ['/bin/echo', 'before'], privileged: true });
+    await change(site, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
+    await site.start();
+    await assertRefused(site, late, /has no tag/);
+  },
+);
+
+test('T65: a privileged or writable action of a rule or schedule needs the tag of the machine', () => {
+  const rule = {
+    name: 'clean',
+    when_text: 'true',
+    cooldown_ms: null,
+    approval: 'required',
+    approval_ttl_ms: null,
+    action: '{"kind":"command","privileged":true}',
+    added_by: 'ana',
+    one_tap: 0,
+  } as const;
+  const schedule = {
+    ...rule,
+    cron: '0 3 * * *',
+    timezone: 'UTC',
+    runbook: 'command:localhost',
+    created_at: 1,
+    action: '{"kind":"command","writable":["/srv"]}',
+  };
+  const none = { order_tag: null, order_key_id: null };
+  assert.doesNotThrow(() => checkRuleTag(TEST_RING, { ...rule, ...ruleTag(TEST_RING, rule) }));
+  assert.doesNotThrow(() => checkScheduleTag(TEST_RING, { ...schedule, ...scheduleTag(TEST_RING, schedule) }));
+  for (const other of [
+    none,
+    { ...ruleTag(TEST_RING, rule), approval: 'none' as const },
+    { ...ruleTag(TEST_RING, rule), when_text: 'false' },
+    scheduleTag(TEST_RING, schedule),
+  ]) {
+    assert.throws(() => checkRuleTag(TEST_RING, { ...rule, ...other }), { code: 'forbidden' });
+  }
+  for (const other of [
+    none,
+    { ...scheduleTag(TEST_RING, schedule), cron: '* * * * *' },
+    { ...scheduleTag(TEST_RING, schedule), action: '{"kind":"command","writable":["/etc"]}' },
+  ]) {
+    assert.throws(() => checkScheduleTag(TEST_RING, { ...schedule, ...other }), { code: 'forbidden' });
+  }
+  assert.doesNotThrow(
+    () => checkRuleTag(TEST_RING, { ...rule, ...none, action: '{"kind":"command","command":["/bin/true"]}' }),
+    'what stays in the sandbox needs no tag',
+  );
+});
+
+test('T65: an order is privileged however its JSON says so', () => {
+  for (const text of [
+    '{"privileged":true}',
+    '{"privil\\u0065ged":true}',
+    '{"writable":["/srv"]}',
+    '{"writable":"/srv"}',
+    '{"privileged":1}',
+    '{"privileged":',
+  ])
+    assert.ok(needsTag(false, text), text);
+  for (const text of ['{}', '{"privileged":false}', '{"writable":[]}', '{"command":["privileged"]}'])
+    assert.equal(needsTag(false, text), false, text);
+});

@@ -1,0 +1,168 @@
+/** The queue as those who wait in it see it, and the command line that waits with them. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
+const JOBS = 12;
+/** Between two jobs of one slot a pass of its own must not be needed: the fallback comes once a second. */
+const JOBS_LIMIT_MS = JOBS * 1_000;
+
+interface CliEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function svc(site: Site, ...args: string[]): Promise<CliEnd> {
+  const [verb, ...rest] = splitAt(args, '--');
+  const place = ['--data-dir', join(site.dir, 'data'), '--seal-key-file', join(site.dir, 'seal.key')];
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', MAIN, ...verb!, ...place, ...rest.flat()],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
+
+function splitAt(args: readonly string[], mark: string): string[][] {
+  const at = args.indexOf(mark);
+  return at < 0 ? [[...args], []] : [args.slice(0, at), args.slice(at)];
+}
+
+describe('the queue', () => {
+  test(
+    'jobs of one slot start in the order in which they were queued, one right after the other',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const ids: string[] = [];
+      for (let n = 0; n < JOBS; n += 1) ids.push(await site.queue({ command: site.witness.command(`k${n}`, 0) }));
+      const begun = performance.now();
+      await site.start({ args: ['--max-jobs', '1'] });
+      await site.waitFor(ids.at(-1)!, ['succeeded']);
+      const tookMs = performance.now() - begun;
+      assert.deepEqual(
+        site.witness
+          .lines()
+          .filter((line) => line.what === 'start')
+          .map((line) => line.jobId),
+        ids,
+      );
+      assert.ok(tookMs < JOBS_LIMIT_MS, `${JOBS} empty jobs took ${tookMs.toFixed(0)} ms`);
+      t.diagnostic(`${JOBS} empty jobs, one at a time, with the start of the daemon: ${tookMs.toFixed(0)} ms`);
+    },
+  );
+
+  test(
+    'jobs of one key run one at a time and in order, and those of other keys pass them',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const queue = (key: string, seconds: number): Promise<string> =>
+        site.queue({ command: site.witness.command(key, seconds), key });
+      const first = await queue('a', 2);
+      const second = await queue('a', 0);
+      const third = await queue('a', 0);
+      const other = await queue('b', 0);
+      await site.start();
+      await site.waitFor(third, ['succeeded']);
+      const lines = site.witness.lines();
+      assert.deepEqual(lines.filter((line) => line.key === 'a').map((line) => [line.what, line.jobId]), [
+      ['start', first], ['end', first], ['start', second], ['end', second], ['start', third], ['end', third],
+    ]); // prettier-ignore
+      const position = (what: string, id: string): number =>
+        lines.findIndex((line) => line.what === what && line.jobId === id);
+      assert.ok(position('end', other) < position('end', first), 'another key did not wait');
+    },
+  );
+
+  test('a cordoned queue starts nothing and goes on when the cordon is lifted', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const api = (await site.start()).api(site.token);
+    assert.equal((await api.post('/maintenance/cordon')).status, 200);
+    const id = await api.run(['/bin/true']);
+    const second = await site.start();
+    const readiness = await second.api(site.token).get('/maintenance/readiness');
+    assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true });
+    assert.equal((await api.job(id)).state, 'queued');
+    assert.equal((await api.post('/maintenance/uncordon')).status, 200);
+    assert.equal((await api.waitFor(id)).state, 'succeeded');
+  });
+
+  test(
+    'the command line that waits ends with the exit code of the job, in both forms',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const daemon = await site.start();
+      for (const [command, code] of [
+        [['/bin/true'], 0],
+        [['/bin/sh', '-c', 'echo out; exit 7'], 7],
+        [['/no/such/command'], 1],
+      ] as const) {
+        const text = await svc(site, 'command', 'run', '--inventory', 'localhost', '--wait', '--', ...command);
+        assert.equal(text.code, code, text.stderr);
+        const json = await svc(
+          site,
+          'command',
+          'run',
+          '--inventory',
+          'localhost',
+          '--wait',
+          '--output',
+          'json',
+          '--',
+          ...command,
+        );
+        assert.equal(json.code, code, json.stderr);
+        const result = JSON.parse(json.stdout) as { kind: string; data: { hosts: { rc: number | null }[] } };
+        assert.equal(result.kind, 'command.result');
+        assert.equal(result.data.hosts[0]?.rc, command[0] === '/no/such/command' ? null : code);
+      }
+      const api = daemon.api(site.token);
+      const id = await api.run(['/bin/sh', '-c', 'sleep 1; exit 9']);
+      const wait = await svc(site, 'job', 'wait', id, '--output', 'json');
+      assert.equal(wait.code, 9, wait.stderr);
+      assert.equal(wait.stdout, (await api.get(`/jobs/${id}`)).text, 'the bytes are those of the API');
+    },
+  );
+
+  test(
+    'the command line is woken at once where another process enqueues, cancels and finishes',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const api = (await site.start()).api(site.token);
+      const waiting = svc(
+        site,
+        'command',
+        'run',
+        '--inventory',
+        'localhost',
+        '--wait',
+        '--',
+        '/bin/sh',
+        '-c',
+        'echo up; exec sleep 300',
+      );
+      const id = await until('the job prints', async () => {
+        const [job] = (await api.get<{ id: string }[]>('/jobs?state=running')).data;
+        const printed = job === undefined ? [] : (await api.events(job.id)).filter((event) => event.text === 'up');
+        return printed.length > 0 ? job?.id : undefined;
+      });
+      assert.equal((await svc(site, 'job', 'cancel', id)).code, 0);
+      const end = await waiting;
+      assert.equal(end.code, 143, end.stderr);
+      assert.match(end.stdout, /up/);
+    },
+  );
+});

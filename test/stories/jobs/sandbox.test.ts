@@ -1,0 +1,168 @@
+/** What holds a job in, as its tool sees it, and what happens where it can not be held in. */
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** All that a job may know of, and what a shell adds by itself. */
+const ALLOWED = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SVC_JOB_ID', 'TERM', 'TMPDIR', 'USER'];
+const ADDED_BY_A_SHELL = ['OLDPWD', 'SHLVL', '_'];
+const CANARY = 'canary-5f3a';
+
+/** Variables that make a tool, a loader or an interpreter do what its caller did not ask for. */
+const HOSTILE_NAMES = [
+  'TF_CLI_ARGS', 'TF_CLI_ARGS_apply', 'TF_VAR_password', 'TF_PLUGIN_CACHE_DIR', 'TF_REATTACH_PROVIDERS', 'TF_LOG', 'TF_DATA_DIR',
+  'ANSIBLE_CONFIG', 'ANSIBLE_LIBRARY', 'ANSIBLE_VAULT_PASSWORD_FILE', 'ANSIBLE_SSH_ARGS', 'ANSIBLE_ACTION_PLUGINS',
+  'GIT_SSH_COMMAND', 'GIT_CONFIG_GLOBAL', 'GIT_EXEC_PATH', 'GIT_ASKPASS', 'GIT_TRACE',
+  'PYTHONPATH', 'PYTHONSTARTUP', 'PERL5LIB', 'PERL5OPT', 'RUBYOPT', 'BASH_ENV', 'ENV', 'IFS', 'PS4', 'PROMPT_COMMAND',
+  'SSH_AUTH_SOCK', 'SSH_ASKPASS', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'no_proxy',
+  'AWS_SECRET_ACCESS_KEY', 'VAULT_TOKEN', 'SVC_TOKEN', 'SVC_OUTPUT', 'DATABASE_URL', 'EDITOR', 'DOCKER_HOST',
+]; // prettier-ignore
+
+/** The program in a folder of its own, so that it can be damaged. */
+function copyOfTheProgram(t: TestContext): string {
+  const copy = mkdtempSync(join(tmpdir(), 'gatehouse-copy-'));
+  t.after(() => rmSync(copy, { recursive: true, force: true }));
+  for (const part of ['src', 'migrations', 'package.json'])
+    cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+async function linesOf(site: Site, id: string, stream: string): Promise<string[]> {
+  return (await site.events(id)).flatMap((event) =>
+    event.type === 'log' && event.stream === stream ? [event.text] : [],
+  );
+}
+
+interface Damage {
+  readonly what: string;
+  readonly damage: (copy: string) => void;
+}
+
+const BROKEN: readonly Damage[] = [
+  { what: 'is gone', damage: (copy) => rmSync(join(copy, 'src/runners/sandbox/launcher.ts')) },
+  {
+    what: 'dies before it is ready',
+    damage: (copy) => writeFileSync(join(copy, 'src/runners/sandbox/launcher.ts'), 'process.exit(3);\n'),
+  },
+  {
+    what: 'gets no Landlock from the kernel',
+    damage(copy) {
+      const file = join(copy, 'src/runners/sandbox/kernel/call-numbers.ts');
+      // The kernel answers a call that it does not know as one without Landlock does.
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace('landlock_create_ruleset: 444', 'landlock_create_ruleset: 9444'),
+      );
+    },
+  },
+];
+
+describe('the sandbox', () => {
+  for (const { what, damage } of BROKEN) {
+    test(
+      `T34: a job whose launcher ${what} fails with a reason, its tool never starts, and health says so`,
+      { timeout: 60_000 },
+      async (t) => {
+        const site = await openSite(t);
+        const copy = copyOfTheProgram(t);
+        damage(copy);
+        const daemon = await site.start({ program: join(copy, 'src', 'main.ts') });
+        const api = daemon.api(site.token);
+        const proof = join(site.dir, 'it-ran');
+        // Bare, this would succeed: nothing but the sandbox keeps it from writing there.
+        const id = await api.run(['/usr/bin/touch', proof]);
+        const end = await api.waitFor(id);
+        assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: null });
+        assert.equal(existsSync(proof), false);
+        assert.ok((await linesOf(site, id, 'system')).length > 0, 'the output says why');
+        const health = await api.get<{ name: string; status: string }[]>('/health');
+        assert.equal(health.data.find((entry) => entry.name === 'sandbox')?.status, 'fail');
+      },
+    );
+  }
+
+  test('T34: the API grants no privilege, and a privileged job is marked', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const api = (await site.start()).api(site.token);
+    const refused = await api.post('/commands/run', {
+      inventory: 'localhost',
+      command: ['/bin/true'],
+      privileged: true,
+    });
+    assert.deepEqual([refused.status, refused.error?.code], [400, 'invalid_argument']);
+    assert.match(refused.error?.message ?? '', /privileged/);
+    const marked = await site.queue({ command: ['/bin/true'], privileged: true });
+    assert.equal((await api.waitFor(marked)).privileged, true);
+    const plain = await api.waitFor(await api.run(['/bin/true']));
+    assert.equal('privileged' in plain, false);
+  });
+
+  test(
+    `T18: of ${HOSTILE_NAMES.length} variables that the daemon was started with, none reaches a job`,
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const env = Object.fromEntries(
+        HOSTILE_NAMES.filter((name) => name !== 'SVC_OUTPUT').map((name) => [name, CANARY]),
+      );
+      const daemon = await site.start({
+        env: { ...env, SVC_OUTPUT: 'text', LD_LIBRARY_PATH: `/${CANARY}`, NODE_EXTRA_CA_CERTS: `/${CANARY}` },
+      });
+      const api = daemon.api(site.token);
+      for (const privileged of [false, true]) {
+        const id = privileged
+          ? await site.queue({ command: ['/usr/bin/env', '-0'] })
+          : await api.run(['/usr/bin/env', '-0']);
+        assert.equal((await api.waitFor(id)).state, 'succeeded');
+        const variables = (await linesOf(site, id, 'stdout'))
+          .join('\n')
+          .split('\0')
+          .filter((text) => text !== '');
+        const names = variables.map((text) => text.slice(0, text.indexOf('=')));
+        assert.deepEqual(
+          names.filter((name) => ![...ALLOWED, ...ADDED_BY_A_SHELL].includes(name)),
+          [],
+        );
+        assert.ok(variables.every((text) => !text.includes(CANARY)));
+        assert.ok(variables.includes(`SVC_JOB_ID=${id}`));
+      }
+    },
+  );
+
+  test(
+    'T33: a job can neither change the program that it was started by nor read the data directory',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const copy = copyOfTheProgram(t);
+      const main = join(copy, 'src', 'main.ts');
+      const before = readFileSync(main, 'utf8');
+      const dataDir = join(site.dir, 'data');
+      appendFileSync(join(dataDir, 'private.txt'), CANARY);
+      const api = (await site.start({ program: main })).api(site.token);
+      const script = `echo x >> ${main}; cp /bin/true ${join(copy, 'src', 'new.ts')}; rm -f ${main}; chmod 0777 ${main};
+      cat ${join(dataDir, 'private.txt')} ${join(site.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ; echo end`;
+      const id = await api.run(['/bin/sh', '-c', script]);
+      assert.equal((await api.waitFor(id)).state, 'succeeded');
+      assert.deepEqual(await linesOf(site, id, 'stdout'), ['end']);
+      assert.ok((await linesOf(site, id, 'stderr')).length >= 7);
+      assert.equal(readFileSync(main, 'utf8'), before);
+      assert.equal(existsSync(join(copy, 'src', 'new.ts')), false);
+    },
+  );
+});

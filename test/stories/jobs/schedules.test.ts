@@ -1,0 +1,75 @@
+/** A schedule with real daemons: at its time, over kills, and over a wall clock that jumps. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { LACKS_FAKETIME, movedClock } from '../../support/fake-time.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const HOUR = 3_600_000;
+const DONE = ['succeeded', 'failed', 'interrupted', 'cancelled'];
+
+async function nextAt(site: Site): Promise<number> {
+  const { next_at: at } = await site.store.db.selectFrom('schedules').select('next_at').executeTakeFirstOrThrow();
+  return at ?? assert.fail('the schedule has no next slot');
+}
+
+async function jobIds(site: Site): Promise<string[]> {
+  const rows = await site.store.db
+    .selectFrom('jobs')
+    .select('id')
+    .where('trigger', '=', 'schedule')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+test(
+  'F10: over two kills, two hours ahead and two back, each hour that came runs once and at its time',
+  { skip: LACKS_FAKETIME, timeout: 90_000 },
+  async (t) => {
+    const site = await openSite(t);
+    const clock = movedClock(site.dir);
+    await site.call('schedule.add', {
+      name: 'hourly',
+      cron: '0 * * * *',
+      command: ['/bin/true'],
+      inventory: 'localhost',
+    });
+    const slot = await nextAt(site);
+    const setTo = (ms: number): void => clock.set(Math.round((ms - Date.now()) / 1000));
+    const start = () => site.start({ env: clock.env });
+    const seenNext = (what: string, at: number) =>
+      until(what, async () => ((await nextAt(site)) === at ? true : undefined));
+
+    setTo(slot - HOUR / 2);
+    const first = await start();
+    setTo(slot - 3_000);
+    await seenNext('the slot is taken', slot + HOUR);
+    await first.kill();
+    const [taken = assert.fail('no job'), ...others] = await jobIds(site);
+    assert.deepEqual(others, []);
+    const lateMs = (await site.row(taken)).created_at - slot;
+    t.diagnostic(`${lateMs} ms after the slot`);
+    assert.ok(lateMs >= 0 && lateMs < 1_500, `${lateMs} ms after the slot`);
+
+    // Two hours later: of the two slots that passed while it was dead, one run.
+    setTo(slot + 2 * HOUR + 60_000);
+    const second = await start();
+    await seenNext('what passed is made up for', slot + 3 * HOUR);
+    await second.kill();
+    assert.equal((await jobIds(site)).length, 2);
+
+    const third = await start();
+    const api = third.api(site.token);
+    await api.waitFor(await api.run(['/bin/true']));
+    assert.equal(await nextAt(site), slot + 3 * HOUR);
+
+    // Back: the hour that passed unseen is to come again, and what ran does not.
+    setTo(slot + 60_000);
+    await seenNext('the daemon sees that the clock was set back', slot + 2 * HOUR);
+    const ids = await jobIds(site);
+    assert.equal(ids.length, 2);
+    for (const id of ids) assert.ok(DONE.includes((await api.waitFor(id, DONE)).state));
+    assert.equal(await third.stop(), 0);
+  },
+);

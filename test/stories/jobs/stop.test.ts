@@ -1,0 +1,144 @@
+/** Cancel, time-out and an orderly stop end the whole tree of a job, and tell truly how it ended. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { check } from '../../chaos/checker.ts';
+import { readHistory } from '../../chaos/history.ts';
+import { type Api, until } from '../../support/api-client.ts';
+import { openSite, processesOf } from '../../support/fixtures/installation.ts';
+
+/** The grace is 10 s, and what is killed is gone within moments. */
+const TREE_LIMIT_MS = 15_000;
+const SIGTERM_EXIT = 143;
+const SIGKILL_EXIT = 137;
+
+/** Five processes that do what they can to live on: deaf, in a session of its own, orphaned, and stopped. */
+const STUBBORN = [
+  '/bin/sh',
+  '-c',
+  `trap "" TERM HUP INT
+   sleep 300 &
+   setsid sh -c 'trap "" TERM; while :; do sleep 1; done' &
+   (sleep 300 &)
+   sleep 300 & kill -STOP $!
+   echo up
+   while :; do sleep 1; done`,
+];
+
+async function isUp(api: Api, id: string): Promise<boolean> {
+  return (await api.events(id)).some((event) => event.text === 'up');
+}
+
+describe('stopping', () => {
+  test(
+    'F12: cancel and time-out end deaf, detached, orphaned and stopped processes, and the exit code is true',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const daemon = await site.start();
+      const api = daemon.api(site.token);
+      const stubborn = await api.run(STUBBORN);
+      const late = await api.run(STUBBORN, { timeout: '2s' });
+      const obedient = await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']);
+      const orderly = await api.run(['/bin/sh', '-c', 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done']);
+      const all = [stubborn, late, obedient, orderly];
+      for (const id of all) await until(`${id} is up`, () => isUp(api, id));
+      const askedAt = performance.now();
+      for (const id of [stubborn, obedient, orderly]) assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
+
+      const ends = await Promise.all(all.map((id) => api.waitFor(id)));
+      assert.ok(performance.now() - askedAt <= TREE_LIMIT_MS);
+      assert.deepEqual(processesOf(new Set(all)), []);
+      assert.deepEqual(
+        ends.map(({ state, exit_code }) => ({ state, exit_code })),
+        [
+          { state: 'cancelled', exit_code: SIGKILL_EXIT },
+          { state: 'failed', exit_code: SIGKILL_EXIT },
+          { state: 'cancelled', exit_code: SIGTERM_EXIT },
+          { state: 'cancelled', exit_code: 7 },
+        ],
+      );
+      assert.match((await api.events(late)).map((event) => event.text).join('\n'), /time-out/);
+      assert.deepEqual(
+        check(await readHistory(site, { enqueued: [], cancelled: [stubborn, obedient, orderly], observed: [] })),
+        [],
+      );
+    },
+  );
+
+  test('F12: what a job leaves in the background does not outlive it', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const daemon = await site.start();
+    const api = daemon.api(site.token);
+    const id = await api.run(['/bin/sh', '-c', 'sleep 300 & setsid sleep 300 & echo up']);
+    const end = await api.waitFor(id);
+    assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'succeeded', exit_code: 0 });
+    assert.deepEqual(processesOf(new Set([id])), []);
+  });
+
+  test(
+    'a queued job that is cancelled never starts, holds up nobody, and can not be cancelled twice',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const daemon = await site.start({ args: ['--max-jobs', '1'] });
+      const api = daemon.api(site.token);
+      const first = await site.queue({ command: site.witness.command('a', 1), key: 'a' });
+      await until('the first has started', () => site.witness.starts(first) === 1);
+      const dropped = await site.queue({ command: site.witness.command('a', 0), key: 'a' });
+      const next = await site.queue({ command: site.witness.command('a', 0), key: 'a' });
+      assert.equal((await api.post<{ state: string }>(`/jobs/${dropped}/cancel`)).data.state, 'cancelled');
+      const again = await api.post(`/jobs/${dropped}/cancel`);
+      assert.deepEqual([again.status, again.error?.code], [409, 'conflict']);
+      assert.equal((await api.waitFor(next)).state, 'succeeded');
+      const { state, exit_code: exitCode, started_at: startedAt } = await api.job(dropped);
+      assert.deepEqual({ state, exitCode, startedAt }, { state: 'cancelled', exitCode: null, startedAt: null });
+      assert.equal(site.witness.starts(dropped), 0);
+    },
+  );
+
+  test(
+    'SIGTERM ends running jobs as interrupted, leaves waiting ones queued and nothing behind, and exits 0',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const daemon = await site.start({ args: ['--max-jobs', '2'] });
+      const api = daemon.api(site.token);
+      const running = [await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']), await api.run(STUBBORN)];
+      for (const id of running) await until(`${id} is up`, () => isUp(api, id));
+      const waiting = await api.run(['/bin/true']);
+      const stream = await fetch(`${api.baseUrl}/jobs/${running[0]}/stream`, {
+        headers: { authorization: `Bearer ${site.token}` },
+      });
+      const told = stream.text();
+
+      assert.equal(await daemon.stop(), 0);
+      for (const id of running) assert.equal((await site.row(id)).state, 'interrupted');
+      assert.equal((await site.row(waiting)).state, 'queued');
+      assert.deepEqual(processesOf(new Set(running)), []);
+      assert.match(await told, /event: end\ndata: \{"state":"interrupted"/);
+      const daemons = await site.store.db.selectFrom('daemons').select('stopped_at').execute();
+      assert.ok(daemons.every((row) => row.stopped_at !== null));
+
+      const second = await site.start();
+      assert.equal((await second.api(site.token).waitFor(waiting)).state, 'succeeded');
+      assert.equal(await second.stop(), 0);
+      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+    },
+  );
+
+  test(
+    'a daemon that is told to stop while it starts either never claims or ends what it claimed',
+    { timeout: 60_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const id = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
+      const starting = site.spawn();
+      await until('the job is claimed', async () => (await site.row(id)).state === 'running');
+      // The ready line is being written at about this moment.
+      starting.signal('SIGTERM');
+      assert.equal(await starting.exited, 0);
+      assert.equal((await site.row(id)).state, 'interrupted');
+      assert.deepEqual(processesOf(new Set([id])), []);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+/** The disk of the data directory is full in the middle of an apply, and later it is not: a 64 MB one, in a mount namespace. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+
+const STORY = join(import.meta.dirname, '..', '..', 'support', 'faults', 'disk-full-story.ts');
+/** Who is not root is so in a namespace of its own. */
+const OWN_MOUNTS = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
+/** In CI what is lacking is a failure. */
+const LACKS_MOUNTS =
+  mayMount() || process.env['CI'] !== undefined ? false : 'this machine lets nobody mount in a namespace';
+
+function mayMount(): boolean {
+  return (
+    spawnSync('unshare', [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()], { stdio: 'ignore' }).status ===
+    0
+  );
+}
+
+async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-full-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const story = [process.execPath, '--disable-warning=ExperimentalWarning', STORY, dir, what];
+  const child = spawn('unshare', [...OWN_MOUNTS, ...story], { stdio: ['ignore', 'pipe', 'pipe'], signal: t.signal });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  assert.equal(code, 0, said);
+}
+
+describe('On a full disk', { skip: LACKS_MOUNTS }, () => {
+  test(
+    'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its state, and 5 s after it all works',
+    { timeout: 60_000 },
+    (t) => tell(t, 'store'),
+  );
+
+  test(
+    'F07: everything full, also where terraform works: what it made is known, though it could write its state nowhere',
+    { timeout: 60_000 },
+    (t) => tell(t, 'everything'),
+  );
+});

@@ -1,0 +1,56 @@
+/** The database goes away and comes back while jobs run. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { check } from '../../chaos/checker.ts';
+import { readHistory } from '../../chaos/history.ts';
+import { until } from '../../support/api-client.ts';
+import { startPostgres } from '../../support/postgres/postgres.ts';
+import { openSite } from '../../support/fixtures/installation.ts';
+
+/** The jobs may live for 60 % of the lease without a renewal: longer than the outage. */
+const LEASE = '20s';
+const OUTAGE_MS = 2_000;
+const LINES = 40;
+
+describe('an outage of PostgreSQL', () => {
+  test(
+    'F24: a job runs on through a crash of the server, loses no line, and the daemon answers 503 meanwhile',
+    { timeout: 60_000 },
+    async (t) => {
+      const server = await startPostgres();
+      const site = await openSite({ after: (step) => t.after(async () => {
+      await step();
+      await server.stop();
+    }) }, { databaseUrl: server.url }); // prettier-ignore
+      const daemon = await site.start({ dataDir: join(site.dir, 'a'), args: ['--lease', LEASE] });
+      const api = daemon.api(site.token);
+      const id = await api.run([
+        '/bin/sh',
+        '-c',
+        `i=0; while [ $i -lt ${LINES} ]; do echo $i; i=$((i+1)); sleep 0.1; done`,
+      ]);
+      await until('the job prints', async () => (await api.events(id)).some((event) => event.text === '3'));
+      await server.kill();
+      const refused = await api.post('/commands/run', { inventory: 'localhost', command: ['/bin/true'] });
+      assert.deepEqual([refused.status, refused.error?.code], [503, 'unavailable']);
+      await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+      await server.start();
+
+      const end = await until('the job has ended', async () => {
+        const job = await api.job(id).catch(() => undefined);
+        return job !== undefined && job.state !== 'running' ? job : undefined;
+      });
+      assert.deepEqual([end.state, end.exit_code], ['succeeded', 0]);
+      const printed = (await api.events(id)).flatMap((event) => (event.stream === 'stdout' ? [event.text] : []));
+      assert.deepEqual(
+        printed,
+        Array.from({ length: LINES }, (_, index) => String(index)),
+      );
+      const next = await api.run(['/bin/true']);
+      assert.equal((await api.waitFor(next)).state, 'succeeded');
+      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      assert.equal(await daemon.stop(), 0);
+    },
+  );
+});

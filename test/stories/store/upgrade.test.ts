@@ -1,0 +1,84 @@
+/** The schema of a store changes only when an operator starts the new daemon or runs `svc migrate`. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { openLocal, runMigrate } from '../../../src/app.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { invoke } from '../../../src/operations/core/invoke.ts';
+import { OPERATIONS } from '../../../src/operations/table.ts';
+import { appliedMigrations, migrate, readMigrations } from '../../../src/store/engine/migrate.ts';
+import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
+import { startRefused } from '../../support/daemon.ts';
+import { openSite } from '../../support/fixtures/installation.ts';
+
+const MIGRATIONS = readMigrations(join(import.meta.dirname, '..', '..', '..', 'migrations', 'sqlite'));
+const NEWEST = MIGRATIONS.at(-1)?.number ?? 0;
+const OLDER = MIGRATIONS.at(-2)?.number ?? 0;
+
+/** A data directory whose store has the schema of the build before. */
+async function olderDataDir(t: TestContext): Promise<string> {
+  const parent = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'));
+  chmodSync(parent, 0o711);
+  t.after(() => rmSync(parent, { recursive: true, force: true }));
+  const dir = join(parent, 'data');
+  mkdirSync(dir, { mode: 0o700 });
+  const engine = await openSqlite(join(dir, 'gatehouse.db'), systemClock);
+  await migrate(engine, MIGRATIONS.slice(0, -1), 0);
+  await engine.close();
+  return dir;
+}
+
+async function schemaAt(dir: string): Promise<number> {
+  const engine = await openSqlite(join(dir, 'gatehouse.db'), systemClock);
+  const newest = (await appliedMigrations(engine.reader)).at(-1)?.number ?? 0;
+  await engine.close();
+  return newest;
+}
+
+function settingsOf(dir: string): ReturnType<typeof readSettings> {
+  return readSettings({ 'data-dir': dir }, {});
+}
+
+describe('An upgrade', () => {
+  test('is not made by a verb that reads or writes: it is refused with the command that makes it', async (t) => {
+    const dir = await olderDataDir(t);
+    const local = await openLocal(settingsOf(dir));
+    t.after(() => local.close());
+    for (const [id, raw] of [
+      ['job.list', {}],
+      ['token.create', { name: 'ana', scope: 'operator' }],
+    ] as const) {
+      const operation = OPERATIONS.find((row) => row.id === id)!;
+      await assert.rejects(
+        invoke(local.runtime, operation, { caller: local.caller, raw }),
+        { code: 'unavailable', message: /svc migrate.*svc serve/ },
+        id,
+      );
+    }
+    assert.equal(await schemaAt(dir), OLDER);
+  });
+
+  test('is not made by serve --no-migrate', async (t) => {
+    const dir = await olderDataDir(t);
+    const { stdout } = await startRefused({ dataDir: dir, args: ['--no-migrate'] });
+    assert.match(stdout, /"code":"unavailable".*svc migrate/);
+    assert.equal(await schemaAt(dir), OLDER);
+  });
+
+  test('is made by svc migrate, once', async (t) => {
+    const dir = await olderDataDir(t);
+    assert.deepEqual(await runMigrate(settingsOf(dir)), { from: OLDER, to: NEWEST });
+    assert.deepEqual(await runMigrate(settingsOf(dir)), { from: NEWEST, to: NEWEST });
+  });
+
+  test('is made by serve', { timeout: 60_000 }, async (t) => {
+    const dir = await olderDataDir(t);
+    const site = await openSite(t);
+    const daemon = await site.start({ dataDir: dir });
+    assert.equal(await daemon.stop(), 0);
+    assert.equal(await schemaAt(dir), NEWEST);
+  });
+});

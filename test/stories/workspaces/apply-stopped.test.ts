@@ -1,0 +1,101 @@
+/** An apply whose helpers will not go: it ends all the same, nothing of it lives on, and what it made is known. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { addWorkspace, linesOf } from '../../support/infrastructure.ts';
+import { keptState } from '../../support/faults/kept-state.ts';
+import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+
+/** The grace is 10 s, and what is killed is gone within moments. */
+const TREE_LIMIT_MS = 15_000;
+/** Long enough that every tool is up before, on a machine that is busy with other tests. */
+const TIMEOUT = '5s';
+const TIMEOUT_MS = 5_000;
+
+/** The words of a provisioner that is deaf, and leaves a deaf one in a session of its own that holds its input and output. */
+const STUBBORN = [
+  `trap '' TERM HUP INT`,
+  `setsid sh -c 'trap \\"\\" TERM HUP INT; while :; do sleep 1; done' <&0 &`,
+  `(setsid sleep 300 &)`,
+  'echo up',
+  'while :; do sleep 1; done',
+].join('\n');
+
+/** Three resources one after the other; the second never comes to its end. */
+const ROOT = `
+resource "terraform_data" "made" { input = 1 }
+resource "terraform_data" "stuck" {
+  input      = 2
+  depends_on = [terraform_data.made]
+  provisioner "local-exec" {
+    command = <<-EOT
+${STUBBORN.replaceAll('\\"', '"')}
+    EOT
+  }
+}
+resource "terraform_data" "later" {
+  input      = 3
+  depends_on = [terraform_data.stuck]
+}
+`;
+
+async function applyUntilUp(site: Site, name: string, raw: object): Promise<string> {
+  await addWorkspace(site, name, ROOT);
+  const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name, ...raw });
+  await until(
+    `the provisioner of ${name} is up`,
+    async () => (await linesOf(site, id)).some((line) => line.endsWith('up')),
+    TIMEOUT_MS,
+  );
+  return id;
+}
+
+describe('An apply with helpers that will not go', () => {
+  test(
+    'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
+    { timeout: 90_000 },
+    async (t) => {
+      const site = await openSite(t);
+      await site.start();
+      const startedAt = performance.now();
+      const [late, cancelled] = await Promise.all([
+        applyUntilUp(site, 'late', { timeout: TIMEOUT }),
+        applyUntilUp(site, 'cancelled', {}),
+      ]);
+      const ids = [late, cancelled];
+      for (const id of ids)
+        assert.ok(processesOf(new Set([id])).length >= 4, 'terraform, its provisioner and both helpers are to be seen');
+      const askedAt = performance.now();
+      await site.call('job.cancel', { id: cancelled });
+
+      const ended = async (id: string, sinceMs: number, limitMs: number): Promise<void> => {
+        await until(`no process of ${id} is left`, () => processesOf(new Set([id])).length === 0, 60_000);
+        const tookMs = performance.now() - sinceMs;
+        assert.ok(tookMs <= limitMs, `the last process of ${id} was there for ${Math.round(tookMs)} ms`);
+        t.diagnostic(`${id}: ${Math.round(tookMs)} of at most ${limitMs} ms`);
+      };
+      await Promise.all([ended(cancelled, askedAt, TREE_LIMIT_MS), ended(late, startedAt, TIMEOUT_MS + TREE_LIMIT_MS)]);
+      const [lateRow, cancelledRow] = await Promise.all(
+        ids.map((id) => site.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
+      );
+      assert.deepEqual([lateRow?.state, cancelledRow?.state], ['failed', 'cancelled']);
+      assert.match((await linesOf(site, late)).join('\n'), /ran into its time-out/);
+      for (const [name, id] of [
+        ['late', late],
+        ['cancelled', cancelled],
+      ] as const) {
+        const state = await keptState(site, name);
+        assert.equal(state?.jobId, id);
+        // Terraform heard how its provisioner ended, so it could still say that the second one is half made.
+        assert.deepEqual(
+          [...(state?.resources ?? [])],
+          [
+            ['made', { tainted: false }],
+            ['stuck', { tainted: true }],
+          ],
+        );
+      }
+      assert.deepEqual(processesOf(new Set(ids)), []);
+    },
+  );
+});

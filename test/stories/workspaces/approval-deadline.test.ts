@@ -1,0 +1,36 @@
+/** Deadlines of approvals with real daemons: kept while one runs, and made up for by the next one that starts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getApproval } from '../../../src/store/approvals/approvals.ts';
+import { auditOf, gate } from '../../support/fixtures/approvals.ts';
+import { openSite } from '../../support/fixtures/installation.ts';
+
+for (const postgres of [false, true]) {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`F29: A deadline that passed while no daemon ran ends the approval at the start, and its job never runs (${on})`, async (t) => {
+    const site = await openSite(t, { postgres });
+    await (await site.start()).stop();
+    const { approval, jobId } = await gate(site.store, { planned: false, ttlMs: -1 });
+    await site.start();
+    const job = await site.waitFor(jobId, ['cancelled', 'running', 'succeeded', 'failed']);
+    assert.deepEqual([job.state, job.started_at], ['cancelled', null]);
+    const { state, decided_at: at } = await getApproval(site.store.db, approval.id);
+    assert.ok(state === 'expired' && at !== null && at >= approval.expires_at);
+  });
+
+  test(`A daemon ends an approval at its deadline, not at its next round (${on})`, async (t) => {
+    const site = await openSite(t, { postgres });
+    await site.start();
+    const { approval, jobId } = await gate(site.store, { planned: false, ttlMs: 1_000 });
+    await site.waitFor(jobId, ['cancelled']);
+    const { state, decided_at: at } = await getApproval(site.store.db, approval.id);
+    assert.equal(state, 'expired');
+    const lateMs = (at ?? 0) - approval.expires_at;
+    t.diagnostic(`${lateMs} ms after the deadline`);
+    assert.ok(lateMs >= 0 && lateMs < 2_000, `${lateMs} ms after the deadline`);
+    assert.deepEqual(
+      (await auditOf(site.store, approval.id)).map(({ operation }) => operation),
+      ['approval.expire'],
+    );
+  });
+}

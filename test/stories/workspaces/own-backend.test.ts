@@ -1,0 +1,134 @@
+/** A root with a backend of its own is left alone: its serial is read from there, and what moves there is seen. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { Failure } from '../../../src/domain/failure.ts';
+import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+interface StateServer {
+  readonly url: string;
+  /** What it holds; null before the first write. */
+  state: { serial: number; lineage: string } | null;
+  /** Refuses what is written from now on. */
+  refuse: boolean;
+  close(): Promise<void>;
+}
+
+/** Terraform's http backend: GET reads, POST writes. */
+async function startStateServer(): Promise<StateServer> {
+  const server: Server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => parts.push(chunk));
+    request.on('end', () => {
+      if (request.method === 'POST' && !self.refuse)
+        self.state = JSON.parse(Buffer.concat(parts).toString()) as StateServer['state'];
+      if (request.method === 'POST') response.writeHead(self.refuse ? 403 : 200).end();
+      else if (self.state === null) response.writeHead(404).end();
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(self.state));
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const self: StateServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`,
+    state: null,
+    refuse: false,
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+  return self;
+}
+
+const rootOf = (url: string, count: number): string =>
+  `terraform {\n  backend "http" {\n    address = "${url}"\n    retry_max = 0\n  }\n}\n${items(count)}`;
+
+interface Seen {
+  readonly serial: number | null;
+}
+
+const serialOf = async (site: Site): Promise<number | null> =>
+  (await site.call<Seen>('workspace.get', { name: 'own' })).serial;
+
+async function planOf(site: Site): Promise<string> {
+  const job = await runToEnd(site, 'plan', 'own');
+  assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
+  return job.plan_artifact_id ?? assert.fail('no plan was saved');
+}
+
+describe('A root with a backend of its own', () => {
+  test('is applied through it, and its serial is read from it', { timeout: 120_000 }, async (t) => {
+    const site = await openSite(t);
+    const server = await startStateServer();
+    t.after(() => server.close());
+    await site.start();
+    await addWorkspace(site, 'own', rootOf(server.url, 2));
+    const first = await planOf(site);
+    const applied = await runToEnd(site, 'apply', 'own', { plan: first });
+    assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
+    assert.ok(server.state !== null);
+    assert.equal(await serialOf(site), server.state.serial);
+    assert.deepEqual(
+      await site.call('workspace.state', { name: 'own' }),
+      [],
+      'the service has kept a state that is not its own',
+    );
+
+    // Somebody outside moves the state: a plan of before is stale once that is seen, and nobody of ours is named.
+    const late = await planOf(site);
+    server.state = { ...server.state, serial: server.state.serial + 5 };
+    const refused = await runToEnd(site, 'apply', 'own', { plan: late });
+    assert.equal(refused.state, 'failed');
+    assert.match((await linesOf(site, refused.id)).join('\n'), /stale.*Nothing was applied/);
+    const another = await planOf(site);
+    assert.equal(await serialOf(site), server.state.serial);
+    server.state = { ...server.state, serial: server.state.serial + 1 };
+    await runToEnd(site, 'drift', 'own');
+    await assert.rejects(site.call('workspace.apply', { name: 'own', plan: another }), (error) => {
+      assert.ok(error instanceof Failure && error.code === 'stale_plan');
+      assert.equal((error.extra['stale'] as { moved_by_job?: string }).moved_by_job, undefined);
+      return true;
+    });
+  });
+
+  test('can be planned and applied again after its state is gone', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    const server = await startStateServer();
+    t.after(() => server.close());
+    await site.start();
+    await addWorkspace(site, 'own', rootOf(server.url, 1));
+    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+    server.state = null;
+    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+  });
+
+  test(
+    'has the state that it could not write set aside, for a person to bring there',
+    { timeout: 120_000 },
+    async (t) => {
+      const site = await openSite(t);
+      const server = await startStateServer();
+      t.after(() => server.close());
+      await site.start();
+      await addWorkspace(site, 'own', rootOf(server.url, 1));
+      server.refuse = true;
+      const job = await runToEnd(site, 'apply', 'own');
+      assert.equal(job.state, 'failed');
+      assert.match((await linesOf(site, job.id)).join('\n'), /set aside/);
+      const [aside] = await site.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
+      assert.ok(aside !== undefined && aside.version < 0);
+      assert.equal(aside.resources, 1);
+      server.refuse = false;
+      const next = await runToEnd(site, 'plan', 'own');
+      assert.match((await linesOf(site, next.id)).join('\n'), /set aside \(version -1\)/);
+    },
+  );
+
+  test('in files of its own is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
+    const site = await openSite(t);
+    await site.start();
+    await addWorkspace(site, 'own', `terraform {\n  backend "local" {\n    path = "here.tfstate"\n  }\n}\n${items(1)}`);
+    const job = await runToEnd(site, 'plan', 'own');
+    assert.equal(job.state, 'failed');
+    assert.match((await linesOf(site, job.id)).join('\n'), /Take the backend block out/);
+  });
+});

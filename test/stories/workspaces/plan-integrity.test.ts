@@ -1,0 +1,124 @@
+/** What is shown of a plan is what is sealed and applied, whatever programs of the run do meanwhile. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { findTool } from '../../../src/runners/terraform/tool.ts';
+import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
+import { keptState } from '../../support/faults/kept-state.ts';
+import { openSite, type Site } from '../../support/fixtures/installation.ts';
+
+const ROOT = `
+variable "content" { default = "good" }
+resource "terraform_data" "item" { for_each = toset([var.content]) }
+`;
+
+/**
+ * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. The process that it leaves
+ * has a session of its own, another parent and no environment. Each wait ends after 5 s.
+ */
+const toolText = (real: string): string => `#!/bin/sh
+attack=$(cat attack)
+for last; do :; done
+case "$attack $1" in
+"swap plan")
+  "${real}" "$@" || exit
+  "${real}" plan -input=false -no-color -var content=evil "-out=$HOME/evil.tfplan" || exit
+  setsid env -i /bin/sh -c "(n=0; while [ ! -e '$HOME/shown' ] && [ \\$n -lt 100 ]; do n=\\$((n+1)); sleep 0.05; done
+    mv '$HOME/evil.tfplan' '$HOME/saved.tfplan'; : > '$HOME/swapped') < /dev/null > /dev/null 2>&1 &"
+  ;;
+"swap show")
+  "${real}" "$@" || exit
+  cp "$HOME/evil.tfplan" "$last" 2> /dev/null && echo overwritten >&2
+  mv "$HOME/evil.tfplan" "$last" 2> /dev/null && echo replaced >&2
+  : > "$HOME/shown"
+  n=0; while [ ! -e "$HOME/swapped" ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.05; done
+  [ -e "$HOME/swapped" ] && echo swapped >&2
+  ;;
+"swap apply")
+  rm -f "$last" 2> /dev/null && echo removed >&2
+  exec "${real}" "$@"
+  ;;
+"lie show")
+  "${real}" "$@" | sed 's/"actions":\\["create"\\]/"actions":["no-op"]/'
+  ;;
+"hide show")
+  echo '{"format_version":"1.2","resource_changes":[]}'
+  ;;
+"other plan")
+  "${real}" "$@" || exit
+  echo 'no plan at all' > "$HOME/saved.tfplan"
+  ;;
+"link plan")
+  "${real}" "$@" || exit
+  mv "$HOME/saved.tfplan" "$HOME/elsewhere"; ln -s "$HOME/elsewhere" "$HOME/saved.tfplan"
+  ;;
+*) exec "${real}" "$@" ;;
+esac
+`;
+
+describe('A hostile program of a run', () => {
+  let site: Site;
+  const endings: (() => Promise<void>)[] = [];
+
+  before(async () => {
+    const searchPath = process.env['PATH'] ?? '';
+    const real = (await findTool(searchPath))?.path ?? assert.fail('neither terraform nor tofu is on PATH');
+    site = await openSite({ after: (step) => void endings.push(step) });
+    const bin = join(site.dir, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'terraform'), toolText(real));
+    chmodSync(join(bin, 'terraform'), 0o755);
+    chmodSync(site.dir, 0o755);
+    await site.start({ env: { PATH: `${bin}:${searchPath}` } });
+    for (const attack of ['swap', 'lie', 'hide', 'other', 'link']) {
+      mkdirSync(join(site.dir, attack));
+      writeFileSync(join(site.dir, attack, 'attack'), attack);
+      await addWorkspace(site, attack, ROOT);
+    }
+  });
+  test.after(async () => {
+    for (const step of endings.toReversed()) await step();
+  });
+
+  test(
+    'T63: renames another plan over the plan file: what was shown is sealed, and is what is applied',
+    { timeout: 90_000 },
+    async () => {
+      const job = await runToEnd(site, 'plan', 'swap');
+      const lines = await linesOf(site, job.id);
+      assert.equal(job.state, 'succeeded', lines.join('\n'));
+      assert.deepEqual(
+        lines.filter((line) => ['overwritten', 'replaced'].includes(line)),
+        [],
+      );
+      const id = job.plan_artifact_id ?? assert.fail();
+      assert.deepEqual(
+        (await planViewOf(site, id)).creates.map(({ address }) => address),
+        ['terraform_data.item["good"]'],
+      );
+      const applied = await runToEnd(site, 'apply', 'swap', { plan: id });
+      assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
+      assert.equal((await linesOf(site, applied.id)).includes('removed'), false);
+      assert.deepEqual([...((await keptState(site, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
+    },
+  );
+
+  const refusals: Readonly<Record<string, readonly [what: string, why: RegExp]>> = {
+    lie: [
+      'shows another action',
+      /showed another plan .* 1 change of the file not shown, 1 shown change not in the file/,
+    ],
+    hide: ['shows less than there is', /showed another plan .* 1 change of the file not shown, 0 shown changes/],
+    other: ['leaves something that is no plan', /The plan file could not be read: it is not a zip archive/],
+    link: ['leaves a link in place of the plan', /The tool left no plan file/],
+  };
+  for (const [attack, [what, why]] of Object.entries(refusals)) {
+    test(`T63: ${what}: the run fails and says so`, { timeout: 60_000 }, async () => {
+      const job = await runToEnd(site, 'plan', attack);
+      const lines = (await linesOf(site, job.id)).join('\n');
+      assert.deepEqual([job.state, job.plan_artifact_id], ['failed', null], lines);
+      assert.match(lines, why);
+    });
+  }
+});

@@ -1,0 +1,32 @@
+/** Starts the program that exchanges folders for links while a test works on them. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { HELPER_NODE_OPTIONS } from '../../../src/runners/sandbox/lean.ts';
+import type { Attack } from './exchange-attack.ts';
+
+export interface Attacker {
+  /** Resolves when the attack goes on. */
+  begin(attack: Attack): Promise<void>;
+  /** Resolves when it is over. */
+  over(): Promise<void>;
+  stop(): void;
+}
+
+export function startAttacker(): Attacker {
+  const child = fork(join(import.meta.dirname, 'exchange-attack.ts'), [], {
+    execArgv: [...HELPER_NODE_OPTIONS],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]();
+  const expect = async (line: string): Promise<void> => assert.equal((await lines.next()).value, line);
+  return {
+    begin(attack) {
+      child.send(attack);
+      return expect('go');
+    },
+    over: () => expect('done'),
+    stop: () => void child.kill('SIGKILL'),
+  };
+}

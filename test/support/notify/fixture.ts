@@ -1,0 +1,166 @@
+/** Daemons' part in pages, on each database: endpoints that behave as they are told to, and what arrived at them. */
+import assert from 'node:assert/strict';
+import { createServer, type Server, type Socket } from 'node:net';
+import { type Loop, startLoop } from '../../../src/daemon/core/loop.ts';
+import { Pager, type PageDeps } from '../../../src/daemon/notify/send.ts';
+import type { PageMessage } from '../../../src/domain/notify/notification.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { openDial } from '../../../src/dial/guard.ts';
+import type { EndpointTarget } from '../../../src/push/endpoint.ts';
+import { post } from '../../../src/push/post.ts';
+import type { Transport } from '../../../src/push/transport.ts';
+import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
+import { targetsJson } from '../../../src/store/notify/targets.ts';
+import { requestPage } from '../../../src/store/notify/notifications.ts';
+import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { insertToken } from '../../../src/store/access/tokens.ts';
+import { addDaemon, type EngineUnderTest, makeToken } from '../../store/engine-fixture.ts';
+import type { Ending } from '../fixtures/installation.ts';
+
+/** A server that treats each connection in its own way; answers its URL. */
+export async function serve(ending: Ending, converse: (socket: Socket) => void, scheme = 'http'): Promise<string> {
+  const open = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket)).on('error', () => undefined);
+    converse(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ending.after(async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `${scheme}://127.0.0.1:${(server.address() as { port: number }).port}/`;
+}
+
+export const saying = (head: string) => (socket: Socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
+
+/** A clock whose timers wait until they are let go, and then fire in the order of their times; later ones are as always. */
+export function heldClock(): { readonly clock: Clock; readonly letGo: () => void } {
+  const held = new Map<() => void, number>();
+  let isHeld = true;
+  const after: Clock['after'] = (ms, fire) => {
+    if (!isHeld) return systemClock.after(ms, fire);
+    held.set(fire, ms);
+    return () => void held.delete(fire);
+  };
+  const letGo = (): void => {
+    isHeld = false;
+    for (const [fire] of [...held].toSorted(([, a], [, b]) => a - b)) if (held.delete(fire)) fire();
+  };
+  return { clock: { ...systemClock, after }, letGo };
+}
+
+/** One daemon's part in pages. */
+export interface PagingDaemon {
+  readonly id: string;
+  readonly store: Store;
+  /** Ends its loop, and waits for what it has under way. */
+  stop(): Promise<void>;
+}
+
+export interface PageRig {
+  readonly store: Store;
+  readonly arrived: { readonly url: string; readonly id: string }[];
+  /** What daemons reported, where the test takes it instead of failing. */
+  readonly errors: unknown[];
+  readonly endpoint: (url: string, owner?: string) => Promise<string>;
+  readonly page: () => Promise<string>;
+  readonly delivery: (pageId: string, target: string) => Promise<DeliveryRow | undefined>;
+  readonly stateOfPage: (pageId: string) => Promise<string | undefined>;
+  /** Starts one more daemon on the same database, with a store of its own. */
+  readonly start: (transports?: readonly Transport[]) => Promise<PagingDaemon>;
+}
+
+export interface PageRigOptions {
+  readonly send?: PageDeps['sendToEndpoint'];
+  readonly detail?: PageDeps['detail'];
+  /** Of the daemons' passes. */
+  readonly clock?: Clock;
+  /** Of the sends' times. */
+  readonly sendClock?: Clock;
+  /** What the daemons have in place of their stores. */
+  readonly storeOf?: (store: Store) => Store;
+  /** Errors are collected and the test looks at them. */
+  readonly mayFail?: boolean;
+}
+
+export async function openPageRig(ending: Ending, engine: EngineUnderTest, options: PageRigOptions = {}): Promise<PageRig> {
+  const database = await engine.create();
+  const store = await database.open();
+  const daemons: PagingDaemon[] = [];
+  const arrived: { url: string; id: string }[] = [];
+  const errors: unknown[] = [];
+  const owners = new Set<string>();
+  const { sendClock = systemClock } = options;
+  const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
+    await post({ clock: sendClock, dial: openDial() }, { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) });
+    arrived.push({ url: endpoint, id: message.id });
+  };
+  ending.after(async () => {
+    // Each of them, whatever became of another: a store that closes first would fail who still looks into it.
+    const stopped = await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
+    await database.remove();
+    for (const each of stopped) if (each.status === 'rejected') throw each.reason;
+    if (options.mayFail !== true) assert.deepEqual(errors, []);
+  });
+  return {
+    store,
+    arrived,
+    errors,
+    async endpoint(url, owner = 'ana') {
+      const id = newId('ep', Date.now());
+      // With a token that may decide, or its pages would have no links.
+      if (!owners.has(owner)) await store.write((tx) => insertToken(tx, makeToken({ name: owner, owner, scope: 'approve' })));
+      owners.add(owner);
+      await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
+      return id;
+    },
+    async page() {
+      const id = newId('page', Date.now());
+      await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+      return id;
+    },
+    delivery: (pageId, target) => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst(),
+    stateOfPage: async (pageId) => (await store.db.selectFrom('pages').select('state').where('id', '=', pageId).executeTakeFirst())?.state,
+    async start(transports = []) {
+      const id = newId('dmn', Date.now());
+      const own = await database.open({ daemonId: id });
+      await addDaemon(own, id);
+      await own.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson(transports) }).where('id', '=', id).execute());
+      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), { throughDial, errors, transports, ...options });
+      daemons.push(daemon);
+      return daemon;
+    },
+  };
+}
+
+interface Parts extends PageRigOptions {
+  readonly transports: readonly Transport[];
+  readonly throughDial: PageDeps['sendToEndpoint'];
+  readonly errors: unknown[];
+}
+
+function startPager(id: string, store: Store, { send, detail = 'summary', clock = systemClock, throughDial, errors, transports }: Parts): PagingDaemon {
+  const pager = new Pager({
+    store,
+    clock,
+    self: () => id,
+    transports,
+    sendToEndpoint: send ?? throughDial,
+    detail,
+    baseUrl: 'http://svc.test',
+    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
+    onError: (error) => void errors.push(error),
+  });
+  const sweepOnce = (signal: AbortSignal): Promise<number> => pager.sweepOnce(signal);
+  const loop: Loop = startLoop({ name: 'page', clock, everyMs: 100, sweepOnce, onError: (_name, error) => void errors.push(error) });
+  pager.onFree(() => loop.wake());
+  const stop = async (): Promise<void> => {
+    await loop.stop();
+    await pager.settled();
+  };
+  return { id, store, stop };
+}

@@ -1,0 +1,78 @@
+/** The part of a daemon that sends pages, on a store of its own and with the real sender, which dials a test's network. */
+import assert from 'node:assert/strict';
+import { startLoop } from '../../../src/daemon/core/loop.ts';
+import { Pager } from '../../../src/daemon/notify/send.ts';
+import { openTestStore } from '../store/job-store.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { guardedDial, type GuardOptions } from '../../../src/dial/guard.ts';
+import { sendToEndpoint } from '../../../src/push/endpoint.ts';
+import type { Transport } from '../../../src/push/transport.ts';
+import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
+import { requestPage } from '../../../src/store/notify/notifications.ts';
+import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Ending } from '../fixtures/installation.ts';
+
+export interface PushRig {
+  readonly store: Store;
+  /** How long each send took that has ended, in milliseconds, by the URL of its endpoint. */
+  readonly tookMs: Map<string, number[]>;
+  /** Registers an endpoint of a token of its own; answers its id. */
+  readonly endpoint: (url: string) => Promise<string>;
+  /** Asks for a page; answers its id. */
+  readonly page: () => Promise<string>;
+  readonly delivery: (pageId: string, target: string) => Promise<DeliveryRow | undefined>;
+}
+
+const fail = (error: unknown): never => assert.fail(String(error));
+
+export async function openPushRig(ending: Ending, guard: GuardOptions, transports: readonly Transport[] = []): Promise<PushRig> {
+  const home = await openTestStore();
+  const { store } = home;
+  const self = await home.daemon();
+  const tookMs: PushRig['tookMs'] = new Map();
+  const deps = { clock: systemClock, dial: guardedDial(guard) };
+  const pager = new Pager({
+    store,
+    clock: systemClock,
+    self: () => self,
+    transports,
+    async sendToEndpoint(target, message) {
+      const began = performance.now();
+      try {
+        await sendToEndpoint(deps, target, message);
+      } finally {
+        tookMs.set(target.endpoint, [...(tookMs.get(target.endpoint) ?? []), performance.now() - began]);
+      }
+    },
+    detail: 'summary',
+    baseUrl: 'http://svc.test',
+    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
+    onError: fail,
+  });
+  const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => fail(error) });
+  pager.onFree(() => loop.wake());
+  // The store last: what still sends records it there.
+  ending.after(async () => {
+    await loop.stop();
+    await pager.settled();
+    await home.close();
+  });
+  return {
+    store,
+    tookMs,
+    async endpoint(url) {
+      const id = newId('ep', Date.now());
+      await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner: 'ana', endpoint: url, label: null, p256dh: null, auth: null }));
+      return id;
+    },
+    async page() {
+      const id = newId('page', Date.now());
+      await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+      loop.wake();
+      return id;
+    },
+    delivery: (pageId, target) => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst(),
+  };
+}

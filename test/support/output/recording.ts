@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { decodeChunk, type ChunkEvent } from '../../../src/lib/chunks/chunk.ts';
+import { HandClock } from '../clock.ts';
+import {
+  createRecorder,
+  type RecordedChunk,
+  type Recorder,
+  type RecorderOptions,
+} from '../../../src/runners/output/recorder.ts';
+
+// For the tests of this folder only.
+
+/** A store that keeps what it is given, and checks with each chunk that no seq is left out or comes twice. */
+export class Store {
+  readonly chunks: RecordedChunk[] = [];
+  #next: number;
+  #waiting: (() => void)[] = [];
+  #held = false;
+  constructor(firstSeq: number) {
+    this.#next = firstSeq;
+  }
+  readonly write = async (chunk: RecordedChunk): Promise<void> => {
+    assert.equal(chunk.firstSeq, this.#next, 'I9: no gap and no repeat');
+    this.#next = chunk.lastSeq + 1;
+    this.chunks.push(chunk);
+    if (this.#held) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  };
+  hold(): void {
+    this.#held = true;
+  }
+  release(): void {
+    this.#held = false;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+  get events(): ChunkEvent[] {
+    return this.chunks.flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 1_000_000 }));
+  }
+  get lines(): string[] {
+    return this.events.map((event) => (event.type === 'log' ? `${event.stream}: ${event.text}` : event.type));
+  }
+}
+
+export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: HandClock; recorder: Recorder } {
+  const clock = new HandClock(Date.parse('2026-01-02T03:04:05.006Z'));
+  const store = new Store(options.firstSeq ?? 1);
+  return {
+    store,
+    clock,
+    recorder: createRecorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }),
+  };
+}
+
+/** Lets everything happen that needs no time: streams, promises, the thread pool. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,93 @@
+/** A store on a fresh SQLite file with what the daemon's own tests put into it. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { testKeyring } from '../seal.ts';
+import { createKeyring } from '../../../src/lib/seal.ts';
+import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
+import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
+import type { InputDeps } from '../../../src/daemon/jobs/run-inputs.ts';
+
+export interface TestStore extends InputDeps {
+  readonly store: Store;
+  readonly runsDir: string;
+  readonly instancesDir: string;
+  /** Records a daemon and answers its id; nobody holds its lock. */
+  daemon(machine?: { host: string; bootId: string }): Promise<string>;
+  /** Queues a command, or what `more` makes of it, and answers its id. */
+  job(key?: string | null, more?: Partial<NewJob>): Promise<string>;
+  close(): Promise<void>;
+}
+
+const RING = createKeyring([{ key: Buffer.alloc(32, 7), createdAt: null }]);
+
+export const HERE = { host: 'here', bootId: 'boot' };
+
+export async function openTestStore(): Promise<TestStore> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
+  const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
+  for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
+  const store = await openStore({
+    location: { file: join(dir, 'store.db') },
+    clock: systemClock,
+    daemonId: 'test',
+    keyring: testKeyring,
+  });
+  return {
+    store,
+    keyring: () => Promise.resolve(RING),
+    sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
+    runsDir,
+    instancesDir,
+    async daemon(machine = HERE) {
+      const id = newId('dmn', systemClock.now());
+      const row = {
+        id,
+        host: machine.host,
+        boot_id: machine.bootId,
+        pid: 1,
+        version: '0',
+        started_at: 0,
+        lease_until: null,
+        stopped_at: null,
+      };
+      await store.write((tx) => insertDaemon(tx, row));
+      return id;
+    },
+    job: (key = null, more = {}) => store.write((tx) => insertCommand(tx, key, more)),
+    async close() {
+      await store.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function insertCommand(
+  tx: Parameters<typeof insertJob>[0],
+  key: string | null,
+  more: Partial<NewJob>,
+): Promise<string> {
+  const id = newId('job', tx.now);
+  await insertJob(tx, {
+    id,
+    kind: 'command',
+    state: 'queued',
+    runbook: 'command:localhost',
+    source: null,
+    trigger: 'cli',
+    workspace: null,
+    concurrencyKey: key,
+    privileged: false,
+    createdAt: tx.now,
+    requestedBy: 'test',
+    owners: ['test'],
+    redriveOf: null,
+    spec: JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] }),
+    timeoutMs: 60_000,
+    ...more,
+  });
+  return id;
+}

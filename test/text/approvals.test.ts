@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Projected } from '../../src/operations/views/views.ts';
+import type { Page } from '../../src/faces/cli/display/display.ts';
+import { render } from '../../src/faces/cli/render.ts';
+
+const AT = '2026-11-21T12:00:00.000Z';
+const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
+const [APPROVAL, JOB, PLAN] = ['apr', 'job', 'art'].map((kind) => `${kind}_01m7yd4zyke00anp2z332d2j5p`) as [
+  string,
+  string,
+  string,
+];
+
+const PENDING: Projected<'approval.get'> = {
+  id: APPROVAL,
+  job_id: JOB,
+  kind: 'apply',
+  state: 'pending',
+  policy: 'require_approval',
+  workspace: 'net',
+  runbook: 'apply:net',
+  plan_artifact_id: PLAN,
+  requested_by: 'ana',
+  created_at: '2026-11-21T11:36:00.000Z',
+  expires_at: '2026-11-21T12:24:00.000Z',
+  decided_at: null,
+  decided_by: null,
+  decided_via: null,
+  reason: null,
+  provenance: { origin: 'manual' },
+};
+
+test('a request that waits says until when, who can decide, and how to see, watch and follow it', () => {
+  const data = {
+    approval_id: APPROVAL,
+    job_id: JOB,
+    state: 'awaiting_approval',
+    expires_at: PENDING.expires_at,
+    ttl_seconds: 1440,
+    policy: 'require_approval',
+    plan_artifact_id: PLAN,
+  };
+  assert.equal(
+    render('approval.pending', data, PAGE),
+    `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24 min). Exit 0: the request is in.
+  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.
+  See it:  svc approval plan ${APPROVAL}
+  Watch:   svc approval watch
+  Then:    svc job tail ${JOB}
+`,
+  );
+});
+
+test('commands that are proposed ask the same place', () => {
+  const page = { ...PAGE, place: ' --remote http://h' };
+  assert.ok(render('approval.get', PENDING, page).includes(`svc approval approve ${APPROVAL} --remote http://h, or `));
+  assert.ok(
+    render('job.enqueued', { job_id: JOB, state: 'queued' }, page).endsWith(`svc job tail ${JOB} --remote http://h\n`),
+  );
+});
+
+test('a pending approval says how to see its plan and how to decide', () => {
+  const text = render('approval.get', PENDING, PAGE);
+  assert.match(text, /^State +pending$/m);
+  assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24 min\)$/m);
+  assert.ok(
+    text.endsWith(
+      `See its plan: svc approval plan ${APPROVAL}\nDecide: svc approval approve ${APPROVAL}, ` +
+        `or svc approval reject ${APPROVAL}\n`,
+    ),
+  );
+});
+
+test('a stale approval says in words who moved the state and what to do, and does not propose to approve', () => {
+  const stale = {
+    plan_serial: 42,
+    current_serial: 43,
+    moved_by_job: JOB,
+    moved_via: 'api',
+    moved_at: '2026-11-21T11:50:00.000Z',
+  };
+  const text = render('approval.get', { ...PENDING, stale }, PAGE);
+  assert.match(
+    text,
+    new RegExp(
+      `^Stale +The plan was made from serial 42; the state was moved to serial 43 by job ${JOB} ` +
+        `via api \\(10 min ago\\)\\.$`,
+      'm',
+    ),
+  );
+  assert.match(text, /\nIt can not be approved any more\. Make a new plan: svc workspace plan net\n$/);
+  assert.doesNotMatch(text, /svc approval approve/);
+  const outside = render('approval.get', { ...PENDING, stale: { plan_serial: 42, current_serial: 43 } }, PAGE);
+  assert.match(outside, /moved to serial 43 from outside of this service\.$/m);
+});
+
+test('a settled approval says who decided, from where and why', () => {
+  const decided = {
+    ...PENDING,
+    state: 'rejected',
+    decided_at: '2026-11-21T11:59:00.000Z',
+    decided_by: 'ben',
+    decided_via: 'link',
+    reason: 'not on a Friday',
+  };
+  const text = render('approval.get', decided, PAGE);
+  assert.match(text, /^Decided +2026-11-21T11:59:00\.000Z \(1 min ago\), by ben via link$/m);
+  assert.match(text, /^Reason +not on a Friday$/m);
+  assert.doesNotMatch(text, /svc approval/);
+  assert.match(
+    render('approval.list', [decided, PENDING], PAGE),
+    /^rejected .* 1 min ago, by ben via link\npending .* expires in 24 min$/m,
+  );
+});
+
+test('a decision says what becomes of the job', () => {
+  const data = {
+    approval_id: APPROVAL,
+    job_id: JOB,
+    decision: 'approve',
+    state: 'approved',
+    job_state: 'queued',
+    decided_at: AT,
+    decided_by: 'ben',
+    decided_via: 'api',
+    reason: null,
+  };
+  assert.equal(
+    render('approval.decision', data, PAGE),
+    `Approved: ${APPROVAL}. Job ${JOB} is queued.\nFollow it with: svc job tail ${JOB}\n`,
+  );
+  const no = { ...data, decision: 'reject', state: 'rejected', job_state: 'cancelled' };
+  assert.equal(render('approval.decision', no, PAGE), `Rejected: ${APPROVAL}. Job ${JOB} is cancelled.\n`);
+});
+
+test('links are told with a warning that they are shown once', () => {
+  const data = {
+    approval_id: APPROVAL,
+    recipient: 'ben',
+    approve: 'http://h/approve?token=a',
+    reject: 'http://h/reject?token=b',
+    expires_at: PENDING.expires_at,
+  };
+  const text = render('approval.link', data, PAGE);
+  assert.match(text, /they are shown this once\./);
+  assert.match(text, /^Approve: http:\/\/h\/approve\?token=a$/m);
+});

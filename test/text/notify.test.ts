@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { watch } from '../../src/faces/cli/text/notify.ts';
+import type { Page } from '../../src/faces/cli/display/display.ts';
+
+const ADDED = '2026-11-21T12:00:00.000Z';
+const page: Page = { color: false, width: null, nowMs: Date.parse(ADDED) };
+
+const stateOf = (state: 'heard' | 'silent' | 'waiting', heardAt: string | null): string => {
+  const text = watch(
+    { name: 'dog', webhook: 'hook', every: '10s', state, last_heard_at: heardAt, created_at: ADDED },
+    page,
+  );
+  return /^State +(.*)$/m.exec(text)?.[1] ?? '';
+};
+
+test('A watch whose webhook was not heard since it was added says from when its silence counts', () => {
+  const adding = /; the silence counts from the adding$/;
+  assert.match(stateOf('waiting', null), adding);
+  assert.match(stateOf('heard', '2026-11-21T11:59:00.000Z'), adding);
+  assert.equal(stateOf('heard', '2026-11-21T12:00:01.000Z'), 'heard');
+  assert.equal(stateOf('silent', '2026-11-21T11:59:00.000Z'), 'silent');
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from '../../src/faces/cli/display/display.ts';
+import { render } from '../../src/faces/cli/render.ts';
+
+const PAGE: Page = { nowMs: Date.parse('2026-11-21T12:00:00.000Z'), color: false, width: null };
+const LISTED = {
+  name: 'disk',
+  enabled: true,
+  when: 'true',
+  cooldown: null,
+  approval: 'none',
+  action: { kind: 'notify' },
+  last_fired_at: null,
+};
+const RULE = {
+  ...LISTED,
+  approval_ttl: null,
+  added_by: 'ana',
+  created_at: '2026-11-21T11:00:00.000Z',
+  updated_at: '2026-11-21T11:00:00.000Z',
+};
+const SILENCED = { silenced_until: '2026-11-21T14:00:00.000Z', silence_id: 'sil_1' };
+
+test('a rule that a silence stops says until when and which one, in the list and alone', () => {
+  assert.match(
+    render('rule.get', { ...RULE, ...SILENCED }, PAGE),
+    /^State +enabled\nSilenced +until 2026-11-21T14:00:00\.000Z \(in 2 h\), by sil_1\n/m,
+  );
+  assert.doesNotMatch(render('rule.get', RULE, PAGE), /ilence/);
+  const [, ...rows] = render(
+    'rule.list',
+    [LISTED, { ...LISTED, ...SILENCED }, { ...LISTED, ...SILENCED, enabled: false }],
+    PAGE,
+  ).split('\n');
+  assert.deepEqual(
+    rows.map((row) => row.replace(/^disk +(.*?) +notify.*$/, '$1')),
+    ['enabled', 'enabled, silenced (ends in 2 h)', 'disabled, silenced (ends in 2 h)', ''],
+  );
+});
+
+test('a rule that was removed has no state any more', () => {
+  assert.match(render('rule.get', { ...RULE, ended_silences: [] }, PAGE), /^Rule +disk\nWhen /);
+});
+
+test('a rule that was removed names the silences that ended with it', () => {
+  assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1'] }, PAGE), /^Ended too +its silence sil_1\n/m);
+  assert.match(
+    render('rule.get', { ...RULE, ended_silences: ['sil_1', 'sil_2'] }, PAGE),
+    /^Ended too +its silences sil_1, sil_2\n/m,
+  );
+});
