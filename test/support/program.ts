@@ -15,16 +15,15 @@ import { type Clock, rfc3339, systemClock } from '../../src/lib/clock.ts';
 import { Followers } from '../../src/lib/flow/followers.ts';
 import { newId } from '../../src/lib/id.ts';
 import { randomBytes } from '../../src/lib/random.ts';
-import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
-import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
+import type { SealKeeper } from '../../src/lib/seal.ts';
 import { type Authenticator, createAuthenticator } from '../../src/operations/access/authenticate.ts';
 import type { Services } from '../../src/operations/core/services.ts';
-import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
 import { insertChunk, lastSeq } from '../../src/store/jobs/chunks.ts';
 import { claimJobs, fenceOf, finishJob } from '../../src/store/jobs/claims.ts';
 import { getJob, insertJob } from '../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { insertToken, revokeToken } from '../../src/store/access/tokens.ts';
+import { fakeServices, memorySealKeeper } from './program-services.ts';
 import { freshDatabase } from './postgres/postgres.ts';
 
 /** What ends a program: a test's context, or anything that calls the steps itself. */
@@ -32,7 +31,9 @@ export interface Ending {
   after(step: () => Promise<void>): void;
 }
 
-export interface ProgramOptions extends Partial<Pick<HttpFaceOptions, 'basePath' | 'secureCookies' | 'limits' | 'log' | 'peers'>> {
+export interface ProgramOptions extends Partial<
+  Pick<HttpFaceOptions, 'basePath' | 'secureCookies' | 'limits' | 'log' | 'peers'>
+> {
   readonly postgres?: boolean;
   /** The store of another program: a second face on the same data, as a second daemon would be. */
   readonly beside?: Program;
@@ -78,7 +79,6 @@ export interface Program {
   close(): Promise<void>;
 }
 
-const DOCTOR_ENTRIES = [{ name: 'store', status: 'ok', detail: 'made up for a test' }] as const;
 const DAEMON = 'dmn_test';
 /** Random and the same for all tokens of this process: the slow hash is then computed once and not for each of them. */
 const SECRET = newSecret();
@@ -97,10 +97,17 @@ const bases = new WeakMap<Program, Base>();
 
 async function openBase(options: ProgramOptions, clock: Clock, seal: SealKeeper): Promise<Base> {
   const other = options.beside === undefined ? undefined : bases.get(options.beside);
-  const dir = other === undefined && options.postgres !== true ? mkdtempSync(join(tmpdir(), 'gatehouse-program-')) : null;
+  const dir =
+    other === undefined && options.postgres !== true ? mkdtempSync(join(tmpdir(), 'gatehouse-program-')) : null;
   const database = other === undefined && options.postgres === true ? await freshDatabase() : null;
-  const location = other?.location ?? (database === null ? { file: join(dir ?? '', 'gatehouse.db') } : { url: database.url });
-  const store = await openStore({ location, clock, daemonId: newId('dmn', clock.now()), keyring: () => seal.keyring() });
+  const location =
+    other?.location ?? (database === null ? { file: join(dir ?? '', 'gatehouse.db') } : { url: database.url });
+  const store = await openStore({
+    location,
+    clock,
+    daemonId: newId('dmn', clock.now()),
+    keyring: () => seal.keyring(),
+  });
   const followers = new Followers();
   store.onForeignCommit(() => followers.tellAll());
   return {
@@ -118,14 +125,22 @@ async function openBase(options: ProgramOptions, clock: Clock, seal: SealKeeper)
 
 export async function startProgram(ending: Ending | null, options: ProgramOptions = {}): Promise<Program> {
   const clock = options.clock ?? systemClock;
-  const seal = memorySealKeeper(clock);
+  const seal = memorySealKeeper(clock, SEAL_KEY);
   const base = await openBase(options, clock, seal);
   const store = options.wrapStore?.(base.store) ?? base.store;
   const authenticator = createAuthenticator({ store: base.store, clock, sealKey: SEAL_KEY });
   hashed ??= authenticator.hashToken(SECRET, SALT);
   const hash = await hashed;
   let wakes = 0;
-  const services = fakeServices({ store, seal, followers: base.followers, clock, authenticator, hasQueue: options.hasQueue ?? true, wake: () => (wakes += 1) });
+  const services = fakeServices({
+    store,
+    seal,
+    followers: base.followers,
+    clock,
+    authenticator,
+    hasQueue: options.hasQueue ?? true,
+    wake: () => (wakes += 1),
+  });
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({
     runtime: { store, services },
@@ -137,13 +152,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     ...(options.peers === undefined ? {} : { peers: options.peers }),
   });
   const { url, port } = await face.listen({ host: '127.0.0.1', port: 0 });
-  const token = async (scope: Scope, { name, owner, expiresAt }: TokenOptions = {}): Promise<string> => {
-    const id = newId('tok', clock.now());
-    const called = name ?? `${scope}-${id.slice(-8)}`;
-    const row = { id, name: called, owner: owner ?? called, scope, salt: SALT, hash, version: 1, expires_at: expiresAt ?? null, revoked_at: null };
-    await base.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
-    return formatToken(id, SECRET);
-  };
+  const token = tokenMaker(base.store, clock, hash);
   const tokens = {} as Record<Scope, string>;
   for (const scope of SCOPES) tokens[scope] = await token(scope, { owner: scope });
   const program: Program = {
@@ -172,53 +181,23 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
   return program;
 }
 
-/** As the key file, in memory: the first key is that of the tokens, rotating adds one. */
-function memorySealKeeper(clock: Clock): SealKeeper {
-  const keys: SealFileKey[] = [{ key: SEAL_KEY, createdAt: null }];
-  let ring = createKeyring(keys);
-  return {
-    keyring: () => Promise.resolve(ring),
-    find: () => Promise.resolve(ring),
-    rotate() {
-      keys.push({ key: randomBytes(32), createdAt: clock.now() });
-      ring = createKeyring(keys);
-      return Promise.resolve(ring);
-    },
-  };
-}
-
-interface Fakes {
-  readonly store: Store;
-  readonly seal: SealKeeper;
-  readonly followers: Followers;
-  readonly clock: Clock;
-  readonly authenticator: Authenticator;
-  readonly hasQueue: boolean;
-  readonly wake: () => void;
-}
-
-function fakeServices({ store, seal, followers, clock, authenticator, hasQueue, wake }: Fakes): Services {
-  return {
-    clock,
-    server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
-    hasQueue,
-    wake,
-    jobChanged: (jobId, signal) => followers.next(jobId, signal),
-    announceJob: (jobId) => followers.tell(jobId),
-    doctor: () => Promise.resolve(DOCTOR_ENTRIES),
-    hashToken: (secret, salt) => authenticator.hashToken(secret, salt),
-    keyring: () => seal.keyring(),
-    seal,
-    sources: {
-      fetch: () => Promise.reject(new Error('no sources')),
-      treeOf: () => Promise.resolve(null),
-      remove: () => Promise.resolve(),
-      hooksFile: () => Promise.resolve(null),
-      hookNames: () => Promise.resolve([]),
-    },
-    reaction: { store, clock, wake, approvalTtlMs: 3_600_000, rules: new CompiledRules(store, clock), turns: new TaskSlicer(clock) },
-    approvalTtlMs: 3_600_000,
-    linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
+function tokenMaker(store: Store, clock: Clock, hash: Uint8Array): Program['token'] {
+  return async (scope: Scope, { name, owner, expiresAt }: TokenOptions = {}): Promise<string> => {
+    const id = newId('tok', clock.now());
+    const called = name ?? `${scope}-${id.slice(-8)}`;
+    const row = {
+      id,
+      name: called,
+      owner: owner ?? called,
+      scope,
+      salt: SALT,
+      hash,
+      version: 1,
+      expires_at: expiresAt ?? null,
+      revoked_at: null,
+    };
+    await store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
+    return formatToken(id, SECRET);
   };
 }
 
@@ -235,7 +214,9 @@ function jobMoves({ store, followers }: Base): Pick<Program, 'queue' | 'claim' |
     queue: () => store.write(async (tx) => queueCommand(tx)),
     claim: async () => void (await store.write((tx) => claimJobs(tx, DAEMON, 1))),
     print: (jobId, lines) =>
-      append(jobId, (first, at) => lines.map((text, i) => ({ seq: first + i, at, type: 'log', stream: 'stdout', text }))),
+      append(jobId, (first, at) =>
+        lines.map((text, i) => ({ seq: first + i, at, type: 'log', stream: 'stdout', text })),
+      ),
     async finish(jobId, { state, exitCode }) {
       await append(jobId, (seq, at) => [{ seq, at, type: 'state', state, exit_code: exitCode }]);
       const fence = fenceOf(await getJob(store.db, jobId));

@@ -4,6 +4,60 @@ import { after, before, describe, test } from 'node:test';
 import { type Program, startProgram } from '../../support/program.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
 
+/** In place of a slash. */
+const SLASHES = [
+  '/',
+  '//',
+  '///',
+  '/./',
+  '/../',
+  '/..;/',
+  '/.;/',
+  '/%2e/',
+  '/%2e%2e/',
+  '/%2f',
+  '/%5c',
+  '\\',
+  '/\\',
+  '/%00/',
+  '/;x=y/',
+];
+/** Behind the path. */
+const SUFFIXES = [
+  ';',
+  ';a',
+  '.json',
+  '/.',
+  '%20',
+  '%0a',
+  '%0d%0a',
+  '~',
+  '#',
+  '#x',
+  '?',
+  '?#',
+  '/index.html',
+  '*',
+  '%',
+  '%2',
+  '%zz',
+  '%ff',
+  '%c0%ae',
+  '%ef%bc%8f',
+];
+/** Before it. */
+const ORIGINS = [
+  'http://localhost',
+  'HTTP://evil.example',
+  'https://a:b@evil.example:99',
+  'http:',
+  'http:/',
+  'ftp://x',
+  '//evil.example',
+  '*',
+  'jobs',
+];
+
 /** Disguises of `/api/v1/jobs`, without a prefix. What each leads to is 404, or exactly what the plain path answers. */
 function disguises(): string[] {
   const plain = '/api/v1/jobs';
@@ -12,17 +66,21 @@ function disguises(): string[] {
     const put = (text: string): string => plain.slice(0, i) + text + plain.slice(i + 1);
     return [put(`%${code}`), put(`%${code.toUpperCase()}`), put(`%25${code}`), put(`%u00${code}`)];
   });
-  const slashes = ['/', '//', '///', '/./', '/../', '/..;/', '/.;/', '/%2e/', '/%2e%2e/', '/%2f', '/%5c', '\\', '/\\', '/%00/', '/;x=y/'].flatMap((each) => [
+  const slashes = SLASHES.flatMap((each) => [
     `${each}api/v1/jobs`,
     `/api${each}v1/jobs`,
     `/api/v1${each}jobs`,
     `/api/v1/jobs${each}`,
     `/api/v1/whoami${each}../jobs`,
   ]);
-  const suffixes = [';', ';a', '.json', '/.', '%20', '%0a', '%0d%0a', '~', '#', '#x', '?', '?#', '/index.html', '*', '%', '%2', '%zz', '%ff', '%c0%ae', '%ef%bc%8f'];
   const cases = ['/API/V1/JOBS', '/Api/v1/jobs', '/api/V1/jobs', '/api/v1/Jobs', '/api/v1/job\u017f'];
-  const absolute = ['http://localhost', 'HTTP://evil.example', 'https://a:b@evil.example:99', 'http:', 'http:/', 'ftp://x', '//evil.example', '*', 'jobs'];
-  return [...letters, ...slashes, ...suffixes.map((each) => plain + each), ...cases, ...absolute.map((each) => each + plain)];
+  return [
+    ...letters,
+    ...slashes,
+    ...SUFFIXES.map((each) => plain + each),
+    ...cases,
+    ...ORIGINS.map((each) => each + plain),
+  ];
 }
 
 for (const basePath of ['', '/ops', '/ops/deep']) {
@@ -32,22 +90,39 @@ for (const basePath of ['', '/ops', '/ops/deep']) {
     before(async () => {
       program = await startProgram(null, { basePath });
       await program.queue();
-      canonical = split(await exchange(program.port, request('GET', `${basePath}/api/v1/jobs`, bearer(program.tokens.readonly)))).body;
+      canonical = split(
+        await exchange(program.port, request('GET', `${basePath}/api/v1/jobs`, bearer(program.tokens.readonly))),
+      ).body;
       assert.match(canonical, /"kind":"job\.list"/);
     });
     after(() => program.close());
 
-    const corpus = disguises().map((path) => (/^[a-zA-Z]+:\/\/[^/]*/.test(path) ? path.replace(/^([a-zA-Z]+:\/\/[^/]*)/, `$1${basePath}`) : basePath + path));
-    const twice = basePath === '' ? [] : [`${basePath}${basePath}/api/v1/jobs`, '/api/v1/jobs', `${basePath}x/api/v1/jobs`, `/${basePath}/api/v1/jobs`, basePath.toUpperCase() + '/api/v1/jobs'];
+    const corpus = disguises().map((path) =>
+      /^[a-zA-Z]+:\/\/[^/]*/.test(path) ? path.replace(/^([a-zA-Z]+:\/\/[^/]*)/, `$1${basePath}`) : basePath + path,
+    );
+    const twice =
+      basePath === ''
+        ? []
+        : [
+            `${basePath}${basePath}/api/v1/jobs`,
+            '/api/v1/jobs',
+            `${basePath}x/api/v1/jobs`,
+            `/${basePath}/api/v1/jobs`,
+            basePath.toUpperCase() + '/api/v1/jobs',
+          ];
 
     test(`T02: ${corpus.length} disguises of a path never get in without its credential, and never show anything else`, async () => {
       assert.ok(corpus.length >= 150);
       for (const target of [...corpus, ...twice]) {
         const bare = split(await exchange(program.port, Buffer.from(request('GET', target), 'utf8')));
         assert.ok([400, 401].includes(bare.status), `${target} without a credential: ${bare.status}`);
-        const asHost = split(await exchange(program.port, Buffer.from(request('GET', target, bearer(program.tokens.host)), 'utf8')));
+        const asHost = split(
+          await exchange(program.port, Buffer.from(request('GET', target, bearer(program.tokens.host)), 'utf8')),
+        );
         assert.ok([400, 403, 404].includes(asHost.status), `${target} as a host: ${asHost.status}`);
-        const known = split(await exchange(program.port, Buffer.from(request('GET', target, bearer(program.tokens.readonly)), 'utf8')));
+        const known = split(
+          await exchange(program.port, Buffer.from(request('GET', target, bearer(program.tokens.readonly)), 'utf8')),
+        );
         if (known.status === 200) assert.equal(known.body, canonical, target);
         else assert.match(known.body, /^\{"schema_version":1,"kind":"error",.*\}\n$/s, `${target}: ${known.status}`);
       }

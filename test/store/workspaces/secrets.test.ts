@@ -33,7 +33,7 @@ for (const engine of ENGINES) {
       assert.ok(two.updated_at >= one.updated_at);
       assert.equal((await listSecrets(its.store.db)).length, 1);
       assert.equal(await valueOf(its.store, its.ring, 'net/token'), 'second');
-      // T19: also where somebody who can write the its.database puts the old one back.
+      // T19: also where somebody who can write the database puts the old one back.
       await its.store.write(({ db }) => db.updateTable('secrets').set({ sealed }).execute());
       await assert.rejects(
         valueOf(its.store, its.ring, 'net/token'),

@@ -1,7 +1,7 @@
 /** Name servers that fall silent, or answer that they can't: what waits for a name waits, and nothing else does. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { TOTAL_MS } from '../../../src/dial/limits.ts';
 import { type Api, until } from '../../support/api-client.ts';
 import { openReceiver } from '../../support/notify/receiver.ts';
@@ -33,43 +33,86 @@ async function callTimes(api: Api): Promise<number[]> {
 
 const share = (times: readonly number[], part: number): number => times[Math.floor(times.length * part)] ?? Number.NaN;
 
+interface Phones {
+  readonly port: number;
+  /** Every piece that arrived, with the name that was asked for: none for an address. */
+  readonly arrived: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** The push service of all phones. */
+async function servePhones(t: TestContext, authority: ReturnType<typeof createAuthority>): Promise<Phones> {
+  const certificate = authority.certificate(['*.push.example.com', LITERAL]);
+  const arrived: { readonly name: string; readonly text: string }[] = [];
+  const port = await serveTls(
+    t,
+    () => certificate,
+    (socket, name) => {
+      socket.on('data', (chunk: Buffer) => {
+        arrived.push({ name, text: chunk.toString() });
+        if (chunk.includes('}')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+    },
+  );
+  return { arrived, port };
+}
+
 describe('An outage of the name servers', { skip: LACKS_OPENSSL }, () => {
   for (const outage of ['silent', 'servfail'] as const) {
     test(`F11: name servers that are ${outage}: a page to a name is tried again and arrives later, others arrive meanwhile, and the API answers as before`, async (t) => {
-      const [site, names, target, named, authority] = [await openSite(t), await openNameServer(t), await openReceiver(t), await openReceiver(t), createAuthority(t)];
-      const certificate = authority.certificate(['*.push.example.com', LITERAL]);
-      const arrived: { readonly name: string; readonly text: string }[] = [];
-      const port = await serveTls(t, () => certificate, (socket, name) => {
-        socket.on('data', (chunk: Buffer) => {
-          arrived.push({ name, text: chunk.toString() });
-          if (chunk.includes('}')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-        });
-      });
+      const [site, names, target, named, authority] = [
+        await openSite(t),
+        await openNameServer(t),
+        await openReceiver(t),
+        await openReceiver(t),
+        createAuthority(t),
+      ];
+      const { arrived, port } = await servePhones(t, authority);
       for (const name of NAMES) names.names.set(name, [NAMED]);
       names.names.set(TARGET_NAME, ['127.0.0.1']);
       const network: PreloadedNetwork = { nameServer: names.at, ports: { [NAMED]: port, [LITERAL]: port } };
-      const env = { SVC_NOTIFY: `ntfy+${target.url}/ops ntfy+http://${TARGET_NAME}:${named.port}/ops`, NODE_EXTRA_CA_CERTS: authority.caFile, GATEHOUSE_TEST_NETWORK: JSON.stringify(network) };
+      const env = {
+        SVC_NOTIFY: `ntfy+${target.url}/ops ntfy+http://${TARGET_NAME}:${named.port}/ops`,
+        NODE_EXTRA_CA_CERTS: authority.caFile,
+        GATEHOUSE_TEST_NETWORK: JSON.stringify(network),
+      };
       const api = (await site.start({ nodeArgs: ['--import', PRELOAD], env })).api(site.token);
-      for (const host of [...NAMES, LITERAL]) assert.equal((await api.post('/notify/endpoints', { endpoint: `https://${host}/push` })).status, 200);
+      for (const host of [...NAMES, LITERAL])
+        assert.equal((await api.post('/notify/endpoints', { endpoint: `https://${host}/push` })).status, 200);
       const before = await callTimes(api);
 
       names.mode = outage;
       const job = await site.queue({ command: ['false'] });
       const told = (name: string) => arrived.some((each) => each.name === name && each.text.includes(job));
-      await until('the endpoint of an address and the target of the operator are told', async () => (told('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined));
+      await until('the endpoint of an address and the target of the operator are told', async () =>
+        told('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined,
+      );
       const during = await callTimes(api);
       const began = performance.now();
       const refused = await api.post('/notify/endpoints', { endpoint: 'https://tablet.push.example.com/push' });
       assert.deepEqual([refused.status, refused.error?.code], [400, 'invalid_argument']);
       assert.match(refused.error?.message ?? '', /^endpoint: the host can not be resolved/);
       assert.ok(performance.now() - began <= TOTAL_MS);
-      const failures = await until('each name has failed', async () => {
-        const rows = await site.store.db.selectFrom('deliveries').select(['attempts', 'failure', 'state']).where('attempts', '>', 0).where('state', '!=', 'sent').execute();
-        return rows.length === NAMES.length + 1 ? rows : undefined;
-      }, TOTAL_MS);
+      const failures = await until(
+        'each name has failed',
+        async () => {
+          const rows = await site.store.db
+            .selectFrom('deliveries')
+            .select(['attempts', 'failure', 'state'])
+            .where('attempts', '>', 0)
+            .where('state', '!=', 'sent')
+            .execute();
+          return rows.length === NAMES.length + 1 ? rows : undefined;
+        },
+        TOTAL_MS,
+      );
       for (const { failure, state } of failures) {
         assert.equal(state, 'waiting');
-        assert.match(failure ?? '', outage === 'silent' ? /can not be resolved \(ETIMEOUT\)|no connection within 3 s/ : /can not be resolved \((ESERVFAIL|ELOOKUP)\)/);
+        assert.match(
+          failure ?? '',
+          outage === 'silent'
+            ? /can not be resolved \(ETIMEOUT\)|no connection within 3 s/
+            : /can not be resolved \((ESERVFAIL|ELOOKUP)\)/,
+        );
       }
       assert.deepEqual([NAMES.some(told), named.pages.length], [false, 0]);
 

@@ -9,7 +9,36 @@ export interface HostileMessage {
 }
 
 /** Repeated inside of a text; each made an expression of some parser slow, or would do so in a careless one. */
-const UNITS = ['a', '-', '-a', 'a=', 'a:', 'a: ', '?a', '?a=%', '=', '://', '://x@', ' -u ', ' -u a:', '--a b ', 'basic ', 'authorization', 'authorization: ', 'token=x ', 'a=\\"', '\\"a\\": \\"', '\\u0041', '\\u0000', '\\"', '\\\\', '😀', 'é', ' ', '\\n'];
+const UNITS = [
+  'a',
+  '-',
+  '-a',
+  'a=',
+  'a:',
+  'a: ',
+  '?a',
+  '?a=%',
+  '=',
+  '://',
+  '://x@',
+  ' -u ',
+  ' -u a:',
+  '--a b ',
+  'basic ',
+  'authorization',
+  'authorization: ',
+  'token=x ',
+  'a=\\"',
+  '\\"a\\": \\"',
+  '\\u0041',
+  '\\u0000',
+  '\\"',
+  '\\\\',
+  '😀',
+  'é',
+  ' ',
+  '\\n',
+];
 
 function json(source: WebhookSource, name: string, body: string): HostileMessage {
   return { source, name, contentType: 'application/json', body };
@@ -41,22 +70,70 @@ export function hostileMessages(size: number): HostileMessage[] {
     json('generic', 'a long fingerprint', `{"name":"x","fingerprint":"${fill('f')}"}`),
     json('generic', 'a long status', `{"name":"x","status":"${fill(' ')}"}`),
     json('alertmanager', 'tiny alerts', `{"alerts":[${list(() => '{"labels":{"a":1}}')}]}`),
-    json('alertmanager', 'as many alerts as may be', `{"alerts":[${Array.from({ length: Math.min(10_000, Math.floor(size / 110)) }, (_, n) => `{"status":"firing","labels":{"alertname":"A","n":"${n}"},"annotations":{"s":"${fill('s', 25)}"}}`).join(',')}]}`),
-    json('alertmanager', 'alerts that can not be read', `{"alerts":[{"labels":{}},${Array.from({ length: 9_999 }, () => '7').join(',')}],"x":"${fill('x')}"}`),
-    json('grafana', 'legacy tags', `{"ruleId":1,"state":"alerting","ruleName":"r","tags":{${list((n) => `"t${n}":"v"`)}}}`),
+    json(
+      'alertmanager',
+      'as many alerts as may be',
+      `{"alerts":[${Array.from({ length: Math.min(10_000, Math.floor(size / 110)) }, (_, n) => `{"status":"firing","labels":{"alertname":"A","n":"${n}"},"annotations":{"s":"${fill('s', 25)}"}}`).join(',')}]}`,
+    ),
+    json(
+      'alertmanager',
+      'alerts that can not be read',
+      `{"alerts":[{"labels":{}},${Array.from({ length: 9_999 }, () => '7').join(',')}],"x":"${fill('x')}"}`,
+    ),
+    json(
+      'grafana',
+      'legacy tags',
+      `{"ruleId":1,"state":"alerting","ruleName":"r","tags":{${list((n) => `"t${n}":"v"`)}}}`,
+    ),
     json('gatus', 'names in a broken object', `{${fill('"name":"')}`),
     json('gatus', 'names and quotes', `{"name":"a" "x"${fill('"name" ')}`),
     json('gatus', 'blanks in a broken object', `{"name":"a","url":"${fill(' ')}`),
-    json('uptime-kuma', 'many tags', `{"heartbeat":{},"monitor":{"tags":[${list((n) => `{"name":"t${n}","value":"v"}`)}]}}`),
+    json(
+      'uptime-kuma',
+      'many tags',
+      `{"heartbeat":{},"monitor":{"tags":[${list((n) => `{"name":"t${n}","value":"v"}`)}]}}`,
+    ),
+    ...forms(fill),
+  ];
+}
+
+/** Messages that are forms. */
+function forms(fill: (unit: string) => string): HostileMessage[] {
+  return [
     { source: 'gatus', name: 'a long form', contentType: 'application/x-www-form-urlencoded', body: fill('a=b&') },
-    { source: 'generic', name: 'a form of escapes', contentType: 'application/x-www-form-urlencoded', body: `name=${fill('%41')}` },
-    { source: 'healthchecks', name: 'a form of broken escapes', contentType: 'application/x-www-form-urlencoded', body: `name=${fill('%')}` },
+    {
+      source: 'generic',
+      name: 'a form of escapes',
+      contentType: 'application/x-www-form-urlencoded',
+      body: `name=${fill('%41')}`,
+    },
+    {
+      source: 'healthchecks',
+      name: 'a form of broken escapes',
+      contentType: 'application/x-www-form-urlencoded',
+      body: `name=${fill('%')}`,
+    },
     ...['x', '-', '--------', 'x'.repeat(70)].flatMap((boundary): HostileMessage[] => {
       const contentType = `multipart/form-data; boundary="${boundary}"`;
       return [
-        { source: 'uptime-kuma', name: `nothing but the boundary ${boundary}`, contentType, body: fill(`--${boundary}`) },
-        { source: 'uptime-kuma', name: `parts without headers of ${boundary}`, contentType, body: fill(`\r\n--${boundary}`) },
-        { source: 'uptime-kuma', name: `almost the boundary ${boundary}`, contentType, body: `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n\r\n${fill(`\r\n--${boundary.slice(0, -1)}`)}` },
+        {
+          source: 'uptime-kuma',
+          name: `nothing but the boundary ${boundary}`,
+          contentType,
+          body: fill(`--${boundary}`),
+        },
+        {
+          source: 'uptime-kuma',
+          name: `parts without headers of ${boundary}`,
+          contentType,
+          body: fill(`\r\n--${boundary}`),
+        },
+        {
+          source: 'uptime-kuma',
+          name: `almost the boundary ${boundary}`,
+          contentType,
+          body: `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n\r\n${fill(`\r\n--${boundary.slice(0, -1)}`)}`,
+        },
       ];
     }),
   ];

@@ -10,12 +10,11 @@ import { openDial } from '../../../src/dial/guard.ts';
 import type { EndpointTarget } from '../../../src/push/endpoint.ts';
 import { post } from '../../../src/push/post.ts';
 import type { Transport } from '../../../src/push/transport.ts';
-import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
 import { targetsJson } from '../../../src/store/notify/targets.ts';
-import { requestPage } from '../../../src/store/notify/notifications.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertToken } from '../../../src/store/access/tokens.ts';
+import { askForPage, deliveryOf, insertEndpointOf } from './rows.ts';
 import { addDaemon, type EngineUnderTest, makeToken } from '../../store/engine-fixture.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
@@ -35,7 +34,8 @@ export async function serve(ending: Ending, converse: (socket: Socket) => void, 
   return `${scheme}://127.0.0.1:${(server.address() as { port: number }).port}/`;
 }
 
-export const saying = (head: string) => (socket: Socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
+export const saying = (head: string) => (socket: Socket) =>
+  void socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
 
 /** A clock whose timers wait until they are let go, and then fire in the order of their times; later ones are as always. */
 export function heldClock(): { readonly clock: Clock; readonly letGo: () => void } {
@@ -87,7 +87,11 @@ export interface PageRigOptions {
   readonly mayFail?: boolean;
 }
 
-export async function openPageRig(ending: Ending, engine: EngineUnderTest, options: PageRigOptions = {}): Promise<PageRig> {
+export async function openPageRig(
+  ending: Ending,
+  engine: EngineUnderTest,
+  options: PageRigOptions = {},
+): Promise<PageRig> {
   const database = await engine.create();
   const store = await database.open();
   const daemons: PagingDaemon[] = [];
@@ -96,7 +100,10 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
   const owners = new Set<string>();
   const { sendClock = systemClock } = options;
   const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
-    await post({ clock: sendClock, dial: openDial() }, { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) });
+    await post(
+      { clock: sendClock, dial: openDial() },
+      { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) },
+    );
     arrived.push({ url: endpoint, id: message.id });
   };
   ending.after(async () => {
@@ -111,26 +118,33 @@ export async function openPageRig(ending: Ending, engine: EngineUnderTest, optio
     arrived,
     errors,
     async endpoint(url, owner = 'ana') {
-      const id = newId('ep', Date.now());
       // With a token that may decide, or its pages would have no links.
-      if (!owners.has(owner)) await store.write((tx) => insertToken(tx, makeToken({ name: owner, owner, scope: 'approve' })));
+      if (!owners.has(owner))
+        await store.write((tx) => insertToken(tx, makeToken({ name: owner, owner, scope: 'approve' })));
       owners.add(owner);
-      await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null }));
-      return id;
+      return insertEndpointOf(store, owner, url);
     },
-    async page() {
-      const id = newId('page', Date.now());
-      await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
-      return id;
-    },
-    delivery: (pageId, target) => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst(),
-    stateOfPage: async (pageId) => (await store.db.selectFrom('pages').select('state').where('id', '=', pageId).executeTakeFirst())?.state,
+    page: () => askForPage(store),
+    delivery: (pageId, target) => deliveryOf(store, pageId, target),
+    stateOfPage: async (pageId) =>
+      (await store.db.selectFrom('pages').select('state').where('id', '=', pageId).executeTakeFirst())?.state,
     async start(transports = []) {
       const id = newId('dmn', Date.now());
       const own = await database.open({ daemonId: id });
       await addDaemon(own, id);
-      await own.write((tx) => tx.db.updateTable('daemons').set({ notify_targets: targetsJson(transports) }).where('id', '=', id).execute());
-      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), { throughDial, errors, transports, ...options });
+      await own.write((tx) =>
+        tx.db
+          .updateTable('daemons')
+          .set({ notify_targets: targetsJson(transports) })
+          .where('id', '=', id)
+          .execute(),
+      );
+      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), {
+        throughDial,
+        errors,
+        transports,
+        ...options,
+      });
       daemons.push(daemon);
       return daemon;
     },
@@ -143,7 +157,11 @@ interface Parts extends PageRigOptions {
   readonly errors: unknown[];
 }
 
-function startPager(id: string, store: Store, { send, detail = 'summary', clock = systemClock, throughDial, errors, transports }: Parts): PagingDaemon {
+function startPager(
+  id: string,
+  store: Store,
+  { send, detail = 'summary', clock = systemClock, throughDial, errors, transports }: Parts,
+): PagingDaemon {
   const pager = new Pager({
     store,
     clock,
@@ -156,7 +174,13 @@ function startPager(id: string, store: Store, { send, detail = 'summary', clock 
     onError: (error) => void errors.push(error),
   });
   const sweepOnce = (signal: AbortSignal): Promise<number> => pager.sweepOnce(signal);
-  const loop: Loop = startLoop({ name: 'page', clock, everyMs: 100, sweepOnce, onError: (_name, error) => void errors.push(error) });
+  const loop: Loop = startLoop({
+    name: 'page',
+    clock,
+    everyMs: 100,
+    sweepOnce,
+    onError: (_name, error) => void errors.push(error),
+  });
   pager.onFree(() => loop.wake());
   const stop = async (): Promise<void> => {
     await loop.stop();

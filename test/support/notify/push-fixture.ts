@@ -4,14 +4,12 @@ import { startLoop } from '../../../src/daemon/core/loop.ts';
 import { Pager } from '../../../src/daemon/notify/send.ts';
 import { openTestStore } from '../store/job-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { newId } from '../../../src/lib/id.ts';
 import { guardedDial, type GuardOptions } from '../../../src/dial/guard.ts';
 import { sendToEndpoint } from '../../../src/push/endpoint.ts';
 import type { Transport } from '../../../src/push/transport.ts';
-import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
-import { requestPage } from '../../../src/store/notify/notifications.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { askForPage, deliveryOf, insertEndpointOf } from './rows.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
 export interface PushRig {
@@ -27,7 +25,11 @@ export interface PushRig {
 
 const fail = (error: unknown): never => assert.fail(String(error));
 
-export async function openPushRig(ending: Ending, guard: GuardOptions, transports: readonly Transport[] = []): Promise<PushRig> {
+export async function openPushRig(
+  ending: Ending,
+  guard: GuardOptions,
+  transports: readonly Transport[] = [],
+): Promise<PushRig> {
   const home = await openTestStore();
   const { store } = home;
   const self = await home.daemon();
@@ -51,7 +53,13 @@ export async function openPushRig(ending: Ending, guard: GuardOptions, transport
     services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: fail,
   });
-  const loop = startLoop({ name: 'page', clock: systemClock, everyMs: 100, sweepOnce: (signal) => pager.sweepOnce(signal), onError: (_name, error) => fail(error) });
+  const loop = startLoop({
+    name: 'page',
+    clock: systemClock,
+    everyMs: 100,
+    sweepOnce: (signal) => pager.sweepOnce(signal),
+    onError: (_name, error) => fail(error),
+  });
   pager.onFree(() => loop.wake());
   // The store last: what still sends records it there.
   ending.after(async () => {
@@ -62,17 +70,12 @@ export async function openPushRig(ending: Ending, guard: GuardOptions, transport
   return {
     store,
     tookMs,
-    async endpoint(url) {
-      const id = newId('ep', Date.now());
-      await store.write((tx) => insertEndpoint(tx, { id, token_id: `local:${id}`, owner: 'ana', endpoint: url, label: null, p256dh: null, auth: null }));
-      return id;
-    },
+    endpoint: (url) => insertEndpointOf(store, 'ana', url),
     async page() {
-      const id = newId('page', Date.now());
-      await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+      const id = await askForPage(store);
       loop.wake();
       return id;
     },
-    delivery: (pageId, target) => store.db.selectFrom('deliveries').selectAll().where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst(),
+    delivery: (pageId, target) => deliveryOf(store, pageId, target),
   };
 }

@@ -1,0 +1,26 @@
+/** Endpoints, pages and deliveries in a store, as requests and daemons leave them. */
+import { newId } from '../../../src/lib/id.ts';
+import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
+import { requestPage } from '../../../src/store/notify/notifications.ts';
+import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** Registers an endpoint of a token of its own; answers its id. */
+export async function insertEndpointOf(store: Store, owner: string, url: string): Promise<string> {
+  const id = newId('ep', Date.now());
+  const endpoint = { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null };
+  await store.write((tx) => insertEndpoint(tx, endpoint));
+  return id;
+}
+
+/** Asks for a page; answers its id. */
+export async function askForPage(store: Store): Promise<string> {
+  const id = newId('page', Date.now());
+  await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+  return id;
+}
+
+export function deliveryOf(store: Store, pageId: string, target: string): Promise<DeliveryRow | undefined> {
+  const rows = store.db.selectFrom('deliveries').selectAll();
+  return rows.where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst();
+}

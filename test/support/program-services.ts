@@ -1,0 +1,69 @@
+/** What operations work with in a program of a test: real where it is cheap, made up where it would reach outside. */
+import { type Clock } from '../../src/lib/clock.ts';
+import type { Followers } from '../../src/lib/flow/followers.ts';
+import { randomBytes } from '../../src/lib/random.ts';
+import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/seal.ts';
+import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
+import type { Authenticator } from '../../src/operations/access/authenticate.ts';
+import type { Services } from '../../src/operations/core/services.ts';
+import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const DOCTOR_ENTRIES = [{ name: 'store', status: 'ok', detail: 'made up for a test' }] as const;
+
+/** As the key file, in memory: the first key is that of the tokens, rotating adds one. */
+export function memorySealKeeper(clock: Clock, sealKey: Buffer): SealKeeper {
+  const keys: SealFileKey[] = [{ key: sealKey, createdAt: null }];
+  let ring = createKeyring(keys);
+  return {
+    keyring: () => Promise.resolve(ring),
+    find: () => Promise.resolve(ring),
+    rotate() {
+      keys.push({ key: randomBytes(32), createdAt: clock.now() });
+      ring = createKeyring(keys);
+      return Promise.resolve(ring);
+    },
+  };
+}
+
+interface Fakes {
+  readonly store: Store;
+  readonly seal: SealKeeper;
+  readonly followers: Followers;
+  readonly clock: Clock;
+  readonly authenticator: Authenticator;
+  readonly hasQueue: boolean;
+  readonly wake: () => void;
+}
+
+export function fakeServices({ store, seal, followers, clock, authenticator, hasQueue, wake }: Fakes): Services {
+  return {
+    clock,
+    server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
+    hasQueue,
+    wake,
+    jobChanged: (jobId, signal) => followers.next(jobId, signal),
+    announceJob: (jobId) => followers.tell(jobId),
+    doctor: () => Promise.resolve(DOCTOR_ENTRIES),
+    hashToken: (secret, salt) => authenticator.hashToken(secret, salt),
+    keyring: () => seal.keyring(),
+    seal,
+    sources: {
+      fetch: () => Promise.reject(new Error('no sources')),
+      treeOf: () => Promise.resolve(null),
+      remove: () => Promise.resolve(),
+      hooksFile: () => Promise.resolve(null),
+      hookNames: () => Promise.resolve([]),
+    },
+    reaction: {
+      store,
+      clock,
+      wake,
+      approvalTtlMs: 3_600_000,
+      rules: new CompiledRules(store, clock),
+      turns: new TaskSlicer(clock),
+    },
+    approvalTtlMs: 3_600_000,
+    linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
+  };
+}
