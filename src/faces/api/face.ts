@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import findMyWay, { type HTTPMethod, type HTTPVersion, type Instance } from 'find-my-way';
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -12,44 +11,29 @@ import { isApi, strippedTarget } from '../http/base-path.ts';
 import { credentialsOf } from './credentials.ts';
 import { DATA_HEADERS } from '../http/headers.ts';
 import { KeptAnswers } from './kept.ts';
-import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { operationRoute } from './operation-route.ts';
-import { Peers } from '../http/peers.ts';
-import { type Exchange, type FaceLog, Sender } from '../http/sender.ts';
-import { closeServer, createLimitedServer, type Listening, listenOn } from '../http/server.ts';
+import type { Exchange, Sender } from '../http/sender.ts';
+import { Listener, type ListenerOptions } from '../http/server.ts';
 import { Streams } from './stream.ts';
 import { Waits } from './waits.ts';
-
-export type { Listening } from '../http/server.ts';
 
 const API = '/api/v1';
 
 /** Longer than any URL can be: a malformed id is told to be malformed, however long it is. */
 const PARAMETER_CHARS_MAX = 65_536;
 
-export interface HttpFaceOptions {
+export interface HttpFaceOptions extends ListenerOptions {
   readonly runtime: Runtime;
   readonly authenticator: Authenticator;
   /** Without a slash at its end; empty at the origin root. */
   readonly basePath: string;
   /** Whether browsers reach us by https only, so that the session cookie may be held back elsewhere. */
   readonly secureCookies: boolean;
-  readonly log: FaceLog;
-  /** Who is behind a connection; by default no proxy is trusted. */
-  readonly peers?: Peers;
-  /** For tests, which can not wait for the real ones. */
-  readonly limits?: Partial<HttpLimits>;
 }
 
-export interface HttpFace {
-  /** Rejects with the operating system's error, which has a `code` such as EADDRINUSE. */
-  listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
-  /**
-   * Stops accepting, ends the streams, lets other requests finish for `graceMs` milliseconds. May be called twice, or
-   * first.
-   */
-  close(graceMs: number): Promise<void>;
+/** Its `close` ends the streams and the waits too. */
+export interface HttpFace extends Pick<Listener, 'listen' | 'close'> {
   /** What is open at the moment. */
   load(): {
     readonly connections: number;
@@ -64,10 +48,13 @@ type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undef
 
 /** The token-gated listener: the JSON API from the table, the streams, and the pages. */
 export function createHttpFace(options: HttpFaceOptions): HttpFace {
-  const { runtime, authenticator, log, basePath, peers = new Peers() } = options;
-  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const { runtime, authenticator, basePath } = options;
   const { clock, server: about } = runtime.services;
-  const sender = new Sender(limits, clock, log, peers);
+  const listener = new Listener(options, clock, ({ request, response }) => {
+    request.url = strippedTarget(request.url ?? '', basePath);
+    router.lookup(request, response);
+  });
+  const { limits, peers, sender } = listener;
   const streams = new Streams({ sender, clock, limits, authenticator });
   const waits = new Waits({ clock, limits, authenticator });
   const kept = new KeptAnswers(limits.keptBytes);
@@ -102,27 +89,15 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
         metricsText({ services: runtime.services, sender, streams, authenticator }),
       );
   });
-  const server = createLimitedServer(limits, peers, (request, response) => {
-    request.url = strippedTarget(request.url ?? '', basePath);
-    router.lookup(request, response);
-  });
-  const connections = new Set<Socket>();
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  let closed: Promise<void> | null = null;
   return {
-    listen: (at) => listenOn(server, at, basePath),
+    listen: (at) => listener.listen(at, basePath),
     close(graceMs) {
-      sender.closing = true;
       streams.endAll();
       waits.endAll();
-      closed ??= closeServer(server, clock, graceMs);
-      return closed;
+      return listener.close(graceMs);
     },
     load: () => ({
-      connections: connections.size,
+      connections: listener.connections,
       streams: streams.open,
       places: streams.places,
       waits: waits.open,

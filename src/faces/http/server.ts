@@ -6,9 +6,10 @@ import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { limitWorkOfConnections } from './connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';
-import type { HttpLimits } from './limits.ts';
+import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { PeerCounter } from './peer-counter.ts';
-import type { Peers } from './peers.ts';
+import { Peers } from './peers.ts';
+import { type Exchange, type FaceLog, Sender } from './sender.ts';
 
 /** How often a closing listener looks for connections that have become idle. */
 const IDLE_LOOK_MS = 20;
@@ -19,8 +20,63 @@ export interface Listening {
   readonly port: number;
 }
 
+export interface ListenerOptions {
+  readonly log: FaceLog;
+  /** Who is behind a connection; by default no proxy is trusted. */
+  readonly peers?: Peers;
+  /** For tests, which cannot wait for the real ones. */
+  readonly limits?: Partial<HttpLimits>;
+}
+
+/** One port under our limits, and the sender of its answers. */
+export class Listener {
+  readonly limits: HttpLimits;
+  readonly peers: Peers;
+  readonly sender: Sender;
+  /** How many are open. */
+  connections = 0;
+  readonly #clock: Clock;
+  readonly #server: Server;
+  #closed: Promise<void> | null = null;
+
+  constructor(
+    { log, peers = new Peers(), limits }: ListenerOptions,
+    clock: Clock,
+    serve: (exchange: Exchange) => void,
+  ) {
+    this.limits = { ...HTTP_LIMITS, ...limits };
+    this.peers = peers;
+    this.#clock = clock;
+    this.sender = new Sender(this.limits, clock, log, peers);
+    this.#server = createLimitedServer(this.limits, peers, (request, response) => serve({ request, response }));
+    this.#server.on('connection', (socket) => {
+      this.connections += 1;
+      socket.once('close', () => (this.connections -= 1));
+    });
+  }
+
+  /** Rejects with the operating system's error, which has a `code` such as EADDRINUSE, and is then as if never called. */
+  listen(at: { readonly host: string; readonly port: number }, basePath = ''): Promise<Listening> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host: at.host, port: at.port }, () => {
+        this.#server.removeListener('error', reject);
+        const { port } = this.#server.address() as AddressInfo;
+        resolve({ url: `http://${hostInUrl(at.host)}:${port}${basePath}`, port });
+      });
+    });
+  }
+
+  /** Stops accepting and lets requests finish for `graceMs` milliseconds. May be called twice, or first. */
+  close(graceMs: number): Promise<void> {
+    this.sender.closing = true;
+    this.#closed ??= closeServer(this.#server, this.#clock, graceMs);
+    return this.#closed;
+  }
+}
+
 /** A plain HTTP server with our limits. It speaks strict HTTP: Node's lenient parser is never turned on. */
-export function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
+function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
   const listener = limitWorkOfConnections(limits, limitRequests(limits, peers, serve));
   const server = createServer(
     {
@@ -103,18 +159,6 @@ function refuseUnparsable(error: Error & { code?: string }, socket: Socket): voi
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Rejects with the error of the operating system, such as EADDRINUSE, and is then as if never called. */
-export function listenOn(server: Server, at: { host: string; port: number }, basePath: string): Promise<Listening> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: at.host, port: at.port }, () => {
-      server.removeListener('error', reject);
-      const { port } = server.address() as AddressInfo;
-      resolve({ url: `http://${hostInUrl(at.host)}:${port}${basePath}`, port });
-    });
-  });
-}
-
 function hostInUrl(host: string): string {
   // Nobody can connect to "any address": on this machine the loopback address leads there.
   if (host === '0.0.0.0') return '127.0.0.1';
@@ -123,7 +167,7 @@ function hostInUrl(host: string): string {
 }
 
 /** Stops accepting and waits for the requests under way; after `graceMs` milliseconds their connections are cut. */
-export async function closeServer(server: Server, clock: Clock, graceMs: number): Promise<void> {
+async function closeServer(server: Server, clock: Clock, graceMs: number): Promise<void> {
   if (!server.listening) {
     server.closeAllConnections();
     return;
