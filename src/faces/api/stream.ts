@@ -12,7 +12,7 @@ import type { Exchange, Sender } from '../http/sender.ts';
 import { type Place, StreamPlaces } from './stream-places.ts';
 
 /** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
-const KEEP_ALIVE_PROBE_MS = 5_000;
+export const KEEP_ALIVE_PROBE_MS = 5_000;
 
 export interface StreamParts {
   readonly sender: Sender;

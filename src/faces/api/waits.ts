@@ -3,10 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { ClientWait } from '../../operations/core/operation.ts';
 import type { Exchange } from '../http/sender.ts';
-import { every, type StreamParts } from './stream.ts';
-
-/** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
-const KEEP_ALIVE_PROBE_MS = 5_000;
+import { every, KEEP_ALIVE_PROBE_MS, type StreamParts } from './stream.ts';
 
 type WaitParts = Pick<StreamParts, 'clock' | 'limits'> & { readonly authenticator: Pick<Authenticator, 'stillValid'> };
 

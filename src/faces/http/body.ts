@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
 import { parseBody } from './json.ts';
 
+export const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;.*)?$/i;
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**

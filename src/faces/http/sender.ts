@@ -21,6 +21,14 @@ export interface FaceLog {
   error(fields: object, message: string): void;
 }
 
+/** How an answer presents a failure. */
+export interface FailureFormat {
+  readonly headers: HeaderList;
+  readonly body: (failure: Failure) => string;
+}
+
+const ENVELOPE: FailureFormat = { headers: JSON_HEADERS, body: encodeFailure };
+
 /** Writes answers. Everything that leaves the listener as a whole goes through `send`. */
 export class Sender {
   readonly #limits: HttpLimits;
@@ -65,21 +73,21 @@ export class Sender {
   }
 
   /**
-   * Anything thrown, as an envelope. What is no Failure is logged under an id that the client gets too, and its text
-   * stays here.
+   * Sends anything thrown. An error that is not a Failure is logged under an id, which the client gets in place of its
+   * text.
    */
-  sendFailure(exchange: Exchange, thrown: unknown): void {
+  sendFailure(exchange: Exchange, thrown: unknown, format = ENVELOPE): void {
     if (thrown instanceof ClientGone) {
       exchange.response.destroy();
       return;
     }
     const failure = asFailure(thrown);
-    const headers = [...JSON_HEADERS];
+    const headers = [...format.headers];
     const { status, retryAfter } = failureRow(failure.code);
     if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
     if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter));
     if (!(thrown instanceof Failure)) headers.push('X-Request-Id', this.report(exchange, thrown));
-    this.send(exchange, status, headers, encodeFailure(failure));
+    this.send(exchange, status, headers, format.body(failure));
   }
 
   /** Logs what nobody expected; the result is the id that the line has. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 import {
   decideByLink,
   visitLink,
@@ -7,15 +7,15 @@ import {
   type LinkVisit,
 } from '../../operations/approvals/decision-page.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
-import { ClientGone, hasBody, readBody } from '../http/body.ts';
-import type { HeaderList } from '../http/headers.ts';
-import type { Exchange, Sender } from '../http/sender.ts';
+import { FORM_TYPE, hasBody, readBody } from '../http/body.ts';
+import type { Exchange, FailureFormat, Sender } from '../http/sender.ts';
 import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
 
 const PATH = /^\/approval\/([^/]+)\/([^/]+)$/;
-const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;.*)?$/i;
 /** A reason of 1,000 characters takes up to nine bytes for each in a form, as all of some alphabets do. */
 const FORM_MAX_BYTES = 9_216;
+
+const FAILURE_PAGE: FailureFormat = { headers: DECISION_HEADERS, body: ({ message }) => failureHtml(message) };
 
 /** `/approval/{id}/{approve|reject}?token=…`: a GET shows what is asked, and only a POST decides. */
 export class DecisionRoutes {
@@ -37,27 +37,12 @@ export class DecisionRoutes {
       const page = isPost
         ? await decideByLink(this.#runtime, visit, await readFields(exchange.request))
         : await visitLink(this.#runtime, visit);
-      this.#send(exchange, statusOf(page, isPost), decisionHtml(page, this.#runtime.services.server.hostname));
+      const body = decisionHtml(page, this.#runtime.services.server.hostname);
+      this.#sender.send(exchange, statusOf(page, isPost), DECISION_HEADERS, body);
     } catch (error) {
-      this.#fail(exchange, error);
+      this.#sender.sendFailure(exchange, error, FAILURE_PAGE);
     }
     return true;
-  }
-
-  #fail(exchange: Exchange, error: unknown): void {
-    if (error instanceof ClientGone) {
-      exchange.response.destroy();
-      return;
-    }
-    const failure = asFailure(error);
-    const { status, retryAfter } = failureRow(failure.code);
-    const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)];
-    if (!(error instanceof Failure)) headers.push('X-Request-Id', this.#sender.report(exchange, error));
-    this.#send(exchange, status, failureHtml(failure.message), headers);
-  }
-
-  #send(exchange: Exchange, status: number, body: string, more: HeaderList = []): void {
-    this.#sender.send(exchange, status, [...DECISION_HEADERS, ...more], body);
   }
 }
 

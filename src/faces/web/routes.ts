@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../domain/access/caller.ts';
-import { Failure, failureRow } from '../../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import { cookieValues, SESSION_COOKIE } from '../../operations/access/sessions.ts';
-import { readBody } from '../http/body.ts';
+import { FORM_TYPE, readBody } from '../http/body.ts';
 import { credentialsOf } from '../api/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
@@ -15,7 +15,6 @@ import { commandInstead } from './unmade.ts';
 
 /** A form holds a token of 75 characters and little else. */
 const FORM_MAX_BYTES = 4_096;
-const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;.*)?$/i;
 
 export interface PageParts {
   readonly authenticator: Authenticator;
@@ -113,11 +112,8 @@ export class Pages {
   }
 
   #signInPage(exchange: Exchange, failure: Failure, message?: string): void {
-    const { status, retryAfter } = failureRow(failure.code);
-    const headers = [...PAGE_HEADERS];
-    if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
-    if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter));
-    this.#parts.sender.send(exchange, status, headers, signInPage(this.#parts.basePath, message));
+    const body = (): string => signInPage(this.#parts.basePath, message);
+    this.#parts.sender.sendFailure(exchange, failure, { headers: PAGE_HEADERS, body });
   }
 
   // The place is a path: no part of it comes from the request, so no Host header leads anybody elsewhere.
