@@ -5,6 +5,7 @@ import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobTrigger } from '../domain/jobs/job.ts';
 import type { Action } from '../domain/rules/rule.ts';
+import { KINDS } from '../domain/jobs/kinds.ts';
 import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspaces/workspace.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval, pendingForArtifact } from '../store/approvals/approvals.ts';
@@ -78,7 +79,7 @@ export async function queueCommand(
   requireLimit(inventory, limit);
   const spec: CommandSpec = { inventory, limit, command, egressPorts };
   const job: NewJob = {
-    ...newJob(tx, asker, `command:${inventory}`),
+    ...newJob(tx, asker, KINDS.command.runbook(spec)),
     kind: 'command',
     source: null,
     workspace: null,
@@ -193,7 +194,7 @@ function newRun(
   const detailed = detailedExitcode === true ? { detailedExitcode } : {};
   const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets, ...detailed };
   return {
-    ...newJob(tx, asker, `${kind}:${workspace.name}`),
+    ...newJob(tx, asker, KINDS[kind].runbook(spec)),
     kind,
     source: workspace.source,
     workspace: workspace.name,

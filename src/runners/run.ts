@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Account } from '../domain/jobs/account.ts';
-import { LEADER_FIRST, STOP_GRACE_MS, type RunOutcome } from '../domain/jobs/job.ts';
+import { STOP_GRACE_MS, type RunOutcome } from '../domain/jobs/job.ts';
+import { KINDS } from '../domain/jobs/kinds.ts';
 import type { State } from '../domain/workspaces/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
@@ -112,7 +113,7 @@ async function execute(
   reports: RunReports,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
-  const stop = { toldDir: toldDirOf(runDir), leaderFirst: LEADER_FIRST.has(job.kind) };
+  const stop = { toldDir: toldDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const cwd = join(runDir, order.folder ?? '');
   const account = accountOf(kit, job);
   try {

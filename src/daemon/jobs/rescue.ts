@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTerminal, LEADER_FIRST, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
+import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { endTree } from '../../runners/process/tree.ts';
 import { isChanging } from '../../domain/workspaces/workspace.ts';
@@ -104,7 +105,7 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   // A program starts only after its leader is recorded: without one, there is nothing to look for.
   if (job.leader_pid === null || job.leader_start === null) return [];
   const leader = { pid: job.leader_pid, startTicks: job.leader_start };
-  const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: LEADER_FIRST.has(job.kind) };
+  const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const { left } = await deps.endTree({
     jobId: job.id,
     leader,

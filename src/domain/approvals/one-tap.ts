@@ -1,7 +1,8 @@
-import type { JobKind } from '../jobs/job.ts';
+import { JOB_KINDS, type JobKind } from '../jobs/job.ts';
+import { KINDS } from '../jobs/kinds.ts';
 
 /** Kinds whose rule may allow one tap. What they do is known to whoever wrote the rule, and to nobody else. */
-export const ONE_TAP_KINDS: readonly string[] = ['command', 'playbook'];
+export const ONE_TAP_KINDS: readonly string[] = JOB_KINDS.filter((kind) => KINDS[kind].oneTap === 'by-rule');
 
 /** What a request asks for, as far as one tap is concerned. */
 export interface OneTapFacts {
@@ -17,6 +18,6 @@ export interface OneTapFacts {
  * A destroy, a fresh apply and everything else is not.
  */
 export function isOneTap({ kind, destroys, ruleAllows }: OneTapFacts): boolean {
-  if (kind === 'apply') return destroys === 0;
-  return ruleAllows && ONE_TAP_KINDS.includes(kind);
+  const { oneTap } = KINDS[kind];
+  return oneTap === 'by-plan' ? destroys === 0 : oneTap === 'by-rule' && ruleAllows;
 }

@@ -1,7 +1,7 @@
 import type { ChunkEvent } from '../../lib/chunks/chunk.ts';
-import { WORKSPACE_KINDS, type WorkspaceResult } from '../workspaces/workspace.ts';
+import type { WorkspaceResult } from '../workspaces/workspace.ts';
 
-/** The kinds of jobs, and of each the words that its `runbook` begins with. A new kind is a row here and a runner. */
+/** The kinds of jobs. What is known of each is a row of KINDS. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -49,12 +49,6 @@ export function canMove(from: JobState, to: JobState): boolean {
 export const JOB_TIMEOUT_DEFAULT_MS = 3_600_000;
 export const JOB_TIMEOUT_MAX_MS = 7 * 86_400_000;
 export const STOP_GRACE_MS = 10_000;
-/**
- * Kinds whose first process is told to stop before its helpers are: a tool that loses its helpers first can't say what
- * they were in the middle of making.
- */
-export const LEADER_FIRST: ReadonlySet<JobKind> = new Set<JobKind>(WORKSPACE_KINDS);
-
 export interface JobProgress {
   readonly play: string;
   readonly task: string;

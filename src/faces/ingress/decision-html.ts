@@ -1,7 +1,7 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without a script and without another request. */
 import { hash } from 'node:crypto';
 import type { Decision } from '../../domain/approvals/approval.ts';
-import type { JobKind } from '../../domain/jobs/job.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
 import { inline } from '../text/safe.ts';
 import { type HeaderList, pageHeaders } from '../http/headers.ts';
@@ -46,21 +46,6 @@ export const DECISION_HEADERS: HeaderList = withoutReferrer(pageHeaders(hash('sh
 function withoutReferrer(headers: HeaderList): HeaderList {
   return [...headers.with(headers.indexOf('Referrer-Policy') + 1, 'no-referrer'), 'X-Robots-Tag', 'noindex'];
 }
-
-/** What is decided, as a line that a question mark may follow, and its short name on the button. */
-const WORDS = {
-  plan: { line: (of) => `Plan ${of}`, short: 'plan' },
-  apply: {
-    line: (of, planned) => (planned ? `Apply plan to ${of}` : `Apply ${of} without a saved plan`),
-    short: 'apply',
-  },
-  destroy: { line: (of) => `Destroy everything in ${of}`, short: 'destroy' },
-  drift: { line: (of) => `Look for drift in ${of}`, short: 'drift run' },
-  playbook: { line: (of) => `Run playbook ${of}`, short: 'playbook run' },
-  command: { line: (of) => `Run a command on ${of}`, short: 'command' },
-  backup: { line: (of) => `Back up ${of}`, short: 'backup' },
-  vendor: { line: (of) => `Vendor ${of}`, short: 'vendor run' },
-} as const satisfies Record<JobKind, { line: (of: string, planned: boolean) => string; short: string }>;
 
 const VIA: Readonly<Record<string, string>> = {
   link: 'with a decision link',
@@ -148,10 +133,10 @@ function onHost(host: string | null, asked?: Asked): Html {
 }
 
 function whatOf({ kind, workspace, runbook, planned }: Asked): string {
-  const { line, short } = WORDS[kind];
-  if (workspace !== null) return line(shown(workspace, NAME_MAX), planned);
+  const { words } = KINDS[kind];
+  if (workspace !== null) return words.title(shown(workspace, NAME_MAX), planned);
   const name = shown(runbook.slice(runbook.indexOf(':') + 1), NAME_MAX);
-  return runbook.startsWith('rule:') ? `Do the ${short} of rule ${name}` : line(name, planned);
+  return runbook.startsWith('rule:') ? `Do the ${words.short} of rule ${name}` : words.title(name, planned);
 }
 
 function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
@@ -200,10 +185,14 @@ function destroyedList(all: readonly Destroyed[]): Html {
 /** Without an action it goes to the address of the page itself, so that the token stands in no page. */
 function form(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const destroys = plan?.destroys ?? 0;
-  const { short } = WORDS[asked.kind];
+  const { destroysAll, words } = KINDS[asked.kind];
   const isYes = asked.decision === 'approve';
-  const does = !isYes ? `Reject ${short}` : destroys > 0 ? `Approve, destroying ${destroys}` : `Approve ${short}`;
-  const look = !isYes ? 'no' : destroys > 0 || asked.kind === 'destroy' ? 'danger' : 'yes';
+  const does = !isYes
+    ? `Reject ${words.short}`
+    : destroys > 0
+      ? `Approve, destroying ${destroys}`
+      : `Approve ${words.short}`;
+  const look = !isYes ? 'no' : destroys > 0 || destroysAll ? 'danger' : 'yes';
   return html`<form method="post"><input type="hidden" name="seen" value="${proof}">
 <label for="reason">Reason <small>(optional)</small></label>
 <textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>

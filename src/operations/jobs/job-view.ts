@@ -1,5 +1,6 @@
 import type { JobProgress } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -23,7 +24,7 @@ export function jobView(row: JobRow): ViewItem<'job.list'> {
     exit_code: row.exit_code,
     requested_by: row.requested_by,
     redrive_of: row.redrive_of,
-    ...(row.kind === 'plan' || row.plan_artifact_id !== null ? { plan_artifact_id: row.plan_artifact_id } : {}),
+    ...(KINDS[row.kind].makesPlan || row.plan_artifact_id !== null ? { plan_artifact_id: row.plan_artifact_id } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Tx } from '../engine/gate.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
@@ -248,7 +249,7 @@ export async function listRedrivable(db: Db, states: readonly JobState[]): Promi
     // What waited for a person's yes is asked for anew, not run again past it.
     .where('initial_state', '=', 'queued')
     // A saved plan runs once, also one that policy let through.
-    .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', '=', 'plan')]))
+    .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', 'in', PLAN_MAKERS)]))
     .orderBy('id', 'desc')
     .limit(REDRIVE_MAX)
     .execute();

@@ -1,0 +1,12 @@
+import type { KindFacts } from '../jobs/kind.ts';
+import type { CommandSpec } from './command.ts';
+
+export const commandKind: KindFacts<CommandSpec> = {
+  readSpec: (json) => JSON.parse(json) as CommandSpec,
+  runbook: ({ inventory }) => `command:${inventory}`,
+  words: { title: (of) => `Run a command on ${of}`, short: 'command' },
+  stop: 'group',
+  oneTap: 'by-rule',
+  makesPlan: false,
+  destroysAll: false,
+};

@@ -1,0 +1,41 @@
+/** What shared code knows of a kind of job. Each row belongs to the area of its kind, see KINDS. */
+export interface KindFacts<Spec> {
+  /** Reads the `spec` of a stored job, as the code that queued the job wrote it. */
+  readSpec(json: string): Spec;
+  /** The `runbook` of a job whose asker gives it no other. */
+  runbook(spec: Spec): string;
+  readonly words: KindWords;
+  /**
+   * Which processes of a run get the stop signal first. `leader-first` is for a tool that cannot report what its
+   * helpers were doing when the helpers end before it.
+   */
+  readonly stop: 'group' | 'leader-first';
+  /**
+   * What can show that one tap is enough to approve such a job: a saved plan without destroys, or the rule that asked.
+   */
+  readonly oneTap: 'by-plan' | 'by-rule' | 'never';
+  /** Whether a run makes a saved plan: its view always has `plan_artifact_id`, and the plan does not stop a redrive. */
+  readonly makesPlan: boolean;
+  /** Whether a run destroys everything that it works on: whoever approves it is warned. */
+  readonly destroysAll: boolean;
+}
+
+export interface KindWords {
+  /** What an approval decides; a question mark may follow. */
+  title(of: string, planned: boolean): string;
+  /** The name of the kind on a button. */
+  readonly short: string;
+}
+
+/** The row of a kind that cannot be queued yet. */
+export function notBuilt(kind: string, words: KindWords): KindFacts<unknown> {
+  return {
+    readSpec: (json): unknown => JSON.parse(json),
+    runbook: () => kind,
+    words,
+    stop: 'group',
+    oneTap: 'never',
+    makesPlan: false,
+    destroysAll: false,
+  };
+}

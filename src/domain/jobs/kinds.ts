@@ -1,0 +1,19 @@
+import { commandKind } from '../commands/kind.ts';
+import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
+import { JOB_KINDS, type JobKind } from './job.ts';
+import { type KindFacts, notBuilt } from './kind.ts';
+
+/** Every kind of job; the row of each belongs to its area. */
+export const KINDS = {
+  ...WORKSPACE_ROWS,
+  command: commandKind,
+  playbook: {
+    ...notBuilt('playbook', { title: (of) => `Run playbook ${of}`, short: 'playbook run' }),
+    oneTap: 'by-rule',
+  },
+  backup: notBuilt('backup', { title: (of) => `Back up ${of}`, short: 'backup' }),
+  vendor: notBuilt('vendor', { title: (of) => `Vendor ${of}`, short: 'vendor run' }),
+} as const satisfies { readonly [K in JobKind]: KindFacts<unknown> };
+
+/** The kinds whose runs make a saved plan. */
+export const PLAN_MAKERS: readonly JobKind[] = JOB_KINDS.filter((kind) => KINDS[kind].makesPlan);

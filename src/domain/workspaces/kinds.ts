@@ -1,0 +1,40 @@
+import type { KindFacts } from '../jobs/kind.ts';
+import type { WorkspaceKind, WorkspaceSpec } from './workspace.ts';
+
+const SHARED = {
+  readSpec: (json: string) => JSON.parse(json) as WorkspaceSpec,
+  stop: 'leader-first',
+  oneTap: 'never',
+  makesPlan: false,
+  destroysAll: false,
+} as const;
+
+/** The kinds of jobs that work on a workspace. */
+export const WORKSPACE_ROWS = {
+  plan: {
+    ...SHARED,
+    runbook: ({ workspace }) => `plan:${workspace}`,
+    words: { title: (of) => `Plan ${of}`, short: 'plan' },
+    makesPlan: true,
+  },
+  apply: {
+    ...SHARED,
+    runbook: ({ workspace }) => `apply:${workspace}`,
+    words: {
+      title: (of, planned) => (planned ? `Apply plan to ${of}` : `Apply ${of} without a saved plan`),
+      short: 'apply',
+    },
+    oneTap: 'by-plan',
+  },
+  destroy: {
+    ...SHARED,
+    runbook: ({ workspace }) => `destroy:${workspace}`,
+    words: { title: (of) => `Destroy everything in ${of}`, short: 'destroy' },
+    destroysAll: true,
+  },
+  drift: {
+    ...SHARED,
+    runbook: ({ workspace }) => `drift:${workspace}`,
+    words: { title: (of) => `Look for drift in ${of}`, short: 'drift run' },
+  },
+} as const satisfies Record<WorkspaceKind, KindFacts<WorkspaceSpec>>;
