@@ -1,5 +1,5 @@
 import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
-import type { AskedFacts, PageFacts } from '../../domain/notify/notification.ts';
+import type { AskedFacts, PageFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';

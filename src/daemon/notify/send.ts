@@ -1,4 +1,5 @@
-import { composePage, type PageFacts, type PageMessage, type PushDetail } from '../../domain/notify/notification.ts';
+import { composePage, type PageMessage, type PushDetail } from '../../domain/notify/notification.ts';
+import type { PageFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { pause } from '../../lib/clock.ts';

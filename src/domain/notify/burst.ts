@@ -1,5 +1,6 @@
 import type { JobState } from '../jobs/job.ts';
-import { type EndedFacts, NAMES_MAX, type PageFacts, type PageKind } from './notification.ts';
+import { NAMES_MAX } from './notification.ts';
+import type { EndedFacts, PageFacts, PageKind } from './notification-facts.ts';
 
 /** When many pages of one sort come at once, people get the first ones and then one page that counts the rest. */
 

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { foldFacts } from './burst.ts';
-import {
-  composePage,
-  type EndedFacts,
-  type MatchedFacts,
-  type PageContext,
-  type PageFacts,
-  type PushDetail,
-  timeLeft,
-} from './notification.ts';
+import { composePage, type PageContext, type PushDetail, timeLeft } from './notification.ts';
+import type { EndedFacts, MatchedFacts, PageFacts } from './notification-facts.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const context = (detail: PushDetail = 'summary'): PageContext => ({

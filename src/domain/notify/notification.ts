@@ -1,73 +1,16 @@
-import type { ApprovalState } from '../approvals/approval.ts';
 import { formatDuration } from '../duration.ts';
-import { type OneLine, oneLine } from '../one-line.ts';
-import { JOB_STATES, type JobKind, type JobState } from '../jobs/job.ts';
+import { JOB_STATES } from '../jobs/job.ts';
+import { oneLine, type OneLine } from '../one-line.ts';
+import type { AskedFacts, EndedFacts, MatchedFacts, PageFacts } from './notification-facts.ts';
 
 /**
  * What people are told of, and in which words. A page never holds a value that an operator gave: names, states and
  * counts only.
  */
 
-export const PAGE_KINDS = ['approval', 'approvals', 'reminder', 'decided', 'job', 'jobs', 'rule', 'rules', 'deadman', 'test'] as const;
-export type PageKind = (typeof PAGE_KINDS)[number];
-
 /** How much of it a lock screen shows. Only `full` has buttons. */
 export const PUSH_DETAILS = ['full', 'summary', 'terse'] as const;
 export type PushDetail = (typeof PUSH_DETAILS)[number];
-
-/** What is asked. */
-export interface AskedFacts {
-  readonly approvalId: string;
-  readonly jobId: string;
-  readonly jobKind: JobKind;
-  readonly runbook: string;
-  readonly workspace: string | null;
-  readonly requestedBy: string;
-  readonly rule: string | null;
-  readonly schedule: string | null;
-  /** What the event that a rule answers is about, such as `DiskFull on web1`: the sender chose it. */
-  readonly about: string | null;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  /** Of the saved plan; null where there is none. */
-  readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
-  /** Whether one tap may approve it; absent in what earlier builds stored. */
-  readonly oneTap?: boolean;
-}
-
-/** A job has ended. */
-export interface EndedFacts {
-  readonly kind: 'job';
-  readonly jobId: string;
-  readonly runbook: string;
-  readonly state: JobState;
-  readonly exitCode: number | null;
-}
-
-/** A rule with the action `notify` matched an event. */
-export interface MatchedFacts {
-  readonly kind: 'rule';
-  readonly rule: string;
-  readonly eventId: string;
-  readonly event: string;
-  readonly message: string | null;
-}
-
-export type PageFacts =
-  | ({ readonly kind: 'approval' | 'reminder' } & AskedFacts)
-  | ({ readonly kind: 'decided'; readonly state: Exclude<ApprovalState, 'pending'>; /** In words for people. */ readonly by: string | null; readonly via: string | null } & AskedFacts)
-  /** More came at once than a person would read one by one. */
-  | { readonly kind: 'approvals'; readonly count: number }
-  | EndedFacts
-  /**
-   * Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different
-   * runbooks, one more than a page names.
-   */
-  | { readonly kind: 'jobs'; readonly count: number; readonly names: readonly string[]; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly first: readonly EndedFacts[] }
-  | MatchedFacts
-  | { readonly kind: 'rules'; readonly rule: string; readonly count: number; readonly names: readonly string[]; readonly first: readonly MatchedFacts[] }
-  | { readonly kind: 'deadman'; readonly name: string; readonly webhook: string; readonly everyMs: number; readonly heard: boolean }
-  | { readonly kind: 'test'; readonly by: string };
 
 /** A button. `http` sends a POST to its URL, `view` opens it. */
 export interface PageAction {
@@ -104,7 +47,11 @@ export interface PageContext {
   readonly links: { readonly approve: string; readonly reject: string } | null;
 }
 
-type Words = Omit<PageMessage, 'id' | 'title' | 'message' | 'actions'> & { readonly title: string; readonly message: string; readonly actions?: readonly PageAction[] };
+type Words = Omit<PageMessage, 'id' | 'title' | 'message' | 'actions'> & {
+  readonly title: string;
+  readonly message: string;
+  readonly actions?: readonly PageAction[];
+};
 
 /** The words and buttons of a page at a rung. */
 export function composePage(facts: PageFacts, context: PageContext): PageMessage {
@@ -124,7 +71,13 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
     case 'decided':
       return decided(facts, at);
     case 'approvals':
-      return { title: `${facts.count} approvals wait`, message: 'More came within a minute than are shown one by one.', priority: 4, tags: ['raised_hand'], click: at('/approvals') };
+      return {
+        title: `${facts.count} approvals wait`,
+        message: 'More came within a minute than are shown one by one.',
+        priority: 4,
+        tags: ['raised_hand'],
+        click: at('/approvals'),
+      };
     case 'job':
       return ended(facts, at);
     case 'jobs':
@@ -135,20 +88,44 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
       return matchedMany(facts, at);
     case 'deadman':
       return facts.heard
-        ? { title: `${facts.name} is heard again`, message: `Webhook ${facts.webhook} was heard.`, priority: 3, tags: ['white_check_mark'], click: at('/events') }
-        : { title: `${facts.name} is silent`, message: `Webhook ${facts.webhook} was not heard for ${formatDuration(facts.everyMs)}.`, priority: 5, tags: ['skull'], click: at('/events') };
+        ? {
+            title: `${facts.name} is heard again`,
+            message: `Webhook ${facts.webhook} was heard.`,
+            priority: 3,
+            tags: ['white_check_mark'],
+            click: at('/events'),
+          }
+        : {
+            title: `${facts.name} is silent`,
+            message: `Webhook ${facts.webhook} was not heard for ${formatDuration(facts.everyMs)}.`,
+            priority: 5,
+            tags: ['skull'],
+            click: at('/events'),
+          };
     case 'test':
-      return { title: 'Test page', message: `Asked for by ${facts.by}. Pages arrive here.`, priority: 3, tags: ['wave'], click: at('/devices') };
+      return {
+        title: 'Test page',
+        message: `Asked for by ${facts.by}. Pages arrive here.`,
+        priority: 3,
+        tags: ['wave'],
+        click: at('/devices'),
+      };
   }
 }
 
-function asks(facts: AskedFacts & { kind: 'approval' | 'reminder' }, { now, links }: PageContext, at: (path: string) => string): Words {
+function asks(
+  facts: AskedFacts & { kind: 'approval' | 'reminder' },
+  { now, links }: PageContext,
+  at: (path: string) => string,
+): Words {
   const { plan } = facts;
   const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
   const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
   return {
     title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
-    message: `${counts}Asked by ${facts.requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${facts.jobId}`,
+    message:
+      `${counts}Asked by ${facts.requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ` +
+      `${facts.jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: at(`/approvals/${facts.approvalId}`),
@@ -177,7 +154,9 @@ export function timeLeft(ms: number): string {
 function buttons(facts: AskedFacts, links: NonNullable<PageContext['links']>, page: string): PageAction[] {
   const verb = facts.jobKind;
   return [
-    facts.oneTap === true ? { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true } : { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve },
+    facts.oneTap === true
+      ? { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true }
+      : { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve },
     { action: 'http', label: oneLine(`Reject ${verb}`), url: links.reject, method: 'POST', clear: true },
     { action: 'view', label: oneLine(facts.plan === null ? 'Open' : 'Plan'), url: page },
   ];
@@ -192,7 +171,13 @@ const OUTCOMES = {
 function decided(facts: Extract<PageFacts, { kind: 'decided' }>, at: (path: string) => string): Words {
   const { word, after, tag } = OUTCOMES[facts.state];
   const by = facts.by === null ? '' : ` by ${facts.by}${facts.via === null ? '' : ` via ${facts.via}`}`;
-  return { title: `${word}: ${nameOf(facts)}`, message: `${word}${by}. ${after} ${facts.jobId}`, priority: 2, tags: [tag], click: at(`/approvals/${facts.approvalId}`) };
+  return {
+    title: `${word}: ${nameOf(facts)}`,
+    message: `${word}${by}. ${after} ${facts.jobId}`,
+    priority: 2,
+    tags: [tag],
+    click: at(`/approvals/${facts.approvalId}`),
+  };
 }
 
 function ended({ jobId, runbook, state, exitCode }: EndedFacts, at: (path: string) => string): Words {
@@ -215,7 +200,10 @@ function endedMany({ count, names, states, first }: Many<'jobs'>, at: (path: str
   const told = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
   return {
     title: `${count} jobs ended: ${told.join(', ')}`,
-    message: `More came at once than are shown one by one: ${namesOf(names)}. ${listOf(first.map(({ jobId }) => jobId), count)}`,
+    message: `More came at once than are shown one by one: ${namesOf(names)}. ${listOf(
+      first.map(({ jobId }) => jobId),
+      count,
+    )}`,
     priority: 4,
     tags: ['rotating_light'],
     click: at('/jobs'),
@@ -223,7 +211,13 @@ function endedMany({ count, names, states, first }: Many<'jobs'>, at: (path: str
 }
 
 function matched({ rule, eventId, event, message }: MatchedFacts, at: (path: string) => string): Words {
-  return { title: message ?? `Rule ${rule} matched`, message: `${event} (rule ${rule}, ${eventId})`, priority: 3, tags: ['bell'], click: at(`/events/${eventId}`) };
+  return {
+    title: message ?? `Rule ${rule} matched`,
+    message: `${event} (rule ${rule}, ${eventId})`,
+    priority: 3,
+    tags: ['bell'],
+    click: at(`/events/${eventId}`),
+  };
 }
 
 function matchedMany({ rule, count, names, first }: Many<'rules'>, at: (path: string) => string): Words {
@@ -233,7 +227,10 @@ function matchedMany({ rule, count, names, first }: Many<'rules'>, at: (path: st
   const what = said.length === 0 ? '' : `${said[0]}${said.length > 1 ? ' (and other messages)' : ''}: `;
   return {
     title: `Rule ${rule} matched ${count} times`,
-    message: `${what}${namesOf(names)}. ${listOf(first.map(({ eventId }) => eventId), count)}`,
+    message: `${what}${namesOf(names)}. ${listOf(
+      first.map(({ eventId }) => eventId),
+      count,
+    )}`,
     priority: 3,
     tags: ['bell'],
     click: at('/events'),
@@ -253,7 +250,11 @@ function listOf(ids: readonly string[], count: number): string {
 
 /** What a page about jobs holds at every rung. */
 function jobIdsOf(facts: PageFacts): string {
-  if (facts.kind === 'jobs') return listOf(facts.first.map(({ jobId }) => jobId), facts.count);
+  if (facts.kind === 'jobs')
+    return listOf(
+      facts.first.map(({ jobId }) => jobId),
+      facts.count,
+    );
   return 'jobId' in facts ? facts.jobId : '';
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { PAGE_KINDS } from '../../domain/notify/notification.ts';
+import { PAGE_KINDS } from '../../domain/notify/notification-facts.ts';
 import type { Tx } from '../engine/gate.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';

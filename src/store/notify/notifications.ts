@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
-import type { PageFacts } from '../../domain/notify/notification.ts';
+import type { PageFacts } from '../../domain/notify/notification-facts.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../engine/gate.ts';
 import type { ApprovalRow, Db, DeliveryRow, PageRow } from '../schema/schema.ts';

@@ -1,4 +1,4 @@
-import type { PageKind } from '../../domain/notify/notification.ts';
+import type { PageKind } from '../../domain/notify/notification-facts.ts';
 
 /** The tables of pages: who is told, of what, and what became of it. The conventions stand in schema.ts. */
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { collectPages } from '../../../src/daemon/notify/collect.ts';
-import type { PageFacts } from '../../../src/domain/notify/notification.ts';
+import type { PageFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { pageJobEnd } from '../../../src/reaction/job-notification.ts';

@@ -1,7 +1,8 @@
 /** T73: what a sender wrote, in the messages that people get: a real daemon, and every transport. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composePage, type PageFacts } from '../../../src/domain/notify/notification.ts';
+import { composePage } from '../../../src/domain/notify/notification.ts';
+import type { PageFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { oneLine } from '../../../src/domain/one-line.ts';
 import { until } from '../../support/api-client.ts';
 import { openMailSink, openReceiver } from '../../support/notify/receiver.ts';

@@ -1,0 +1,95 @@
+import type { ApprovalState } from '../approvals/approval.ts';
+import type { JobKind, JobState } from '../jobs/job.ts';
+
+/** What people are told of. None of it is a value that an operator gave: names, states and counts only. */
+
+export const PAGE_KINDS = [
+  'approval',
+  'approvals',
+  'reminder',
+  'decided',
+  'job',
+  'jobs',
+  'rule',
+  'rules',
+  'deadman',
+  'test',
+] as const;
+export type PageKind = (typeof PAGE_KINDS)[number];
+
+/** What is asked. */
+export interface AskedFacts {
+  readonly approvalId: string;
+  readonly jobId: string;
+  readonly jobKind: JobKind;
+  readonly runbook: string;
+  readonly workspace: string | null;
+  readonly requestedBy: string;
+  readonly rule: string | null;
+  readonly schedule: string | null;
+  /** What the event that a rule answers is about, such as `DiskFull on web1`: the sender chose it. */
+  readonly about: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Of the saved plan; null where there is none. */
+  readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
+  /** Whether one tap may approve it; absent in what earlier builds stored. */
+  readonly oneTap?: boolean;
+}
+
+/** A job has ended. */
+export interface EndedFacts {
+  readonly kind: 'job';
+  readonly jobId: string;
+  readonly runbook: string;
+  readonly state: JobState;
+  readonly exitCode: number | null;
+}
+
+/** A rule with the action `notify` matched an event. */
+export interface MatchedFacts {
+  readonly kind: 'rule';
+  readonly rule: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly message: string | null;
+}
+
+export type PageFacts =
+  | ({ readonly kind: 'approval' | 'reminder' } & AskedFacts)
+  | ({
+      readonly kind: 'decided';
+      readonly state: Exclude<ApprovalState, 'pending'>;
+      /** In words for people. */ readonly by: string | null;
+      readonly via: string | null;
+    } & AskedFacts)
+  /** More came at once than a person would read one by one. */
+  | { readonly kind: 'approvals'; readonly count: number }
+  | EndedFacts
+  /**
+   * Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different
+   * runbooks, one more than a page names.
+   */
+  | {
+      readonly kind: 'jobs';
+      readonly count: number;
+      readonly names: readonly string[];
+      readonly states: Readonly<Partial<Record<JobState, number>>>;
+      readonly first: readonly EndedFacts[];
+    }
+  | MatchedFacts
+  | {
+      readonly kind: 'rules';
+      readonly rule: string;
+      readonly count: number;
+      readonly names: readonly string[];
+      readonly first: readonly MatchedFacts[];
+    }
+  | {
+      readonly kind: 'deadman';
+      readonly name: string;
+      readonly webhook: string;
+      readonly everyMs: number;
+      readonly heard: boolean;
+    }
+  | { readonly kind: 'test'; readonly by: string };
