@@ -1,6 +1,7 @@
 import type { TraceStep } from '../domain/events/event.ts';
 import { isTerminal } from '../domain/jobs/job.ts';
-import { decideReaction, decidingRule, type ReactionDecision, type Standing } from '../domain/rules/reaction.ts';
+import { decideReaction, decidingRule, type ReactionDecision } from '../domain/rules/reaction.ts';
+import type { Standing } from '../domain/rules/reaction-facts.ts';
 import { isCordoned } from '../store/maintenance/cordon.ts';
 import { insertEvent, listFires } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/gate.ts';

@@ -1,5 +1,5 @@
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
-import type { TriedRule } from '../domain/rules/reaction.ts';
+import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { Action } from '../domain/rules/rule.ts';
 import { newId } from '../lib/id.ts';
 import type { Attempt, Considered, ReactionDeps, Sender } from './types.ts';

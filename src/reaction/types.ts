@@ -1,6 +1,6 @@
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
-import type { TriedRule } from '../domain/rules/reaction.ts';
+import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { Action } from '../domain/rules/rule.ts';
 import { type Clock, pause } from '../lib/clock.ts';
 import type { TaskSlicer } from '../lib/flow/cooperative.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHAIN_MAX, type EventOutcome } from '../events/event.ts';
-import { decideReaction, decidingRule, doneReason, NO_STANDING, type ReactionFacts, refused, type Standing, type TriedRule } from './reaction.ts';
+import { decideReaction, decidingRule, doneReason, refused } from './reaction.ts';
+import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
 
 const NOW = Date.UTC(2026, 4, 1, 12);
 const MINUTE_MS = 60_000;

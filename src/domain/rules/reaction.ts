@@ -1,50 +1,9 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { formatDuration, tellDuration } from '../duration.ts';
 import { CHAIN_MAX, type EventOutcome, type TraceStep } from '../events/event.ts';
-import type { JobState } from '../jobs/job.ts';
-import type { RuleApproval } from './rule.ts';
+import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
 
 /** What becomes of an event, decided from facts alone: the one place that `svc rule test` and the real thing share. */
-
-/** A rule that was tried on an event. */
-export interface TriedRule {
-  readonly name: string;
-  /** Its action only tells people: it never ends the search. */
-  readonly notifies: boolean;
-  readonly result: 'matched' | 'did not match' | 'error';
-  /** Of an error: why, as the end of a sentence. */
-  readonly error: string | null;
-  /** Why the values of its action can not be filled in; null where they can. */
-  readonly unfit: string | null;
-  readonly silence: { readonly id: string; readonly reason: string; readonly expiresAt: number } | null;
-  /** Open silences for it that could not be evaluated, with why as the end of a sentence: they stop nothing. */
-  readonly failedSilences: readonly { readonly id: string; readonly error: string }[];
-  readonly cooldownMs: number | null;
-  readonly approval: RuleApproval;
-}
-
-/** What the store remembers of a rule and the thing that an event is about. */
-export interface Standing {
-  /** When the rule last acted for this fingerprint, whatever the status was, in milliseconds; null for never. */
-  readonly lastFiredAt: number | null;
-  /** The job that it made for this fingerprint and this status, while that has not ended. */
-  readonly openJob: { readonly id: string; readonly state: JobState } | null;
-}
-
-export const NO_STANDING: Standing = { lastFiredAt: null, openJob: null };
-
-export interface ReactionFacts {
-  /** In milliseconds since the epoch, by the clock that the fires were noted with. */
-  readonly now: number;
-  /** In the order of their names; the search ended at the last one. */
-  readonly tried: readonly TriedRule[];
-  /** Names of the rules behind it. */
-  readonly notTried: readonly string[];
-  /** Of each rule that matched. */
-  readonly standings: ReadonlyMap<string, Standing>;
-  readonly cordoned: boolean;
-  readonly depth: number;
-}
 
 export interface ReactionDecision {
   /** `fired` and `gated` are what is to be done: the job is not made yet. */
@@ -83,7 +42,10 @@ export function decideReaction(facts: ReactionFacts): ReactionDecision {
   for (const name of facts.notTried) {
     trace.push({ step: 'rule', rule: name, result: 'not reached', why: 'An earlier rule had decided.' });
   }
-  const said = deciding === null ? undecided(facts, notifies, held) : { ...deciding, rule: decidingRule(facts.tried)?.name ?? null };
+  const said =
+    deciding === null
+      ? undecided(facts, notifies, held)
+      : { ...deciding, rule: decidingRule(facts.tried)?.name ?? null };
   return { ...said, notifies, trace };
 }
 
@@ -97,7 +59,11 @@ interface Held extends Verdict {
 }
 
 /** No rule decided: those that tell people count first, then what held one of them, then an error. */
-function undecided(facts: ReactionFacts, notifies: readonly string[], held: readonly Held[]): Verdict & { readonly rule: string | null } {
+function undecided(
+  facts: ReactionFacts,
+  notifies: readonly string[],
+  held: readonly Held[],
+): Verdict & { readonly rule: string | null } {
   const [told] = notifies;
   if (told !== undefined) {
     return { outcome: 'matched', reason: `Rule ${told}${others(notifies)} matched and only tells people.`, rule: told };
@@ -107,10 +73,17 @@ function undecided(facts: ReactionFacts, notifies: readonly string[], held: read
   const errors = facts.tried.filter((rule) => rule.result === 'error');
   const [failed] = errors;
   if (failed !== undefined) {
-    return { outcome: 'error', reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? 'no reason is known'}.`, rule: failed.name };
+    return {
+      outcome: 'error',
+      reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? 'no reason is known'}.`,
+      rule: failed.name,
+    };
   }
   const count = facts.tried.length;
-  const reason = count === 0 ? 'No enabled rule is about such events.' : `No rule matched; ${count === 1 ? '1 was' : `${count} were`} tried.`;
+  const reason =
+    count === 0
+      ? 'No enabled rule is about such events.'
+      : `No rule matched; ${count === 1 ? '1 was' : `${count} were`} tried.`;
   return { outcome: 'ignored', reason, rule: null };
 }
 
@@ -120,9 +93,20 @@ function others({ length }: readonly unknown[]): string {
 }
 
 function tryStep(rule: TriedRule): TraceStep {
-  if (rule.result === 'error') return { step: 'rule', rule: rule.name, result: 'error', why: `It could not be evaluated: ${rule.error ?? 'no reason is known'}.` };
+  if (rule.result === 'error')
+    return {
+      step: 'rule',
+      rule: rule.name,
+      result: 'error',
+      why: `It could not be evaluated: ${rule.error ?? 'no reason is known'}.`,
+    };
   const matched = rule.result === 'matched';
-  return { step: 'rule', rule: rule.name, result: matched ? 'passed' : 'stopped', why: matched ? MATCHED : NOT_MATCHED };
+  return {
+    step: 'rule',
+    rule: rule.name,
+    result: matched ? 'passed' : 'stopped',
+    why: matched ? MATCHED : NOT_MATCHED,
+  };
 }
 
 const MATCHED = 'It matched.';
@@ -152,10 +136,14 @@ const GUARDS: readonly Guard[] = [
     jobsOnly: false,
     passed: 'No open silence stops it.',
     stops: ({ name, silence }) =>
-      silence === null ? null : { reason: `Silence ${silence.id} stops rule ${name} until ${rfc3339(silence.expiresAt)}: ${silence.reason}` },
+      silence === null
+        ? null
+        : { reason: `Silence ${silence.id} stops rule ${name} until ${rfc3339(silence.expiresAt)}: ${silence.reason}` },
     fails({ failedSilences }) {
       const [first] = failedSilences;
-      return first === undefined ? null : `Silence ${first.id}${others(failedSilences)} could not be evaluated and stops nothing: ${first.error}.`;
+      return first === undefined
+        ? null
+        : `Silence ${first.id}${others(failedSilences)} could not be evaluated and stops nothing: ${first.error}.`;
     },
   },
   {
@@ -167,7 +155,11 @@ const GUARDS: readonly Guard[] = [
       // A clock that was set back must not hold a rule for as long as it was wrong.
       const sinceMs = Math.abs(now - lastFiredAt);
       if (sinceMs >= cooldownMs) return null;
-      return { reason: `Rule ${name} acted for this fingerprint ${tellDuration(sinceMs)} ago, and its cooldown is ${formatDuration(cooldownMs)}.` };
+      return {
+        reason:
+          `Rule ${name} acted for this fingerprint ${tellDuration(sinceMs)} ago, and its cooldown is ` +
+          `${formatDuration(cooldownMs)}.`,
+      };
     },
   },
   {
@@ -175,13 +167,20 @@ const GUARDS: readonly Guard[] = [
     jobsOnly: true,
     passed: 'No job of it for this fingerprint and status is open.',
     stops: ({ name }, { openJob }) =>
-      openJob === null ? null : { reason: `Duplicate: rule ${name} made ${openJob.id} for this fingerprint and status, and that is ${openJob.state}.` },
+      openJob === null
+        ? null
+        : {
+            reason:
+              `Duplicate: rule ${name} made ${openJob.id} for this fingerprint and status, and that is ` +
+              `${openJob.state}.`,
+          },
   },
   {
     step: 'cordon',
     jobsOnly: true,
     passed: 'The service is not cordoned.',
-    stops: (_rule, _standing, { cordoned }) => (cordoned ? { reason: 'cordoned', why: 'The service is cordoned: events make no jobs.' } : null),
+    stops: (_rule, _standing, { cordoned }) =>
+      cordoned ? { reason: 'cordoned', why: 'The service is cordoned: events make no jobs.' } : null,
   },
   {
     step: 'loop',
@@ -196,7 +195,9 @@ function loopStop(rule: string, depth: number): Stop {
   const chain = `${depth} jobs stand before it, each made because the one before had ended, and ${CHAIN_MAX} may`;
   return {
     reason: 'loop',
-    why: `Rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the expression of one of them leave out the end of the others.`,
+    why:
+      `Rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the ` +
+      'expression of one of them leave out the end of the others.',
   };
 }
 
@@ -204,7 +205,8 @@ function loopStop(rule: string, depth: number): Stop {
 function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdict {
   const standing = facts.standings.get(rule.name) ?? NO_STANDING;
   let stopped: Stop | null = null;
-  const add = (step: TraceStep['step'], result: TraceStep['result'], why: string): void => void trace.push({ step, rule: rule.name, result, why });
+  const add = (step: TraceStep['step'], result: TraceStep['result'], why: string): void =>
+    void trace.push({ step, rule: rule.name, result, why });
   for (const each of GUARDS) {
     if (each.jobsOnly && rule.notifies) continue;
     if (stopped !== null) {
@@ -227,11 +229,17 @@ function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdi
 
 const NOT_REACHED = 'An earlier step had stopped it.';
 
-function act(rule: TriedRule, add: (step: TraceStep['step'], result: TraceStep['result'], why: string) => void): Verdict {
+function act(
+  rule: TriedRule,
+  add: (step: TraceStep['step'], result: TraceStep['result'], why: string) => void,
+): Verdict {
   if (rule.unfit !== null) {
     if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);
     add('fire', 'error', `Its action can not be filled in: ${rule.unfit}.`);
-    return { outcome: 'error', reason: `Rule ${rule.name} matched, but its action can not be filled in: ${rule.unfit}.` };
+    return {
+      outcome: 'error',
+      reason: `Rule ${rule.name} matched, but its action can not be filled in: ${rule.unfit}.`,
+    };
   }
   if (rule.notifies) {
     add('fire', 'passed', 'It tells people.');
@@ -249,12 +257,16 @@ function act(rule: TriedRule, add: (step: TraceStep['step'], result: TraceStep['
 
 /** The reason of an event whose job was made. */
 export function doneReason(rule: string, job: { readonly id: string; readonly approvalId: string | null }): string {
-  return job.approvalId === null ? `Rule ${rule} matched: ${job.id} is queued.` : `Rule ${rule} matched: ${job.id} waits for the approval ${job.approvalId}.`;
+  return job.approvalId === null
+    ? `Rule ${rule} matched: ${job.id} is queued.`
+    : `Rule ${rule} matched: ${job.id} waits for the approval ${job.approvalId}.`;
 }
 
 /** The decision once its job was refused; `why` is a sentence. */
 export function refused(decision: ReactionDecision, why: string): ReactionDecision {
-  const trace = decision.trace.filter(({ step, rule }) => rule !== decision.rule || (step !== 'gate' && step !== 'fire'));
+  const trace = decision.trace.filter(
+    ({ step, rule }) => rule !== decision.rule || (step !== 'gate' && step !== 'fire'),
+  );
   const at = decision.trace.findIndex(({ step, rule }) => rule === decision.rule && step === 'gate');
   const steps = [
     { step: 'gate', rule: decision.rule, result: 'not reached', why: 'The job was refused before.' },

@@ -1,0 +1,44 @@
+import type { JobState } from '../jobs/job.ts';
+import type { RuleApproval } from './rule.ts';
+
+/** What is known of an event and of the rules that were tried on it, when it is decided what becomes of it. */
+
+/** A rule that was tried on an event. */
+export interface TriedRule {
+  readonly name: string;
+  /** Its action only tells people: it never ends the search. */
+  readonly notifies: boolean;
+  readonly result: 'matched' | 'did not match' | 'error';
+  /** Of an error: why, as the end of a sentence. */
+  readonly error: string | null;
+  /** Why the values of its action can not be filled in; null where they can. */
+  readonly unfit: string | null;
+  readonly silence: { readonly id: string; readonly reason: string; readonly expiresAt: number } | null;
+  /** Open silences for it that could not be evaluated, with why as the end of a sentence: they stop nothing. */
+  readonly failedSilences: readonly { readonly id: string; readonly error: string }[];
+  readonly cooldownMs: number | null;
+  readonly approval: RuleApproval;
+}
+
+/** What the store remembers of a rule and the thing that an event is about. */
+export interface Standing {
+  /** When the rule last acted for this fingerprint, whatever the status was, in milliseconds; null for never. */
+  readonly lastFiredAt: number | null;
+  /** The job that it made for this fingerprint and this status, while that has not ended. */
+  readonly openJob: { readonly id: string; readonly state: JobState } | null;
+}
+
+export const NO_STANDING: Standing = { lastFiredAt: null, openJob: null };
+
+export interface ReactionFacts {
+  /** In milliseconds since the epoch, by the clock that the fires were noted with. */
+  readonly now: number;
+  /** In the order of their names; the search ended at the last one. */
+  readonly tried: readonly TriedRule[];
+  /** Names of the rules behind it. */
+  readonly notTried: readonly string[];
+  /** Of each rule that matched. */
+  readonly standings: ReadonlyMap<string, Standing>;
+  readonly cordoned: boolean;
+  readonly depth: number;
+}
