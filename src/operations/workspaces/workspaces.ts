@@ -1,25 +1,32 @@
-import { resolve } from 'node:path';
 import { z } from 'zod';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { lintPolicy } from '../../domain/workspaces/policy.ts';
-import { OPERATORS, READERS } from '../../domain/access/scope.ts';
-import { isSafeSubpath } from '../../domain/sources/subpath.ts';
 import { workspaceKey } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
-import { getSource, holdSource } from '../../store/sources/sources.ts';
+import { holdSource } from '../../store/sources/sources.ts';
 import { listStates } from '../../store/workspaces/states.ts';
-import { deleteWorkspace, findLock, findOpenJob, getWorkspace, insertWorkspace, listWorkspaces, lockedBy } from '../../store/workspaces/workspaces.ts';
-import { type NewWorkspace, updateWorkspace } from '../../store/workspaces/workspaces.ts';
+import {
+  deleteWorkspace,
+  findLock,
+  findOpenJob,
+  getWorkspace,
+  insertWorkspace,
+  listWorkspaces,
+  lockedBy,
+  type NewWorkspace,
+  updateWorkspace,
+} from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
-import { type Context, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { type Reply, reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
+import { newPlace, PLACE, placeOf } from './workspace-place.ts';
 
-const LOCAL_ONLY = { none: 'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.' };
-
-/** What a path of the operating system may have at most. */
-const PATH_BYTES_MAX = 4_096;
+const LOCAL_ONLY = {
+  none: 'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.',
+};
 
 function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
   return {
@@ -59,7 +66,10 @@ const list = readOperation({
   failures: [],
   async run({ store }) {
     const [rows, locks] = await Promise.all([listWorkspaces(store.db), lockedBy(store.db)]);
-    return reply('workspace.list', rows.map((row) => workspaceView(row, locks.get(row.name) ?? null)));
+    return reply(
+      'workspace.list',
+      rows.map((row) => workspaceView(row, locks.get(row.name) ?? null)),
+    );
   },
 });
 
@@ -77,52 +87,19 @@ const get = readOperation({
   run: async ({ store }, { name }) => replyGet(store.db, await getWorkspace(store.db, name)),
 });
 
-/** Where the root is: a directory of this machine, or a source and a folder below its root. */
-const PLACE = {
-  dir: z.string().min(1, { error: 'expected a directory' }).optional().describe('A directory of this machine'),
-  source: field.name.optional().describe('The registered source that has the files'),
-  path: z.string().optional().describe('The folder below the root of the source; by default the root itself'),
-};
-
 const POLICY = {
-  approve_when: z.string().optional().describe('CEL; true asks for a decision. Without it: whatever destroys or replaces. Empty clears it'),
+  approve_when: z
+    .string()
+    .optional()
+    .describe('CEL; true asks for a decision. Without it: whatever destroys or replaces. Empty clears it'),
   deny_when: z.string().optional().describe('CEL; true refuses the plan. Empty clears it'),
 };
 
-type Place = Pick<NewWorkspace, 'source' | 'path'>;
-
-/** Exactly one place. Throws invalid_argument, and not_found for a source that there is not. */
-async function placeOf(context: Context, { dir, source, path }: { dir?: string | undefined; source?: string | undefined; path?: string | undefined }): Promise<Place> {
-  if ((dir === undefined) === (source === undefined)) {
-    throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');
-  }
-  if (source !== undefined) {
-    await getSource(context.store.db, source);
-    return { source, path: checkedSubpath(path) };
-  }
-  if (path !== undefined) throw new Failure('invalid_argument', 'path: it goes with source; with dir, name the folder there.');
-  return { source: null, path: await checkedDirectory(context, dir ?? '') };
-}
-
-/** Empty is the root of the source itself. */
-function checkedSubpath(path = ''): string {
-  if (path === '' || isSafeSubpath(path)) return path;
-  throw new Failure('invalid_argument', 'path: expected a folder below the root of the source, such as roots/net, without "..".');
-}
-
-/** Absolute by where the command line runs: the daemon has another working directory. */
-async function checkedDirectory({ services }: Context, dir: string): Promise<string> {
-  const path = resolve(dir);
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX || /\p{Cc}/u.test(path)) {
-    throw new Failure('invalid_argument', `dir: expected a path of at most ${PATH_BYTES_MAX} bytes without control characters.`);
-  }
-  // A run copies what is there, as it does of a source: it must exist, and nothing of the service may be among it.
-  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
-  return path;
-}
-
 /** The columns of the expressions that were given; an empty one clears. Throws invalid_argument for what is no policy. */
-async function policyOf(input: { approve_when?: string | undefined; deny_when?: string | undefined }): Promise<Partial<Pick<NewWorkspace, 'approve_when' | 'deny_when'>>> {
+async function policyOf(input: {
+  approve_when?: string | undefined;
+  deny_when?: string | undefined;
+}): Promise<Partial<Pick<NewWorkspace, 'approve_when' | 'deny_when'>>> {
   const columns: Partial<Record<'approve_when' | 'deny_when', string | null>> = {};
   for (const name of ['approve_when', 'deny_when'] as const) {
     const text = input[name];
@@ -142,7 +119,10 @@ const add = writeOperation({
   cli: {
     verb: 'workspace add',
     positionals: ['name'],
-    examples: ['svc workspace add net --dir ./net', "svc workspace add net --source infra --path roots/net --deny-when 'size(plan.destroys) > 10'"],
+    examples: [
+      'svc workspace add net --dir ./net',
+      "svc workspace add net --source infra --path roots/net --deny-when 'size(plan.destroys) > 10'",
+    ],
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
@@ -195,7 +175,10 @@ const update = writeOperation({
   cli: {
     verb: 'workspace update',
     positionals: ['name'],
-    examples: ["svc workspace update net --approve-when 'size(plan.changes) > 0'", 'svc workspace update net --protect-destroy'],
+    examples: [
+      "svc workspace update net --approve-when 'size(plan.changes) > 0'",
+      'svc workspace update net --protect-destroy',
+    ],
   },
   mcp: LOCAL_ONLY,
   input: updateInput,
@@ -218,22 +201,19 @@ const update = writeOperation({
 
 async function refuseOpenJob(db: Db, name: string): Promise<void> {
   const open = await findOpenJob(db, name);
-  if (open !== undefined) throw new Failure('conflict', `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`);
-}
-
-/** A path alone moves within the source that the workspace has. */
-async function newPlace(context: Context, input: Update, now: WorkspaceRow): Promise<Partial<Place>> {
-  const { dir, source, path } = input;
-  if (dir === undefined && source === undefined && path === undefined) return {};
-  if (dir !== undefined || source !== undefined) return placeOf(context, input);
-  return placeOf(context, { source: now.source ?? undefined, path });
+  if (open !== undefined)
+    throw new Failure(
+      'conflict',
+      `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`,
+    );
 }
 
 function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan' | 'protect_destroy'>> {
   const columns: Partial<Record<'require_saved_plan' | 'protect_destroy', 0 | 1>> = {};
   for (const name of ['require_saved_plan', 'protect_destroy'] as const) {
     const [on, off] = [input[name], input[`no_${name}`]];
-    if (on === true && off === true) throw new Failure('invalid_argument', `${name}, no_${name}: expected one of the two.`);
+    if (on === true && off === true)
+      throw new Failure('invalid_argument', `${name}, no_${name}: expected one of the two.`);
     if (on !== undefined) columns[name] = on ? 1 : 0;
     else if (off !== undefined) columns[name] = off ? 0 : 1;
   }
@@ -246,11 +226,18 @@ const remove = writeOperation({
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
-  cli: { verb: 'workspace remove', positionals: ['name'], examples: ['svc workspace remove net', 'svc workspace remove net --force'] },
+  cli: {
+    verb: 'workspace remove',
+    positionals: ['name'],
+    examples: ['svc workspace remove net', 'svc workspace remove net --force'],
+  },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
-    force: z.boolean().default(false).describe('Also where the state holds resources: they stay, and nobody knows of them any more'),
+    force: z
+      .boolean()
+      .default(false)
+      .describe('Also where the state holds resources: they stay, and nobody knows of them any more'),
   }),
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
@@ -271,11 +258,20 @@ async function refuseResources(db: Db, name: string): Promise<void> {
   const states = await listStates(db, name);
   const newest = states.find(({ version }) => version > 0);
   if (newest !== undefined && newest.resources > 0) {
-    throw new Failure('conflict', `The state of the workspace ${name} holds ${newest.resources} resources: destroy them first, or remove it with --force.`);
+    throw new Failure(
+      'conflict',
+      `The state of the workspace ${name} holds ${newest.resources} resources: ` +
+        'destroy them first, or remove it with --force.',
+    );
   }
   const aside = states.find(({ version, resources }) => version < 0 && resources > 0);
   if (aside !== undefined) {
-    throw new Failure('conflict', `A state of the workspace ${name} was set aside and holds ${aside.resources} resources: see to it first, or remove the workspace with --force.`);
+    throw new Failure(
+      'conflict',
+      `A state of the workspace ${name} was set aside and holds ` +
+        `${aside.resources} resources: see to it first, or remove the workspace ` +
+        'with --force.',
+    );
   }
 }
 
@@ -293,7 +289,10 @@ const state = readOperation({
   async run({ store }, { name }) {
     await getWorkspace(store.db, name);
     const states = await listStates(store.db, name);
-    return reply('workspace.state', states.map((row) => ({ ...row, created_at: rfc3339(row.created_at) })));
+    return reply(
+      'workspace.state',
+      states.map((row) => ({ ...row, created_at: rfc3339(row.created_at) })),
+    );
   },
 });
 

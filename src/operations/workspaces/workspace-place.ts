@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { isSafeSubpath } from '../../domain/sources/subpath.ts';
+import { getSource } from '../../store/sources/sources.ts';
+import type { NewWorkspace } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import type { Context } from '../core/operation.ts';
+
+/** Where the root of a workspace is. */
+
+/** What a path of the operating system may have at most. */
+const PATH_BYTES_MAX = 4_096;
+
+/** Where the root is: a directory of this machine, or a source and a folder below its root. */
+export const PLACE = {
+  dir: z.string().min(1, { error: 'expected a directory' }).optional().describe('A directory of this machine'),
+  source: field.name.optional().describe('The registered source that has the files'),
+  path: z.string().optional().describe('The folder below the root of the source; by default the root itself'),
+};
+
+type Place = Pick<NewWorkspace, 'source' | 'path'>;
+
+interface GivenPlace {
+  readonly dir?: string | undefined;
+  readonly source?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** Exactly one place. Throws invalid_argument, and not_found for a source that there is not. */
+export async function placeOf(context: Context, { dir, source, path }: GivenPlace): Promise<Place> {
+  if ((dir === undefined) === (source === undefined)) {
+    throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');
+  }
+  if (source !== undefined) {
+    await getSource(context.store.db, source);
+    return { source, path: checkedSubpath(path) };
+  }
+  if (path !== undefined)
+    throw new Failure('invalid_argument', 'path: it goes with source; with dir, name the folder there.');
+  return { source: null, path: await checkedDirectory(context, dir ?? '') };
+}
+
+/** Empty is the root of the source itself. */
+function checkedSubpath(path = ''): string {
+  if (path === '' || isSafeSubpath(path)) return path;
+  throw new Failure(
+    'invalid_argument',
+    'path: expected a folder below the root of the source, such as roots/net, without "..".',
+  );
+}
+
+/** Absolute by where the command line runs: the daemon has another working directory. */
+async function checkedDirectory({ services }: Context, dir: string): Promise<string> {
+  const path = resolve(dir);
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX || /\p{Cc}/u.test(path)) {
+    throw new Failure(
+      'invalid_argument',
+      `dir: expected a path of at most ${PATH_BYTES_MAX} bytes without control characters.`,
+    );
+  }
+  // A run copies what is there, as it does of a source: it must exist, and nothing of the service may be among it.
+  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
+  return path;
+}
+
+/** A path alone moves within the source that the workspace has. */
+export async function newPlace(context: Context, given: GivenPlace, now: Place): Promise<Partial<Place>> {
+  const { dir, source, path } = given;
+  if (dir === undefined && source === undefined && path === undefined) return {};
+  if (dir !== undefined || source !== undefined) return placeOf(context, given);
+  return placeOf(context, { source: now.source ?? undefined, path });
+}
