@@ -1,15 +1,13 @@
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { isLoopback, type ListenAddress } from '../config/listen-address.ts';
+import type { ListenAddress } from '../config/listen-address.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
-import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { createSignals, type Signals } from '../daemon/core/signals.ts';
+import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { localCaller } from '../domain/access/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../faces/api/face.ts';
-import { Peers } from '../faces/http/peers.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
+import { Peers } from '../faces/http/peers.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
@@ -22,14 +20,14 @@ import { readTransports } from '../push/transport.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
-import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { createLauncherPool } from '../runners/sandbox/pool.ts';
+import { listTokens } from '../store/access/tokens.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
-import { countActiveTokens, listTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createServices, openBase, sameKey, type Base, type ServiceParts } from './base.ts';
-import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
+import { type Base, createServices, openBase, sameKey, type ServiceParts } from './base.ts';
+import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
+import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { pageOptions } from './pages.ts';
 import { untilToldToStop } from './stop.ts';
@@ -105,7 +103,11 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const modes = place.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
-  const pool = createLauncherPool({ warm: settings.warmLaunchers, clock: base.clock, onProblem: (err) => log.warn({ err }, 'launcher') });
+  const pool = createLauncherPool({
+    warm: settings.warmLaunchers,
+    clock: base.clock,
+    onProblem: (err) => log.warn({ err }, 'launcher'),
+  });
   teardown.add(() => pool.stop());
   const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
   teardown.add(() => guard.stop());
@@ -130,7 +132,16 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    kit: { clock: base.clock, pool, guard, runsDir: place.runsDir, account: place.account, hiddenFolders: [base.paths.dir, settings.dataDir], path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG },
+    kit: {
+      clock: base.clock,
+      pool,
+      guard,
+      runsDir: place.runsDir,
+      account: place.account,
+      hiddenFolders: [base.paths.dir, settings.dataDir],
+      path: env['PATH'] ?? DEFAULT_PATH,
+      lang: env['LANG'] ?? DEFAULT_LANG,
+    },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
@@ -196,7 +207,13 @@ interface Face {
 }
 
 /** Opens a listener; the result is its URL. */
-async function open({ teardown, listening }: Surface, name: string, face: Face, at: ListenAddress, flag: string): Promise<string> {
+async function open(
+  { teardown, listening }: Surface,
+  name: string,
+  face: Face,
+  at: ListenAddress,
+  flag: string,
+): Promise<string> {
   teardown.add(() => face.close(CLOSE_GRACE_MS));
   try {
     const { url } = await face.listen(at);
@@ -212,35 +229,14 @@ async function open({ teardown, listening }: Surface, name: string, face: Face, 
 async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFace> {
   const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
   const { basePath, publicUrl, trustedProxy } = base.settings;
-  return createHttpFace({ runtime, authenticator, basePath, secureCookies: publicUrl?.startsWith('https:') === true, peers: new Peers(trustedProxy), log });
-}
-
-/** Nobody but this machine may reach a surface that no credential guards. */
-async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Promise<void> {
-  if (isLoopback(at.host) || (await countActiveTokens(base.store.db, base.clock.now())) > 0) return;
-  throw new Failure(
-    'invalid_argument',
-    `--${flag}: ${at.host} can be reached from outside and no token is active: make one with "svc token create" first, or listen on 127.0.0.1.`,
-  );
-}
-
-/** The sandbox lets jobs read the system's folders: what lies below one can't be kept from them. */
-async function refuseExposed({ paths }: Base): Promise<void> {
-  const secrets = [
-    { flag: 'data-dir', path: paths.dir },
-    { flag: 'seal-key-file', path: await resolvedFile(paths.sealKey) },
-  ];
-  for (const { flag, path } of secrets) {
-    const [exposing] = pathsThatExpose(path, { readable: [], writable: [] });
-    if (exposing === undefined) continue;
-    throw new Failure('invalid_argument', `--${flag}: ${path} lies below ${exposing}, which every job may read; choose another place.`);
-  }
-}
-
-/** Without links; a file that is not there yet will be made in its folder. */
-async function resolvedFile(path: string): Promise<string> {
-  const folder = async (): Promise<string> => join(await realpath(dirname(path)), basename(path));
-  return realpath(path).catch(folder).catch(() => path);
+  return createHttpFace({
+    runtime,
+    authenticator,
+    basePath,
+    secureCookies: publicUrl?.startsWith('https:') === true,
+    peers: new Peers(trustedProxy),
+    log,
+  });
 }
 
 function loggedSignals(log: Log): Signals {
@@ -258,21 +254,36 @@ function loggedSignals(log: Log): Signals {
 async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
   const { webUrl, ingressUrl, runtime } = running;
   if (io.output === 'json') {
-    const data = { web_url: webUrl, ingress_url: ingressUrl, data_dir: settings.dataDir, pid: process.pid, version: VERSION };
+    const data = {
+      web_url: webUrl,
+      ingress_url: ingressUrl,
+      data_dir: settings.dataDir,
+      pid: process.pid,
+      version: VERSION,
+    };
     io.stdout.write(encode('serve.ready', data));
   } else {
     const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
-    io.stdout.write(`Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`);
+    io.stdout.write(
+      `Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`,
+    );
   }
   if ((await listTokens(runtime.store.db)).length > 0) return;
-  io.stderr.write(io.interactive ? await firstToken(running) : 'No token yet. Make one: svc token create --name NAME --scope operator\n');
+  io.stderr.write(
+    io.interactive
+      ? await firstToken(running)
+      : 'No token yet. Make one: svc token create --name NAME --scope operator\n',
+  );
 }
 
 /** On the first start somebody sits there: the token is shown this once. */
 async function firstToken({ runtime, webUrl }: Running): Promise<string> {
   const operation = OPERATIONS.find((row) => row.id === 'token.create');
   if (operation === undefined) throw new Error('the table has no token.create');
-  const answer = await invoke(runtime, operation, { caller: localCaller('first-start'), raw: { name: 'first', scope: 'operator' } });
+  const answer = await invoke(runtime, operation, {
+    caller: localCaller('first-start'),
+    raw: { name: 'first', scope: 'operator' },
+  });
   const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
   return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;
 }

@@ -1,0 +1,43 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isLoopback, type ListenAddress } from '../config/listen-address.ts';
+import { Failure } from '../domain/failure.ts';
+import { pathsThatExpose } from '../runners/sandbox/policy.ts';
+import { countActiveTokens } from '../store/access/tokens.ts';
+import type { Base } from './base.ts';
+
+/** What a program refuses to start with, because it would be open to others. */
+
+/** Nobody but this machine may reach a surface that no credential guards. */
+export async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Promise<void> {
+  if (isLoopback(at.host) || (await countActiveTokens(base.store.db, base.clock.now())) > 0) return;
+  throw new Failure(
+    'invalid_argument',
+    `--${flag}: ${at.host} can be reached from outside and no token is active: make one with "svc token create" ` +
+      'first, or listen on 127.0.0.1.',
+  );
+}
+
+/** The sandbox lets jobs read the system's folders: what lies below one can't be kept from them. */
+export async function refuseExposed({ paths }: Base): Promise<void> {
+  const secrets = [
+    { flag: 'data-dir', path: paths.dir },
+    { flag: 'seal-key-file', path: await resolvedFile(paths.sealKey) },
+  ];
+  for (const { flag, path } of secrets) {
+    const [exposing] = pathsThatExpose(path, { readable: [], writable: [] });
+    if (exposing === undefined) continue;
+    throw new Failure(
+      'invalid_argument',
+      `--${flag}: ${path} lies below ${exposing}, which every job may read; choose another place.`,
+    );
+  }
+}
+
+/** Without links; a file that is not there yet will be made in its folder. */
+async function resolvedFile(path: string): Promise<string> {
+  const folder = async (): Promise<string> => join(await realpath(dirname(path)), basename(path));
+  return realpath(path)
+    .catch(folder)
+    .catch(() => path);
+}
