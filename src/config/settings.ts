@@ -1,19 +1,22 @@
 import { homedir } from 'node:os';
-import { isIP } from 'node:net';
-import { join, resolve } from 'node:path';
-import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
+import { join } from 'node:path';
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
 import { requireDuration } from '../domain/duration.ts';
 import { Failure } from '../domain/failure.ts';
-import { PUSH_DETAILS, type PushDetail } from '../domain/notify/notification.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { isLoopback, readAddress } from './listen-address.ts';
 import { refuseSetting } from './refuse-setting.ts';
-
-/** More prefixes than a site has proxies, and a few microseconds a request. */
-const TRUSTED_PROXIES_MAX = 64;
-/** Of a text that a message repeats. */
-const QUOTED_CHARACTERS_MAX = 64;
+import {
+  basePath,
+  canary,
+  databaseUrl,
+  optional,
+  optionalPath,
+  publicUrl,
+  pushDetail,
+  trustedProxies,
+  wholeNumber,
+} from './setting-values.ts';
 
 interface Setting<T> {
   /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
@@ -31,70 +34,6 @@ interface Setting<T> {
 }
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
-
-function optional(text: string | undefined): string | null {
-  return text ?? null;
-}
-
-function optionalPath(text: string | undefined): string | null {
-  return text === undefined ? null : resolve(text);
-}
-
-function wholeNumber(flag: string, text: string | undefined, standard: number, min: number, max: number): number {
-  if (text === undefined) return standard;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max ? value : refuseSetting(flag, `expected a whole number from ${min} to ${max}`);
-}
-
-function basePath(text: string | undefined): string {
-  const raw = (text ?? '').replace(/\/+$/, '');
-  if (raw === '') return '';
-  const ok = /^(\/[A-Za-z0-9._~-]+)+$/.test(raw) && raw.split('/').every((part) => part !== '.' && part !== '..');
-  return ok ? raw : refuseSetting('base-path', 'expected a path such as /ops');
-}
-
-function publicUrl(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) return refuseSetting('public-url', 'expected an http or https URL');
-  if (url.username !== '' || url.password !== '') refuseSetting('public-url', 'the URL must not carry credentials');
-  if (url.pathname !== '/' || text.endsWith('/') || url.search !== '' || url.hash !== '') {
-    refuseSetting('public-url', 'the URL must not carry a path');
-  }
-  return url.origin;
-}
-
-function canary(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const match = /^(?:\[([^\]]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3] ?? Number.NaN);
-  const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
-  return literal && port >= 1 && port <= 65_535 ? text : refuseSetting('check-canary', 'expected ip:port');
-}
-
-function pushDetail(text: string | undefined): PushDetail {
-  if (text === undefined) return 'summary';
-  return PUSH_DETAILS.find((rung) => rung === text) ?? refuseSetting('push-detail', `expected one of ${PUSH_DETAILS.join(', ')}`);
-}
-
-function databaseUrl(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) refuseSetting('database-url', 'expected a postgres:// URL');
-  return text;
-}
-
-/** Each is checked here, so that a mistake ends the start and never trusts fewer or more than was meant. */
-function trustedProxies(text: string | undefined): readonly string[] {
-  const prefixes = (text ?? '').split(/[\s,]+/).filter((part) => part !== '');
-  if (prefixes.length > TRUSTED_PROXIES_MAX) refuseSetting('trusted-proxy', `expected at most ${TRUSTED_PROXIES_MAX} prefixes`);
-  for (const prefix of prefixes) {
-    const parsed = parsePrefix(prefix);
-    if (parsed === null) return refuseSetting('trusted-proxy', `"${prefix.slice(0, QUOTED_CHARACTERS_MAX)}" is not a CIDR prefix; expected one such as 10.0.0.0/8, fd00::/8 or 192.0.2.7`);
-    if (parsed.bits === 0) return refuseSetting('trusted-proxy', `"${prefix}" would trust everybody; expected the addresses of proxies only`);
-    if (!allowsAddress('trustedProxy', parsed.address)) return refuseSetting('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
-  }
-  return prefixes;
-}
 
 function defaultDataDir(env: Environment): string {
   const share = env['XDG_DATA_HOME'];
@@ -121,7 +60,9 @@ export const SETTINGS = {
     secret: {
       isIn: hasDatabasePassword,
       what: 'a password must not be on a command line, which every user of this machine can read',
-      ways: 'set SVC_DATABASE_URL, or leave the password out and put it in the file that PGPASSFILE names (default ~/.pgpass)',
+      ways:
+        'set SVC_DATABASE_URL, or leave the password out and put it in the file that PGPASSFILE names (default ' +
+        '~/.pgpass)',
     },
     read: databaseUrl,
   }),
@@ -209,8 +150,13 @@ export const SETTINGS = {
     flag: 'approval-ttl',
     placeholder: 'DURATION',
     only: ['serve', 'web'],
-    help: 'How long a request for approval waits before it is refused, at most 7d; default 1h. The command line takes SVC_APPROVAL_TTL',
-    read: (text) => (text === undefined ? APPROVAL_TTL_DEFAULT_MS : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS)),
+    help:
+      'How long a request for approval waits before it is refused, at most 7d; default 1h. The command line takes ' +
+      'SVC_APPROVAL_TTL',
+    read: (text) =>
+      text === undefined
+        ? APPROVAL_TTL_DEFAULT_MS
+        : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS),
   }),
   leaseMs: setting({
     flag: 'lease',
@@ -231,10 +177,14 @@ export const SETTINGS = {
     placeholder: '[NAME=]URL',
     only: ['serve'],
     repeat: true,
-    help: 'Send notifications to this target: ntfy+https://, smtp:// or https://; repeatable. With --push-detail full its links decide as notify:NAME, for whoever reads them',
+    help:
+      'Send notifications to this target: ntfy+https://, smtp:// or https://; repeatable. With --push-detail full ' +
+      'its links decide as notify:NAME, for whoever reads them',
     secret: {
       isIn: hasTargetCredential,
-      what: 'a target with a user, a password or a token must not be on a command line, which every user of this machine can read',
+      what:
+        'a target with a user, a password or a token must not be on a command line, which every user of this ' +
+        'machine can read',
       ways: 'set SVC_NOTIFY',
     },
     read: (text) => (text ?? '').split(/\s+/).filter((part) => part !== ''),
@@ -255,7 +205,9 @@ export const SETTINGS = {
 } as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
-export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> } & { readonly dataDir: string };
+export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> } & {
+  readonly dataDir: string;
+};
 
 export function environmentTwin(flag: string): string {
   return `SVC_${flag.toUpperCase().replaceAll('-', '_')}`;

@@ -1,0 +1,98 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
+import { PUSH_DETAILS, type PushDetail } from '../domain/notify/notification.ts';
+import { refuseSetting } from './refuse-setting.ts';
+
+/** The values of the settings, read from text. Each throws invalid_argument for text that is none. */
+
+/** More prefixes than a site has proxies, and a few microseconds a request. */
+const TRUSTED_PROXIES_MAX = 64;
+/** Of a text that a message repeats. */
+const QUOTED_CHARACTERS_MAX = 64;
+
+export function optional(text: string | undefined): string | null {
+  return text ?? null;
+}
+
+export function optionalPath(text: string | undefined): string | null {
+  return text === undefined ? null : resolve(text);
+}
+
+export function wholeNumber(
+  flag: string,
+  text: string | undefined,
+  standard: number,
+  min: number,
+  max: number,
+): number {
+  if (text === undefined) return standard;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : refuseSetting(flag, `expected a whole number from ${min} to ${max}`);
+}
+
+export function basePath(text: string | undefined): string {
+  const raw = (text ?? '').replace(/\/+$/, '');
+  if (raw === '') return '';
+  const ok = /^(\/[A-Za-z0-9._~-]+)+$/.test(raw) && raw.split('/').every((part) => part !== '.' && part !== '..');
+  return ok ? raw : refuseSetting('base-path', 'expected a path such as /ops');
+}
+
+export function publicUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return refuseSetting('public-url', 'expected an http or https URL');
+  if (url.username !== '' || url.password !== '') refuseSetting('public-url', 'the URL must not carry credentials');
+  if (url.pathname !== '/' || text.endsWith('/') || url.search !== '' || url.hash !== '') {
+    refuseSetting('public-url', 'the URL must not carry a path');
+  }
+  return url.origin;
+}
+
+export function canary(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const match = /^(?:\[([^\]]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3] ?? Number.NaN);
+  const literal = match !== null && (match[1] === undefined ? isIP(match[2] ?? '') === 4 : isIP(match[1]) === 6);
+  return literal && port >= 1 && port <= 65_535 ? text : refuseSetting('check-canary', 'expected ip:port');
+}
+
+export function pushDetail(text: string | undefined): PushDetail {
+  if (text === undefined) return 'summary';
+  return (
+    PUSH_DETAILS.find((rung) => rung === text) ??
+    refuseSetting('push-detail', `expected one of ${PUSH_DETAILS.join(', ')}`)
+  );
+}
+
+export function databaseUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    refuseSetting('database-url', 'expected a postgres:// URL');
+  return text;
+}
+
+/** Each is checked here, so that a mistake ends the start and never trusts fewer or more than was meant. */
+export function trustedProxies(text: string | undefined): readonly string[] {
+  const prefixes = (text ?? '').split(/[\s,]+/).filter((part) => part !== '');
+  if (prefixes.length > TRUSTED_PROXIES_MAX)
+    refuseSetting('trusted-proxy', `expected at most ${TRUSTED_PROXIES_MAX} prefixes`);
+  for (const prefix of prefixes) {
+    const parsed = parsePrefix(prefix);
+    if (parsed === null)
+      return refuseSetting(
+        'trusted-proxy',
+        `"${prefix.slice(0, QUOTED_CHARACTERS_MAX)}" is not a CIDR prefix; expected one such as 10.0.0.0/8, ` +
+          'fd00::/8 or 192.0.2.7',
+      );
+    if (parsed.bits === 0)
+      return refuseSetting(
+        'trusted-proxy',
+        `"${prefix}" would trust everybody; expected the addresses of proxies only`,
+      );
+    if (!allowsAddress('trustedProxy', parsed.address))
+      return refuseSetting('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
+  }
+  return prefixes;
+}
