@@ -1,46 +1,29 @@
 import { join } from 'node:path';
 import type { RunOutcome } from '../../domain/jobs/job.ts';
-import type { ReadPlan, Verdict } from '../../domain/workspaces/plan.ts';
+import { hasMoved, type ReadPlan, type Verdict } from '../../domain/workspaces/plan.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
-import { hasMoved } from '../../domain/workspaces/plan.ts';
-import type { SavedPlan, State, StatePosition, WorkspaceMaterials, WorkspaceResult, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
+import type {
+  SavedPlan,
+  State,
+  StatePosition,
+  WorkspaceResult,
+  WorkspaceSpec,
+} from '../../domain/workspaces/workspace.ts';
 import { PLAN_FILE } from '../run-dir.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
-import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import { outcomeOf, type ProgramEnd, type Runner } from '../runner.ts';
 import { sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
-import { backendOf, makeRoot, type Root, wasInitialised } from './root.ts';
+import { backendOf, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, parseState, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
-import { findTool, type Tool } from './tool.ts';
+import { begin, Ended, exec, must, type Run } from './terraform-run.ts';
 
 /** A plan file has the configuration and the state in it, compressed. */
 const PLAN_FILE_MAX_BYTES = 64 * 1024 * 1024;
 
 const COMMON = ['-input=false', '-no-color'];
-/** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
-const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
-
 const NO_STATE: StatePosition = { serial: 0, lineage: '' };
-
-/** What every step of one run needs. */
-interface Run {
-  readonly job: RunJob;
-  readonly tools: RunTools;
-  readonly tool: Tool;
-  readonly materials: WorkspaceMaterials;
-  readonly root: Root;
-}
-
-/** Ends a run early: with the end of a program that did not succeed, or with a sentence about why it can't go on. */
-class Ended extends Error {
-  readonly end: ProgramEnd | null;
-
-  constructor(end: ProgramEnd | string) {
-    super(typeof end === 'string' ? end : 'a program ended the run');
-    this.end = typeof end === 'string' ? null : end;
-  }
-}
 
 /** Plan, apply, destroy and drift of a workspace, by the terraform (else tofu) on PATH. */
 export const terraformRunner: Runner = {
@@ -56,47 +39,10 @@ export const terraformRunner: Runner = {
   },
 };
 
-async function begin(job: RunJob, tools: RunTools): Promise<Run> {
-  const materials = job.workspace;
-  if (materials === null) throw new Error('There are no files to run on.');
-  const tool = await findTool(tools.searchPath);
-  if (tool === null) throw new Ended('Neither terraform nor tofu is on the PATH of the daemon: install one, or start the daemon with it on its PATH.');
-  if (materials.aside !== null) {
-    tools.say(
-      `A state of an earlier run is set aside (version ${materials.aside}), and terraform does not know of what stands in it: see "svc workspace state", and "svc workspace export" to bring it where it belongs.`,
-    );
-  }
-  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials, tools.signal) };
-}
-
 function step(run: Run): Promise<RunOutcome> {
   const { kind } = run.job;
   if (kind === 'plan' || kind === 'drift') return plan(run, kind);
   return run.materials.plan === null ? applyFresh(run) : applySaved(run, run.materials.plan);
-}
-
-/** Runs the tool in the root. */
-function exec({ job, tools, tool, root }: Run, words: readonly string[], more: Pick<ProgramOrder, 'captureBytes' | 'sifts'> = {}): Promise<ProgramEnd> {
-  const secrets = [...job.secrets].map(([name, value]) => [`TF_VAR_${name}`, value.toString('utf8')]);
-  return tools.exec({
-    argv: [tool.path, ...words],
-    readable: [tool.path],
-    connectPorts: 'any',
-    // A provider is a process of its own that terraform talks to by a unix socket.
-    unixSockets: true,
-    environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
-    folder: root.folder,
-    ...more,
-  });
-}
-
-/** The same for a step without which the run can't go on. */
-async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
-  const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
-  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
-  // A process that goes on could change what the next step takes for the result of this one.
-  if (end.survivors.length > 0) throw new Ended('A process of this step could not be ended. Nothing more was run.');
-  return end;
 }
 
 /** Initialises the root. True when it has a backend of its own, which is left alone. */
@@ -105,7 +51,8 @@ async function initialise(run: Run): Promise<boolean> {
   const backend = await backendOf(run.root);
   if (backend === 'local') {
     throw new Ended(
-      'This root keeps its state in files of its own (backend "local"), which would be lost with the copy that the run works in. Take the backend block out: the service keeps the state then.',
+      'This root keeps its state in files of its own (backend "local"), which would be lost with the copy that ' +
+        'the run works in. Take the backend block out: the service keeps the state then.',
     );
   }
   await refuseLostBackend(run, backend !== null);
@@ -116,7 +63,8 @@ async function initialise(run: Run): Promise<boolean> {
 async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
   if (run.materials.ownBackend !== true || ownBackend || (await kept(run)) !== null) return;
   throw new Ended(
-    'This root had its state in a backend of its own at the last run, and has none now: everything would be made a second time. Bring the state as terraform.tfstate into its directory first.',
+    'This root had its state in a backend of its own at the last run, and has none now: everything would be ' +
+      'made a second time. Bring the state as terraform.tfstate into its directory first.',
   );
 }
 
@@ -141,11 +89,21 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
   const ownBackend = await initialise(run);
   const before = await positionBefore(run, ownBackend);
   const { file, read } = await makePlan(run);
-  tools.say(kind === 'plan' ? `Planned: ${read.summary}` : read.hasChanges ? `Drifted: ${read.summary}` : 'No drift: what is there is what the configuration says.');
+  tools.say(
+    kind === 'plan'
+      ? `Planned: ${read.summary}`
+      : read.hasChanges
+        ? `Drifted: ${read.summary}`
+        : 'No drift: what is there is what the configuration says.',
+  );
   // No state where there was one is a position too.
   const about = { position: before.lineage === '' && !ownBackend ? null : before, ownBackend };
   if (kind === 'drift') {
-    return { state: 'succeeded', exitCode: 0, workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' } };
+    return {
+      state: 'succeeded',
+      exitCode: 0,
+      workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' },
+    };
   }
   const { verdict, reason } = await judge(materials.policy, read.planned);
   tools.say(policyLine(verdict, reason));
@@ -159,7 +117,11 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
     verdictReason: reason,
   };
   const detailed = (JSON.parse(job.spec) as WorkspaceSpec).detailedExitcode === true;
-  return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, workspace: { ...about, made, drift: null } };
+  return {
+    state: 'succeeded',
+    exitCode: detailed && read.hasChanges ? 2 : 0,
+    workspace: { ...about, made, drift: null },
+  };
 }
 
 /**
@@ -186,7 +148,9 @@ async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
 
 function policyLine(verdict: Verdict, reason: string): string {
   if (verdict === 'clean') return 'Policy: clean, an apply of this plan goes straight through.';
-  return verdict === 'deny' ? `Policy: denied, ${reason}.` : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
+  return verdict === 'deny'
+    ? `Policy: denied, ${reason}.`
+    : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
 }
 
 async function applyFresh(run: Run): Promise<RunOutcome> {
@@ -198,7 +162,9 @@ async function applyFresh(run: Run): Promise<RunOutcome> {
 async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
   const { tools, root } = run;
   if (root.treeDigest !== saved.treeDigest) {
-    throw new Ended('The files of this workspace are not those that the plan was made from: make a new plan. Nothing was applied.');
+    throw new Ended(
+      'The files of this workspace are not those that the plan was made from: make a new plan. Nothing was applied.',
+    );
   }
   if (saved.needsInit) await initialise(run);
   await refuseMoved(run, saved);
@@ -209,7 +175,10 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
 async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
   const now = await positionBefore(run, saved.ownBackend);
   if (!hasMoved(saved, now)) return;
-  throw new Ended(`The plan is stale: it was made from serial ${saved.serial}, the state is at serial ${now.serial}. Nothing was applied.`);
+  throw new Ended(
+    `The plan is stale: it was made from serial ${saved.serial}, the state is at serial ${now.serial}. Nothing ` +
+      'was applied.',
+  );
 }
 
 /** Runs what changes the infrastructure. Whatever its end is, what it has made is known afterwards. */
@@ -217,7 +186,9 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
   const { tools, root } = run;
   const before = ownBackend ? null : await kept(run);
   const done = new AbortController();
-  const watching = ownBackend ? null : await watchState(root, tools.clock, (state) => tools.keepState(state), done.signal);
+  const watching = ownBackend
+    ? null
+    : await watchState(root, tools.clock, (state) => tools.keepState(state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
   const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
   let end: ProgramEnd;
@@ -237,11 +208,16 @@ async function foundInFolder(run: Run, before: State | null, printed: State | nu
   const { tools, root } = run;
   // Either is there only where the file that it belongs in could not be written, and has what that lacks.
   const rescued = printed ?? (await readState(root, ERRORED_STATE_FILE));
-  if (rescued !== null) tools.say('The state could not be written where terraform works, as on a full disk. What it left or printed instead is kept as the newest version.');
+  if (rescued !== null)
+    tools.say(
+      'The state could not be written where terraform works, as on a full disk. What it left or printed instead ' +
+        'is kept as the newest version.',
+    );
   const after = rescued ?? (await kept(run));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
   if (moved) await run.tools.keepState(after);
-  if (after === null && before !== null) run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
+  if (after === null && before !== null)
+    run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
   return found(after, false);
 }
 
@@ -250,7 +226,9 @@ async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null):
   const { tools, root } = run;
   const errored = printed ?? (await readState(root, ERRORED_STATE_FILE));
   if (errored !== null) {
-    tools.say('The backend could not be written. The state that was left behind is set aside, see "svc workspace state".');
+    tools.say(
+      'The backend could not be written. The state that was left behind is set aside, see "svc workspace state".',
+    );
     await tools.setStateAside(errored);
     // Where the backend is now, the next run asks it.
     return found(null, true);

@@ -1,0 +1,73 @@
+import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
+import type { ProgramEnd, ProgramOrder, RunJob, RunTools } from '../runner.ts';
+import { makeRoot, type Root } from './root.ts';
+import { findTool, type Tool } from './tool.ts';
+
+/** One run of the tool: what its steps share, and how a step runs a program. */
+
+/** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
+const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
+
+/** What every step of one run needs. */
+export interface Run {
+  readonly job: RunJob;
+  readonly tools: RunTools;
+  readonly tool: Tool;
+  readonly materials: WorkspaceMaterials;
+  readonly root: Root;
+}
+
+/** Ends a run early: with the end of a program that did not succeed, or with a sentence about why it can't go on. */
+export class Ended extends Error {
+  readonly end: ProgramEnd | null;
+
+  constructor(end: ProgramEnd | string) {
+    super(typeof end === 'string' ? end : 'a program ended the run');
+    this.end = typeof end === 'string' ? null : end;
+  }
+}
+
+export async function begin(job: RunJob, tools: RunTools): Promise<Run> {
+  const materials = job.workspace;
+  if (materials === null) throw new Error('There are no files to run on.');
+  const tool = await findTool(tools.searchPath);
+  if (tool === null)
+    throw new Ended(
+      'Neither terraform nor tofu is on the PATH of the daemon: install one, or start the daemon with it on its PATH.',
+    );
+  if (materials.aside !== null) {
+    tools.say(
+      `A state of an earlier run is set aside (version ${materials.aside}), and terraform does not know of what ` +
+        'stands in it: see "svc workspace state", and "svc workspace export" to bring it where it belongs.',
+    );
+  }
+  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials, tools.signal) };
+}
+
+/** Runs the tool in the root. */
+export function exec(
+  { job, tools, tool, root }: Run,
+  words: readonly string[],
+  more: Pick<ProgramOrder, 'captureBytes' | 'sifts'> = {},
+): Promise<ProgramEnd> {
+  const secrets = [...job.secrets].map(([name, value]) => [`TF_VAR_${name}`, value.toString('utf8')]);
+  return tools.exec({
+    argv: [tool.path, ...words],
+    readable: [tool.path],
+    connectPorts: 'any',
+    // A provider is a process of its own that terraform talks to by a unix socket.
+    unixSockets: true,
+    environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
+    folder: root.folder,
+    ...more,
+  });
+}
+
+/** The same for a step without which the run can't go on. */
+export async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
+  const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
+  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
+  // A process that goes on could change what the next step takes for the result of this one.
+  if (end.survivors.length > 0) throw new Ended('A process of this step could not be ended. Nothing more was run.');
+  return end;
+}
