@@ -1,11 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { nextTurn, YieldTimer } from '../../lib/flow/cooperative.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import { YieldTimer, nextTurn } from '../../lib/flow/cooperative.ts';
-import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
-import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Db } from '../schema/schema.ts';
 import { holdSameKey } from '../secrets/seal.ts';
+import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
+import { answer, causeIn, type Member, MemberFailed, rethrowAsMember, type Settled, sums } from './group-member.ts';
+import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
 
 export type { Counter, Tx, Work, WriteOptions } from './tx.ts';
@@ -18,28 +19,6 @@ const JOIN_TURNS = 4;
 export const WAITING_MAX = 10_000;
 /** A write that met a deadlock or a held lock was undone whole: alone, it is tried this often. */
 const ATTEMPTS = 3;
-
-interface Member extends WriteOptions {
-  readonly work: Work<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-interface Settled {
-  readonly member: Member;
-  readonly notify: readonly (() => void)[];
-  readonly entries: readonly LedgerEntry[];
-  readonly counted: readonly Counter[];
-  readonly value?: unknown;
-  readonly error?: unknown;
-}
-
-/** Marks what a member threw, apart from what beginning, keeping the ledger or committing threw. */
-class MemberFailed extends Error {
-  constructor(error: unknown) {
-    super('a write of the group failed', { cause: error });
-  }
-}
 
 export interface GateOptions {
   readonly engine: Engine;
@@ -107,7 +86,11 @@ export class WriteGate {
    * each brings more. A commit costs as much as twenty writes (16 senders: 8 in a group with one turn, 16 with this).
    */
   async #gather(): Promise<void> {
-    for (let turn = 0, before = 0; turn < JOIN_TURNS && before < this.#waiting.length && this.#waiting.length < GROUP_MAX; turn += 1) {
+    for (
+      let turn = 0, before = 0;
+      turn < JOIN_TURNS && before < this.#waiting.length && this.#waiting.length < GROUP_MAX;
+      turn += 1
+    ) {
       if (this.#waiting.some(({ prompt }) => prompt === true)) return;
       before = this.#waiting.length;
       await nextTurn();
@@ -166,12 +149,20 @@ export class WriteGate {
       const breather = new YieldTimer(this.#clock);
       for (const member of group) {
         if (breather.isDue) await breather.breathe();
-        settled.push(apart ? await this.#runApart(member, db, ring, savepoint) : await this.#run(member, db, ring, laterOfMember).catch(rethrowAsMember));
+        settled.push(
+          apart
+            ? await this.#runApart(member, db, ring, savepoint)
+            : await this.#run(member, db, ring, laterOfMember).catch(rethrowAsMember),
+        );
       }
       const entries = settled.flatMap((each) => each.entries);
       if (entries.length > 0) {
         if (ring !== this.#known) await holdSameKey(db, ring, this.#clock.now());
-        keyed = await appendLedger(db, { chain: this.#chain, at: this.#clock.now(), ring, isKeyed: keyed, later }, entries);
+        keyed = await appendLedger(
+          db,
+          { chain: this.#chain, at: this.#clock.now(), ring, isKeyed: keyed, later },
+          entries,
+        );
       }
       for (const [counter, count] of sums(settled.flatMap((each) => each.counted))) later(counter.add(db, count));
       // Who has somebody to tell in this process has somebody to tell in the others.
@@ -253,41 +244,9 @@ export class WriteGate {
   #explain(error: unknown): unknown {
     const fault = this.#faultOf(error);
     if (fault === 'full') return new Failure('unavailable', 'The disk of the store is full: nothing was written.');
-    if (fault === 'lost') return new Failure('unavailable', 'The store can not be reached: nothing is known to be written.');
+    if (fault === 'lost')
+      return new Failure('unavailable', 'The store can not be reached: nothing is known to be written.');
     if (fault === 'busy') return new Failure('unavailable', 'The store is busy: nothing was written.');
     return error;
-  }
-}
-
-function sums(counted: readonly Counter[]): [Counter, number][] {
-  const found = new Map<Counter, number>();
-  for (const counter of counted) found.set(counter, (found.get(counter) ?? 0) + 1);
-  return [...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1));
-}
-
-function causeIn(error: unknown): unknown {
-  return error instanceof MemberFailed ? error.cause : error;
-}
-
-function rethrowAsMember(error: unknown): never {
-  throw new MemberFailed(error);
-}
-
-function answer(settled: readonly Settled[]): void {
-  for (const each of settled) {
-    if ('error' in each) each.member.reject(each.error);
-    else each.member.resolve(each.value);
-  }
-  for (const each of settled) for (const notify of each.notify) call(notify);
-}
-
-/** A listener that throws is a mistake of ours: it becomes loud, and the gate goes on. */
-function call(notify: () => void): void {
-  try {
-    notify();
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
   }
 }
