@@ -57,7 +57,7 @@ const OTHERS_AFTER_MS = 10;
 
 /** Starts the passes. What a dead daemon left keeps its keys until it is rescued, so claims need not wait for that. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { store, clock, signals, kit, leaseMs } = options;
+  const { store, clock, signals, kit, leaseMs, modes } = options;
   const hasLease = store.dialect.liveness === 'lease';
   const trust = new Trust({ clock, leaseMs, extend: (limits) => kit.guard.renew(limits) });
   const takeName = async (): Promise<Identity> => {
@@ -70,7 +70,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let identity = await takeName();
   const self = (): string => identity.id;
   const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
-  const beforeRun = async (): Promise<void> => options.modes?.check().catch((error: unknown) => onError('modes', error));
+  const beforeRun = async (): Promise<void> => modes?.check().catch((error: unknown) => onError('modes', error));
   const work = new Work({ ...options, self, isOverdue: () => trust.isOver(), onFree: () => claims.wake(), beforeRun });
   const rescueDeps = { ...options, runsDir: options.kit.runsDir, self };
   const loop = (name: string, everyMs: number, sweepOnce: (signal: AbortSignal) => Promise<number | void>): Loop =>
@@ -96,7 +96,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const scheduler = new Scheduler(options.reaction);
   const schedules = loop('schedule', SCHEDULE_EVERY_MS, (signal) => scheduler.sweepOnce(signal));
   const retention = loop('retention', RETENTION_EVERY_MS, (signal) => retainOnce({ store, clock }, signal));
-  const modes = options.modes === undefined ? [] : [loop('modes', MODES_EVERY_MS, () => options.modes?.check() ?? Promise.resolve())];
+  const modeLoops = modes === undefined ? [] : [loop('modes', MODES_EVERY_MS, () => modes.check())];
   const lease = hasLease ? loop('lease', renewEveryMs(leaseMs), renew) : null;
   const others = debounce(clock, OTHERS_AFTER_MS, () => {
     expiry.wake();
@@ -114,7 +114,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     get id() {
       return identity.id;
     },
-    stop: () => stopInOrder({ forget, others, loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops, ...modes], work, lease, identity: () => identity }),
+    stop: () =>
+      stopInOrder({
+        forget,
+        others,
+        loops: [retention, schedules, expiry, rescue, claims, cancels, ...reactions, ...paging.loops, ...modeLoops],
+        work,
+        lease,
+        identity: () => identity,
+      }),
   };
 }
 
