@@ -4,23 +4,33 @@
  * told, opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts
  * it gets back a machine without the daemon and its directory.
  */
-import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text as textOf } from 'node:stream/consumers';
-import { openPhone, type Phone } from './demo-phone.ts';
+import { openPhone } from './demo-phone.ts';
+import {
+  ANSWER_LIMIT_MS,
+  api,
+  type Demo,
+  follow,
+  type Held,
+  type JobEnd,
+  ownRunsDir,
+  read,
+  say,
+  startDaemon,
+  svc,
+} from './demo-service.ts';
 
-const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
-const READY_LIMIT_MS = 30_000;
 /** As shells have it for SIGINT. */
 const EXIT_INTERRUPTED = 130;
-const JOB_LIMIT_MS = 60_000;
-/** Of a single request. */
-const ANSWER_LIMIT_MS = 20_000;
-const COMMAND = ['/bin/sh', '-c', 'for i in 1 2 3; do echo "step $i of 3 on $(uname -n)"; sleep 0.3; done; echo "job $SVC_JOB_ID is done"'];
+const COMMAND = [
+  '/bin/sh',
+  '-c',
+  'for i in 1 2 3; do echo "step $i of 3 on $(uname -n)"; sleep 0.3; done; echo "job $SVC_JOB_ID is done"',
+];
 
 const RULE = `name: disk-full
 when: event.source == "alertmanager" && event.status == "firing" && event.labels.alertname == "DiskFull"
@@ -49,129 +59,16 @@ const ALERT = {
   ],
 };
 
-/** The settings of a real installation, such as its database, are none of the demo's business. */
-const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
-
-interface Ready {
-  readonly web_url: string;
-  readonly ingress_url: string;
-  readonly pid: number;
-}
-
-interface Envelope<T> {
-  readonly data: T;
-}
-
-interface JobEnd {
-  readonly state: string;
-  readonly exit_code: number | null;
-}
-
-/** What is there to be taken away again, as it comes. */
-interface Held {
-  readonly folder: string;
-  readonly dataDir: string;
-  /** Null: in the data directory. */
-  readonly runsDir: string | null;
-  /** The daemon and the verbs of the command line that are under way. */
-  readonly running: Set<ChildProcess>;
-  phone?: Phone;
-  /** Nothing is started any more: it would make the directory again. */
-  over?: true;
-}
-
-interface Demo {
-  readonly held: Held;
-  readonly ready: Ready;
-  readonly phone: Phone;
-  readonly token: string;
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-/**
- * In a group of its own: what a terminal sends to the whole group is for the demo, which ends the others in good order.
- */
-function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
-  if (held.over) throw new Error('the demo is over');
-  const child = spawn(SVC, args, { ...options, detached: true });
-  held.running.add(child);
-  child.once('exit', () => held.running.delete(child));
-  return child;
-}
-
-/** Jobs of root run as another account, which may not get through the folder that TMPDIR names. */
-function ownRunsDir(): string | null {
-  return process.getuid?.() === 0 ? mkdtempSync('/tmp/gatehouse-demo-runs-') : null;
-}
-
-/** Starts it; `held` has its process from then on, whether it gets ready or not. */
-async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
-  const log = join(held.folder, 'daemon.log');
-  const logFd = openSync(log, 'a', 0o600);
-  const args = ['serve', '--data-dir', held.dataDir, ...(held.runsDir === null ? [] : ['--runs-dir', held.runsDir]), '--web-addr', '127.0.0.1:0', '--ingress-addr', '127.0.0.1:0', '--push-detail', 'full', '--output', 'json'];
-  const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
-  return new Promise<Ready>((resolve, reject) => {
-    createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
-      const told = JSON.parse(line) as Envelope<Ready | undefined>;
-      if (told.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
-      else resolve(told.data);
-    });
-    child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log is ${log}`)));
-    AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () => reject(new Error('the daemon was not ready in 30 s')));
-  });
-}
-
-/** Runs a verb of the command line and answers the data of its envelope. */
-async function svc<T>(held: Held, ...args: string[]): Promise<T> {
-  const child = start(held, [...args, '--data-dir', held.dataDir, '--output', 'json'], { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
-  const answer = JSON.parse(await textOf(child.stdout ?? process.stdin)) as Envelope<T | undefined>;
-  if (answer.data === undefined) throw new Error(`svc ${args[0]} ${args[1]}: ${JSON.stringify(answer)}`);
-  return answer.data;
-}
-
-/** Asks the API, with a POST where there is a body, and answers the data of its envelope. */
-async function api<T>({ ready, token }: Pick<Demo, 'ready' | 'token'>, path: string, body?: object): Promise<T> {
-  return read<T>(`${ready.web_url}/api/v1${path}`, { authorization: `Bearer ${token}` }, body);
-}
-
-async function read<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
-  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-  const sent = body === undefined ? { headers } : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await fetch(url, { ...sent, signal });
-  if (!answer.ok) throw new Error(`the request answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as Envelope<T>).data;
-}
-
-/** Prints the log lines of the stream as they come; answers the data of its last event. */
-async function follow({ ready, token }: Demo, jobId: string): Promise<JobEnd> {
-  const url = `${ready.web_url}/api/v1/jobs/${jobId}/stream`;
-  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(JOB_LIMIT_MS) });
-  if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}: ${await response.text()}`);
-  let buffer = '';
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const blocks = (buffer + text).split('\n\n');
-    buffer = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const event = /^event: (.*)$/m.exec(block)?.[1];
-      const data = /^data: (.*)$/m.exec(block)?.[1] ?? '{}';
-      if (event === 'end') return JSON.parse(data) as JobEnd;
-      if (event === 'log') say(`   | ${(JSON.parse(data) as { text: string }).text}`);
-      if (event === 'state') say(`   . ${(JSON.parse(data) as { state: string }).state}`);
-    }
-  }
-  throw new Error('the stream ended before the job did');
-}
-
 function expect(what: string, found: string, expected: string): void {
   if (found !== expected) throw new Error(`${what} is ${found}, and ${expected} was expected`);
 }
 
 async function runCommand(demo: Demo): Promise<JobEnd> {
   say('3. Queueing a command (POST /api/v1/commands/run) ...');
-  const { job_id: jobId } = await api<{ job_id: string }>(demo, '/commands/run', { inventory: 'localhost', command: COMMAND });
+  const { job_id: jobId } = await api<{ job_id: string }>(demo, '/commands/run', {
+    inventory: 'localhost',
+    command: COMMAND,
+  });
   say(`4. Following ${jobId} (GET /api/v1/jobs/${jobId}/stream) ...`);
   const end = await follow(demo, jobId);
   say(`5. The job ${end.state}, exit code ${end.exit_code}.`);
@@ -188,7 +85,10 @@ async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: stri
   say('7. Posting an alert as Alertmanager does: DiskFull on db1:9100 is firing (POST /hook/…) ...');
   const { events } = await read<{ events: { event_id: string }[] }>(hook.url, {}, ALERT);
   const eventId = events[0]?.event_id ?? '';
-  const event = await api<{ outcome: string; reason: string; job_id: string; approval_id: string }>(demo, `/events/${eventId}`);
+  const event = await api<{ outcome: string; reason: string; job_id: string; approval_id: string }>(
+    demo,
+    `/events/${eventId}`,
+  );
   say(`   The event is ${event.outcome}: ${event.reason}`);
   expect('the outcome of the event', event.outcome, 'gated');
   const { state } = await api<{ state: string }>(demo, `/jobs/${event.job_id}`);
@@ -214,7 +114,10 @@ async function agree(demo: Demo, approvalId: string): Promise<void> {
 
 /** With a form the button is pressed; without one the page is only opened. */
 async function pageOf(url: string, form?: URLSearchParams): Promise<string> {
-  const answer = await fetch(url, { ...(form === undefined ? {} : { method: 'POST', body: form }), signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  const answer = await fetch(url, {
+    ...(form === undefined ? {} : { method: 'POST', body: form }),
+    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+  });
   const page = await answer.text();
   if (!answer.ok) throw new Error(`the link answered ${answer.status}: ${page}`);
   return page;
@@ -229,7 +132,10 @@ async function reactToAlert(demo: Demo): Promise<JobEnd> {
   await agree(demo, approvalId);
   say(`11. Following ${jobId} ...`);
   const end = await follow(demo, jobId);
-  say(`12. The job ${end.state}, exit code ${end.exit_code}. The phone is told how it was decided: "${(await demo.phone.next()).title}".`);
+  say(
+    `12. The job ${end.state}, exit code ${end.exit_code}. The phone is told how it was decided: ` +
+      `"${(await demo.phone.next()).title}".`,
+  );
   say('\nAn alert came in, its job waited for a person, the person agreed on a phone, and then it ran.');
   return end;
 }
@@ -244,7 +150,11 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const { token } = await svc<{ token: string }>(held, 'token', 'create', '--name', 'demo', '--scope', 'operator');
   const demo: Demo = { held, ready, phone, token };
   const ends = [await runCommand(demo), await reactToAlert(demo)];
-  if (keep) say(`\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; the phone was this demo, and is gone)`);
+  if (keep)
+    say(
+      `\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; ` +
+        'the phone was this demo, and is gone)',
+    );
   return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
 }
 
@@ -254,7 +164,8 @@ async function clear(held: Held): Promise<void> {
   const ends = Array.from(held.running, (child) => once(child, 'exit'));
   for (const child of held.running) child.kill('SIGTERM');
   await Promise.all(ends);
-  for (const each of [held.folder, held.runsDir ?? held.folder]) rmSync(each, { recursive: true, force: true, maxRetries: 3 });
+  for (const each of [held.folder, held.runsDir ?? held.folder])
+    rmSync(each, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Of the daemon that is kept: this program may end while it runs. */

@@ -1,18 +1,23 @@
 import { join } from 'node:path';
-import type { Evaluated, FillOrder, Read, ReadOrder, ReactionOrder, ReactionStarted, SendOrder, Sent } from '../children/reaction-orders.ts';
-import { alertMessage } from '../children/reaction-orders.ts';
 import { prepareDataDir } from '../../src/config/data-dir.ts';
+import {
+  alertMessage,
+  type Evaluated,
+  type FillOrder,
+  type Read,
+  type ReadOrder,
+  type Sent,
+} from '../children/reaction-orders.ts';
 import { startFloorServer } from '../floors/server.ts';
 import type { Bench } from '../kit/bench.ts';
-import { NODE_FLAGS } from '../kit/daemon.ts';
-import { openChild, runChild, type Child } from '../kit/child.ts';
-import { HttpConnection, requestBytes } from '../kit/http-client.ts';
+import { type Child, openChild, runChild } from '../kit/child.ts';
 import { load } from '../kit/load.ts';
 import { residentMiB } from '../kit/process-facts.ts';
 import { number } from '../kit/report.ts';
 import { passableTempDir, removeDir } from '../kit/scratch.ts';
 import { median, percentile } from '../kit/statistics.ts';
-import { sleep, monotonicMs } from '../kit/time.ts';
+import { sleep } from '../kit/time.ts';
+import { API, ASK_EVERY_MS, drive, type Reached, whileAsking, withDaemon } from './reaction-drive.ts';
 
 const SENDERS = 16;
 const INGEST_ROUNDS = 5;
@@ -21,32 +26,11 @@ const FLOOD = { senders: 64, alerts: 20, retryMs: 20 };
 const FEW_RULES = 5;
 const MANY_RULES = 50;
 /** The daemon has the few and many rules of the first form when those of the second come to them. */
-const RULES = { equal: (count: number) => `${count} rules that compare`, whole: (count: number) => `${count} more that need the CEL library` };
+const RULES = {
+  equal: (count: number) => `${count} rules that compare`,
+  whole: (count: number) => `${count} more that need the CEL library`,
+};
 const EVALUATED = { equal: 'that compare,', whole: 'by the CEL library,' };
-const ASK_EVERY_MS = 10;
-/** The end of a job is an event too, and comes a little after it. */
-const SETTLE_MS = 300;
-const PATHS = ['/jobs?limit=50', '/whoami', '/maintenance/readiness'];
-const API = '/api/v1';
-
-interface Reached extends ReactionStarted {
-  readonly pid: number;
-  ask<T>(order: ReactionOrder): Promise<T>;
-}
-
-/** Starts a daemon, lends it, and ends it. */
-async function withDaemon(dataDir: string, logFile: string, use: (daemon: Reached) => Promise<void>): Promise<void> {
-  const child = openChild<unknown>('children/reaction-daemon.ts', { logFile, flags: NODE_FLAGS });
-  const ask = async <T>(order: ReactionOrder): Promise<T> => (await child.ask(order)) as T;
-  try {
-    const started = await ask<ReactionStarted>({ do: 'start', dataDir });
-    await use({ ...started, pid: child.pid, ask });
-    await ask({ do: 'stop' });
-  } finally {
-    await child.end();
-  }
-}
-
 /** From an alert to its job, many alerts at once, the rules by themselves, and the whole ledger in one answer. */
 export async function reaction(bench: Bench): Promise<void> {
   const dir = passableTempDir('reaction');
@@ -67,7 +51,15 @@ export async function reaction(bench: Bench): Promise<void> {
 async function bare(dir: string, name: string, clients: number, durationMs: number) {
   const server = await startFloorServer({ mode: 'insert', file: join(dir, `${name}.db`) });
   try {
-    return await load({ request: { method: 'POST', url: server.url, body: alertMessage('floor', 1) }, clients, durationMs, warmUpMs: 300 }, 202);
+    return await load(
+      {
+        request: { method: 'POST', url: server.url, body: alertMessage('floor', 1) },
+        clients,
+        durationMs,
+        warmUpMs: 300,
+      },
+      202,
+    );
   } finally {
     await server.end();
   }
@@ -76,70 +68,25 @@ async function bare(dir: string, name: string, clients: number, durationMs: numb
 async function idle({ report, quick }: Bench, dir: string, daemon: Reached): Promise<void> {
   const one = await bare(dir, 'one', 1, 500);
   const samples = await daemon.ask<number[]>({ do: 'idle', count: quick ? 40 : 200 });
-  const floor = (what: 'p50' | 'p99') => ({ name: `one request to a bare node:http that commits: ${what}`, value: one[`${what}Ms`] });
+  const floor = (what: 'p50' | 'p99') => ({
+    name: `one request to a bare node:http that commits: ${what}`,
+    value: one[`${what}Ms`],
+  });
   const name = `webhook sent to job running, idle, ${FEW_RULES} rules`;
-  report.add({ name: `${name}: p50`, value: percentile(samples, 0.5), unit: 'ms', floor: floor('p50'), goal: { atMost: 8 } });
-  report.add({ name: `${name}: p99`, value: percentile(samples, 0.99), unit: 'ms', floor: floor('p99'), goal: { atMost: 30 } });
-}
-
-/** Asks the API in turn, a call at a time, while `work` is under way; answers how long each call took. */
-async function whileAsking<T>({ webUrl, headers }: ReactionStarted, work: Promise<T>): Promise<{ result: T; latencies: number[] }> {
-  const state = { ended: false };
-  const done = work.finally(() => (state.ended = true));
-  done.catch(() => undefined); // Whoever awaits it below hears of it.
-  const requests = PATHS.map((path) => requestBytes({ method: 'GET', url: `${webUrl}${API}${path}`, headers }));
-  const connection = await HttpConnection.open(webUrl);
-  const latencies: number[] = [];
-  try {
-    // A first call verifies the token, which takes long once.
-    await connection.send(requests[1] ?? Buffer.alloc(0));
-    for (let i = 0; !state.ended; i += 1) {
-      const before = monotonicMs();
-      const { status, body } = await connection.send(requests[i % requests.length] ?? Buffer.alloc(0));
-      if (status !== 200) throw new Error(`the API answered ${status}: ${body.toString()}`);
-      latencies.push(monotonicMs() - before);
-      await sleep(ASK_EVERY_MS);
-    }
-    return { result: await done, latencies };
-  } finally {
-    connection.close();
-  }
-}
-
-interface Summary {
-  readonly received: number;
-  readonly error: number;
-}
-
-async function summary({ webUrl, headers }: ReactionStarted): Promise<Summary> {
-  const url = `${webUrl}${API}/events/summary`;
-  const connection = await HttpConnection.open(url);
-  try {
-    const { body } = await connection.send(requestBytes({ method: 'GET', url, headers }));
-    return (JSON.parse(body.toString()) as { data: Summary }).data;
-  } finally {
-    connection.close();
-  }
-}
-
-interface Drive extends Sent {
-  readonly apiP99Ms: number;
-  /** Events that were answered with 202 and are not counted by the ledger. */
-  readonly lost: number;
-}
-
-async function drive(daemon: Reached, senders: Child<Sent>, order: Omit<SendOrder, 'do' | 'url' | 'warmUpMs'>): Promise<Drive> {
-  await sleep(SETTLE_MS);
-  const before = await summary(daemon);
-  const { result, latencies } = await whileAsking(daemon, senders.ask({ do: 'send', url: daemon.hookUrl, warmUpMs: 500, ...order }));
-  const after = await summary(daemon);
-  if (after.error !== before.error) throw new Error(`${after.error - before.error} events have the outcome error`);
-  const others = Object.keys(result.statuses).filter((status) => !['202', '503'].includes(status));
-  if (others.length > 0) throw new Error(`the hook answered ${JSON.stringify(result.statuses)}`);
-  const lost = result.accepted - (after.received - before.received);
-  // More than were accepted would hide some that were lost.
-  if (lost < 0 && result.broken === 0) throw new Error(`the ledger counts ${-lost} events more than were accepted`);
-  return { ...result, apiP99Ms: percentile(latencies, 0.99), lost };
+  report.add({
+    name: `${name}: p50`,
+    value: percentile(samples, 0.5),
+    unit: 'ms',
+    floor: floor('p50'),
+    goal: { atMost: 8 },
+  });
+  report.add({
+    name: `${name}: p99`,
+    value: percentile(samples, 0.99),
+    unit: 'ms',
+    floor: floor('p99'),
+    goal: { atMost: 30 },
+  });
 }
 
 interface Ingested {
@@ -156,8 +103,24 @@ interface Ingested {
 }
 
 /** In turn with its floor: a machine that others share is faster in one second and slower in another. */
-async function ingestRounds({ quick }: Bench, dir: string, daemon: Reached, senders: Child<Sent>, name: string): Promise<Ingested> {
-  const told: Ingested = { rates: [], floors: [], floorP99Ms: [], answerP99Ms: [], apiP99Ms: [], accepted: 0, lost: 0, refused: 0, broken: 0 };
+async function ingestRounds(
+  { quick }: Bench,
+  dir: string,
+  daemon: Reached,
+  senders: Child<Sent>,
+  name: string,
+): Promise<Ingested> {
+  const told: Ingested = {
+    rates: [],
+    floors: [],
+    floorP99Ms: [],
+    answerP99Ms: [],
+    apiP99Ms: [],
+    accepted: 0,
+    lost: 0,
+    refused: 0,
+    broken: 0,
+  };
   const order = { senders: SENDERS, alerts: 1, durationMs: quick ? 1_500 : 5_000, retryMs: 0 };
   // What is asked for is a rate that lasts: the first thousands of a process that has just started do not count.
   await drive(daemon, senders, order);
@@ -186,17 +149,29 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
       { rules: MANY_RULES, form: 'equal', goal: 1_500 },
       { rules: MANY_RULES, form: 'whole', goal: 1_500 },
     ] as const) {
-      if (rules === MANY_RULES) await daemon.ask({ do: 'rules', from: form === 'equal' ? FEW_RULES : 0, to: MANY_RULES, form });
+      if (rules === MANY_RULES)
+        await daemon.ask({ do: 'rules', from: form === 'equal' ? FEW_RULES : 0, to: MANY_RULES, form });
       const told = await ingestRounds(bench, dir, daemon, senders, `rules-${form}-${rules}`);
       const name = `ingest, ${SENDERS} senders, ${RULES[form](rules)}`;
       const each = told.rates.map((rate) => number(Math.round(rate))).join(', ');
       const note = `rounds of ${each}; ${told.refused} messages refused, ${told.broken} without an answer`;
       const grouped = { name: 'bare node:http, grouped commits', value: median(told.floors) };
       report.add({ name, value: median(told.rates), unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
-      report.add({ name: `${name}: accepted and lost`, value: told.lost, unit: '', goal: { atMost: 0 }, note: `of ${number(told.accepted)}` });
+      report.add({
+        name: `${name}: accepted and lost`,
+        value: told.lost,
+        unit: '',
+        goal: { atMost: 0 },
+        note: `of ${number(told.accepted)}`,
+      });
       const bareP99 = { name: 'bare node:http, grouped commits: p99', value: median(told.floorP99Ms) };
       report.add({ name: `${name}: answer p99`, value: median(told.answerP99Ms), unit: 'ms', floor: bareP99 });
-      report.add({ name: `${name}: API p99 meanwhile`, value: Math.max(...told.apiP99Ms), unit: 'ms', goal: { atMost: 250 } });
+      report.add({
+        name: `${name}: API p99 meanwhile`,
+        value: Math.max(...told.apiP99Ms),
+        unit: 'ms',
+        goal: { atMost: 250 },
+      });
     }
     await overload(bench, daemon, senders);
   } finally {
@@ -207,7 +182,9 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
 async function overload({ report, quick }: Bench, daemon: Reached, senders: Child<Sent>): Promise<void> {
   const told = await drive(daemon, senders, { ...FLOOD, durationMs: quick ? 3_000 : 10_000 });
   const name = `overload, ${FLOOD.senders} senders of ${FLOOD.alerts} alerts, ${2 * MANY_RULES} rules`;
-  const note = `${number(told.statuses['503'] ?? 0)} of them, ${number(told.statuses['202'] ?? 0)} messages taken, ${told.broken} without an answer`;
+  const note =
+    `${number(told.statuses['503'] ?? 0)} of them, ${number(told.statuses['202'] ?? 0)} messages taken, ` +
+    `${told.broken} without an answer`;
   if (told.statuses['503'] === undefined) report.failed(`${name}: 503`, new Error('nothing was refused'));
   else {
     report.add({ name: `${name}: 503 p50`, value: told.refusedP50Ms, unit: 'ms', note });
@@ -215,17 +192,38 @@ async function overload({ report, quick }: Bench, daemon: Reached, senders: Chil
   }
   report.add({ name: `${name}: events taken`, value: told.eventsPerSecond, unit: '/s' });
   report.add({ name: `${name}: answer p99 of those taken`, value: told.acceptedP99Ms, unit: 'ms' });
-  report.add({ name: `${name}: accepted and lost`, value: told.lost, unit: '', goal: { atMost: 0 }, note: `of ${number(told.accepted)}` });
+  report.add({
+    name: `${name}: accepted and lost`,
+    value: told.lost,
+    unit: '',
+    goal: { atMost: 0 },
+    note: `of ${number(told.accepted)}`,
+  });
   report.add({ name: `${name}: API p99 meanwhile`, value: told.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
 }
 
 async function evaluations({ report, quick }: Bench, dir: string): Promise<void> {
   for (const form of ['equal', 'whole'] as const) {
     for (const rules of [FEW_RULES, MANY_RULES]) {
-      const told = await runChild<Evaluated>('children/evaluator.ts', { dir, rules, form, durationMs: quick ? 1_000 : 3_000 });
+      const told = await runChild<Evaluated>('children/evaluator.ts', {
+        dir,
+        rules,
+        form,
+        durationMs: quick ? 1_000 : 3_000,
+      });
       const goal = { atLeast: 50_000 };
-      report.add({ name: `evaluations, ${EVALUATED[form]} ${rules} rules, first second of a process`, value: told.firstPerSecond, unit: '/s', goal });
-      report.add({ name: `evaluations, ${EVALUATED[form]} ${rules} rules, after it`, value: told.perSecond, unit: '/s', goal });
+      report.add({
+        name: `evaluations, ${EVALUATED[form]} ${rules} rules, first second of a process`,
+        value: told.firstPerSecond,
+        unit: '/s',
+        goal,
+      });
+      report.add({
+        name: `evaluations, ${EVALUATED[form]} ${rules} rules, after it`,
+        value: told.perSecond,
+        unit: '/s',
+        goal,
+      });
     }
   }
 }
@@ -259,7 +257,13 @@ async function ledger({ report, quick }: Bench, dir: string): Promise<void> {
       report.add({ name, value: ms / 1000, unit: 's', note: `${number(bytes / 1e6)} MB` });
       report.add({ name: `${name}: memory above rest`, value: peak - median(rest), unit: 'MB', goal: { atMost: 64 } });
       const floor = { name: 'the same without it', value: percentile(quiet.latencies, 0.99) };
-      report.add({ name: `${name}: other calls p99`, value: percentile(result.latencies, 0.99), unit: 'ms', floor, goal: { atMost: 100 } });
+      report.add({
+        name: `${name}: other calls p99`,
+        value: percentile(result.latencies, 0.99),
+        unit: 'ms',
+        floor,
+        goal: { atMost: 100 },
+      });
     } finally {
       await reader.end();
     }
