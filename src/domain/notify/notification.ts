@@ -118,14 +118,12 @@ function asks(
   { now, links }: PageContext,
   at: (path: string) => string,
 ): Words {
-  const { plan } = facts;
+  const { plan, requestedBy, jobId } = facts;
   const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
   const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
   return {
     title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
-    message:
-      `${counts}Asked by ${facts.requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ` +
-      `${facts.jobId}`,
+    message: `${counts}Asked by ${requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: at(`/approvals/${facts.approvalId}`),
