@@ -1,18 +1,23 @@
 /**
  * `npm test`: runs `node --test` over all tests but the long chaos runs, with one PostgreSQL for all of them.
  *
- *     npm test -- [--update-golden] [--test-...=...] [FILE...]
+ *     npm test -- [--update-golden] [--on-tofu] [--test-...=...] [FILE...]
  *
  * With files named, only these run, and one that needs PostgreSQL starts its own. `--update-golden` makes golden
- * tests write what they would compare. Options that begin with `--test-` are node's and are handed on.
+ * tests write what they would compare. `--on-tofu` hides terraform, so that infrastructure tests run on OpenTofu. Options
+ * that begin with `--test-` are node's and are handed on.
+ *
+ * Tests that need a program which the machine lacks are left out, and one line for each program says so (the table is in
+ * test/support/tools.ts). In CI that is a failure.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
+import { searchPathFor, searchPathOnTofu } from './test-path.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const CHROMIUM = '/usr/bin/chromium';
 const BIN = join(ROOT, 'node_modules', '.bin');
 
 /**
@@ -34,48 +39,48 @@ const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
 
 interface Arguments {
   readonly updateGolden: boolean;
+  readonly onTofu: boolean;
   readonly forNode: readonly string[];
   readonly files: readonly string[];
 }
 
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
-  const unknown = flags.find((flag) => flag !== '--update-golden' && !flag.startsWith('--test-'));
+  const unknown = flags.find((flag) => !['--update-golden', '--on-tofu'].includes(flag) && !flag.startsWith('--test-'));
   if (unknown !== undefined)
-    throw new Error(`Unknown option ${unknown}: expected --update-golden, --test-... or files.`);
+    throw new Error(`Unknown option ${unknown}: expected --update-golden, --on-tofu, --test-... or files.`);
   return {
     updateGolden: flags.includes('--update-golden'),
+    onTofu: flags.includes('--on-tofu'),
     forNode: flags.filter((flag) => flag.startsWith('--test-')),
     files: args.filter((arg) => !arg.startsWith('-')),
   };
 }
 
-/**
- * Every test. Those of pages need Debian's Chromium: where it is missing they are left out and that is said, but not in
- * CI.
- */
-function allTests(): string[] {
-  const exclude = ['test/chaos/**'];
-  if (!existsSync(CHROMIUM) && process.env['CI'] === undefined) {
-    process.stderr.write(`The tests of pages (test/browser) are left out: there is no ${CHROMIUM}.\n`);
-    exclude.push('test/browser/**');
-  }
-  return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: ROOT, exclude }).toSorted();
+/** The named tests, or all but the long chaos runs, as paths from the root. */
+function testFiles(named: readonly string[]): string[] {
+  if (named.length === 0)
+    return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: ROOT, exclude: ['test/chaos/**'] }).toSorted();
+  return named.flatMap((pattern) => {
+    const files = globSync(pattern);
+    if (files.length === 0) throw new Error(`There is no test file ${pattern}.`);
+    return files.toSorted().map((file) => relative(ROOT, resolve(file)));
+  });
 }
 
-/** The tests' environment: our node first on the PATH, and no setting of the person who runs them. */
-function environment(updateGolden: boolean, postgresUrl: string | undefined): NodeJS.ProcessEnv {
+/** The tests' environment: this search path, and no setting of the person who runs them. */
+function environment(updateGolden: boolean, path: string, postgresUrl: string | undefined): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return {
     ...Object.fromEntries(kept),
-    PATH: `${BIN}${delimiter}${process.env['PATH'] ?? ''}`,
+    PATH: path,
     ...(postgresUrl === undefined ? {} : { [POSTGRES_URL_VARIABLE]: postgresUrl }),
     ...(updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
   };
 }
 
 /** Runs node's test runner as the leader of its own process group, so that an end reaches every test file. */
-function runTests(args: Arguments, postgresUrl: string | undefined): Promise<number> {
+function runTests(args: Arguments, files: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const ours = join(BIN, 'node');
   const child = spawn(
     existsSync(ours) ? ours : process.execPath,
@@ -86,14 +91,9 @@ function runTests(args: Arguments, postgresUrl: string | undefined): Promise<num
       `--test-concurrency=${CONCURRENCY}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       ...args.forNode,
-      ...(args.files.length > 0 ? args.files : allTests()),
+      ...files,
     ],
-    {
-      cwd: args.files.length > 0 ? process.cwd() : ROOT,
-      env: environment(args.updateGolden, postgresUrl),
-      stdio: ['ignore', 'inherit', 'inherit'],
-      detached: true,
-    },
+    { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'], detached: true },
   );
   const send = (signal: NodeJS.Signals): void => {
     try {
@@ -123,13 +123,19 @@ function runTests(args: Arguments, postgresUrl: string | undefined): Promise<num
 
 async function main(): Promise<number> {
   const args = parse(process.argv.slice(2));
+  const files = testFiles(args.files);
   const shared = args.files.length === 0 && (process.env[POSTGRES_URL_VARIABLE] ?? '') === '';
+  const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-tests-'));
   let server: PostgresServer | undefined;
   try {
+    const own = `${BIN}${delimiter}${process.env['PATH'] ?? ''}`;
+    const path = args.onTofu ? searchPathOnTofu(own, scratch) : searchPathFor(own, files);
+    if (path === null) return 0;
     if (shared) server = await startPostgres();
-    return await runTests(args, server?.url);
+    return await runTests(args, files, environment(args.updateGolden, path, server?.url));
   } finally {
     await server?.stop();
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

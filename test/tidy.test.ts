@@ -134,8 +134,11 @@ describe('Names and places', () => {
 });
 
 describe('Packages', () => {
-  test('the lock and the settings of npm name no registry host', () => {
-    assertNone(['package-lock.json', '.npmrc'].map(fileAt).flatMap(repository.namedRegistry), repository.REGISTRY_WHY);
+  test('the locks and the settings of npm name no registry host', () => {
+    assertNone(
+      ['package-lock.json', 'test/tools/package-lock.json', '.npmrc'].map(fileAt).flatMap(repository.namedRegistry),
+      repository.REGISTRY_WHY,
+    );
     bites(
       repository.namedRegistry({ path: 'package-lock.json', text: '{\n"resolved": "https://registry.example/a.tgz"}' }),
       /names a registry/,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { type DecisionSite, type Gated, openDecisionSite } from '../support/fixtures/decisions.ts';
+import { CHROMIUM, needs } from '../support/tools.ts';
 
 const FLAGS = [
   '--disable-gpu',
@@ -28,10 +29,10 @@ interface Opened {
   readonly faults: string[];
 }
 
-describe('The page of a decision link in a browser', () => {
+describe('The page of a decision link in a browser', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS, chromiumSandbox: false });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, chromiumSandbox: false });
   });
   after(() => browser.close());
 

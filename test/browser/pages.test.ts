@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startProgram } from '../support/program.ts';
+import { CHROMIUM, needs } from '../support/tools.ts';
 
 const FLAGS = [
   '--disable-gpu',
@@ -29,10 +30,10 @@ async function openPage(
   return { page, faults };
 }
 
-describe('Pages in a browser', () => {
+describe('Pages in a browser', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS, chromiumSandbox: false });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, chromiumSandbox: false });
   });
   after(() => browser.close());
 

@@ -1,12 +1,8 @@
 /** A daemon whose wall clock a story moves while it runs: libfaketime, which leaves the monotonic clock alone. */
-import { globSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SiteFlags } from './fixtures/installation.ts';
-
-const LIBRARY = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
-/** In CI it is installed, and there a missing one is a failure. */
-export const LACKS_FAKETIME =
-  LIBRARY === undefined && process.env['CI'] === undefined ? 'faketime is not installed' : false;
+import { LIBFAKETIME } from './tools.ts';
 
 export interface MovedClock {
   readonly env: NonNullable<SiteFlags['env']>;
@@ -24,7 +20,7 @@ export function movedClock(dir: string): MovedClock {
   };
   set(0);
   const env = {
-    LD_PRELOAD: LIBRARY ?? '',
+    LD_PRELOAD: LIBFAKETIME ?? '',
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',

@@ -1,4 +1,5 @@
 /** Roots for the real terraform that need no provider, and what a story asks of a workspace. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
@@ -25,6 +26,13 @@ export async function addWorkspace(site: Site, name: string, text: string, more:
   const dir = writeRoot(site, name, text);
   await site.call('workspace.add', { name, dir, ...more });
   return dir;
+}
+
+/** Whether this tool knows blocks of type `removed`: both do from 1.7 on. */
+export function knowsRemovedBlocks(tool: string): boolean {
+  const env = { CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
+  const [, minor = 0] = /^\w+ v1\.(\d+)/.exec(execFileSync(tool, ['version'], { encoding: 'utf8', env })) ?? [];
+  return Number(minor) >= 7;
 }
 
 export type RunVerb = 'plan' | 'apply' | 'destroy' | 'drift';

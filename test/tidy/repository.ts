@@ -103,7 +103,7 @@ export function unpairedMigrations(paths: readonly string[]): Finding[] {
 export const REGISTRY_WHY =
   'The lock names versions and their digests, not the server they came from: whoever clones has a registry of their own.';
 
-/** Of package-lock.json and .npmrc. */
+/** Of a package-lock.json and .npmrc. */
 export function namedRegistry({ path, text }: TextFile): Finding[] {
   const found = text
     .split('\n')

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
@@ -11,6 +10,7 @@ import { createIngressFace } from '../../../src/faces/ingress/face.ts';
 import { startProgram } from '../../support/program.ts';
 import { exchange, open, request, split, untilClosed } from '../../support/raw-http.ts';
 import { send } from '../../support/scenario.ts';
+import { needs } from '../../support/tools.ts';
 
 test('T50: What two readers of HTTP could understand differently is 400 and the end of the connection', async (t) => {
   const program = await startProgram(t);
@@ -90,17 +90,16 @@ test('F33: A port that is taken is told by its code, and leaves nothing that hol
   await ingress.close(0);
 });
 
-const PRLIMIT = '/usr/bin/prlimit';
-const lacksPrlimit = !existsSync(PRLIMIT);
-
 test(
   'F33: A process that runs out of files goes on listening, and answers when there are some again',
-  { skip: lacksPrlimit && 'needs prlimit' },
+  { skip: needs('prlimit') },
   async () => {
     const program = fileURLToPath(new URL('../../support/faults/few-files.ts', import.meta.url));
-    const child = spawn(PRLIMIT, ['--nofile=64', process.execPath, '--disable-warning=ExperimentalWarning', program], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      'prlimit',
+      ['--nofile=64', process.execPath, '--disable-warning=ExperimentalWarning', program],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    );
     try {
       const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
       const { port, token } = JSON.parse(line) as { port: number; token: string };

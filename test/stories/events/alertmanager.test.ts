@@ -1,6 +1,6 @@
 /** The real Prometheus Alertmanager, from Debian's package, posts to a webhook of the real daemon. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const PROGRAM = 'prometheus-alertmanager';
-const lacksAlertmanager = spawnSync(PROGRAM, ['--version']).status !== 0;
 
 interface Alertmanager {
   /** Sends alerts as Prometheus does. */
@@ -111,7 +111,7 @@ async function events(site: Site): Promise<Seen[]> {
 
 test(
   'A real Alertmanager: each alert that fires, and each end while others of its group go on, is an event of its own',
-  { skip: lacksAlertmanager && `${PROGRAM} is not installed`, timeout: 60_000 },
+  { skip: needs('prometheus-alertmanager'), timeout: 60_000 },
   async (t) => {
     const site = await openSite(t);
     const daemon = await site.start();

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
-import { LACKS_FAKETIME, movedClock } from '../../support/fake-time.ts';
+import { movedClock } from '../../support/fake-time.ts';
 import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const JUMP_SECONDS = 2 * 3_600;
 const YEARS_10_SECONDS = 10 * 365 * 86_400;
@@ -45,7 +46,7 @@ async function decider(site: Site): Promise<string> {
   return (await site.call<{ token: string }>('token.create', { name: 'bea', scope: 'approve' })).token;
 }
 
-describe('When the wall clock jumps', { skip: LACKS_FAKETIME }, () => {
+describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or tofu') }, () => {
   test('F10: a job neither times out early nor runs for ever', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);
     const clock = movedClock(site.dir);

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import { LACKS_FAKETIME, movedClock } from '../../support/fake-time.ts';
+import { movedClock } from '../../support/fake-time.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const HOUR = 3_600_000;
 const DONE = ['succeeded', 'failed', 'interrupted', 'cancelled'];
@@ -25,7 +26,7 @@ async function jobIds(site: Site): Promise<string[]> {
 
 test(
   'F10: over two kills, two hours ahead and two back, each hour that came runs once and at its time',
-  { skip: LACKS_FAKETIME, timeout: 90_000 },
+  { skip: needs('faketime'), timeout: 90_000 },
   async (t) => {
     const site = await openSite(t);
     const clock = movedClock(site.dir);

@@ -6,10 +6,10 @@ import { test, type TestContext } from 'node:test';
 import { ADDRESS_FORMS } from '../../support/address-forms.ts';
 import type { Api } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
-import { LACKS_STRACE } from '../../support/faults/io-faults.ts';
 import { openNameServer } from '../../support/notify/push-names.ts';
 import type { PreloadedNetwork } from '../../support/notify/push-preload.ts';
 import { openSite } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const PATH = '/notify/endpoints';
 const STOP_LIMIT_MS = 15_000;
@@ -84,7 +84,7 @@ async function openTraced(t: TestContext): Promise<Traced> {
 
 test(
   'T36: while each of more than 250 forms is posted, and names of something inside, the daemon opens no socket but to its name server; every answer is 400 and no row is written',
-  { skip: LACKS_STRACE },
+  { skip: needs('strace') },
   async (t) => {
     const { api, names, rows, reached } = await openTraced(t);
 

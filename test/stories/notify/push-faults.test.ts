@@ -8,10 +8,11 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import type { GuardOptions } from '../../../src/dial/guard.ts';
 import { TOTAL_MS } from '../../../src/dial/limits.ts';
 import { until } from '../../support/api-client.ts';
-import { type Authority, createAuthority, LACKS_OPENSSL } from '../../support/notify/push-authority.ts';
+import { type Authority, createAuthority } from '../../support/notify/push-authority.ts';
 import { closedPort, createNetwork, serveTcp, serveTls } from '../../support/notify/push-network.ts';
 import { openPushRig } from '../../support/notify/push-fixture.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 type Converse = (socket: Socket) => void;
 
@@ -149,7 +150,7 @@ async function place(t: Ending, authority: Authority): Promise<{ guard: GuardOpt
   return { guard: { ...network, tls: { ca: [authority.ca] } }, urls };
 }
 
-describe('A distributor', { skip: LACKS_OPENSSL }, () => {
+describe('A distributor', { skip: needs('openssl') }, () => {
   test('F19: over TLS each of 26 ways to answer badly or not at all is on its row within 10 s, 404 and 410 prune theirs only, the tries end, and the doctor names what was given up', async (t) => {
     const { guard, urls } = await place(t, createAuthority(t));
     const { store, tookMs, endpoint, page, delivery } = await openPushRig(t, guard);

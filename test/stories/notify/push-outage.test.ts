@@ -5,11 +5,12 @@ import { describe, test, type TestContext } from 'node:test';
 import { TOTAL_MS } from '../../../src/dial/limits.ts';
 import { type Api, until } from '../../support/api-client.ts';
 import { openReceiver } from '../../support/notify/receiver.ts';
-import { createAuthority, LACKS_OPENSSL } from '../../support/notify/push-authority.ts';
+import { createAuthority } from '../../support/notify/push-authority.ts';
 import { openNameServer } from '../../support/notify/push-names.ts';
 import { serveTls } from '../../support/notify/push-network.ts';
 import type { PreloadedNetwork } from '../../support/notify/push-preload.ts';
 import { openSite } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const PRELOAD = join(import.meta.dirname, '..', '..', 'support', 'notify', 'push-preload.ts');
 const NAMED = '93.184.215.1';
@@ -56,7 +57,7 @@ async function servePhones(t: TestContext, authority: ReturnType<typeof createAu
   return { arrived, port };
 }
 
-describe('An outage of the name servers', { skip: LACKS_OPENSSL }, () => {
+describe('An outage of the name servers', { skip: needs('openssl') }, () => {
   for (const outage of ['silent', 'servfail'] as const) {
     test(`F11: name servers that are ${outage}: a page to a name is tried again and arrives later, others arrive meanwhile, and the API answers as before`, async (t) => {
       const [site, names, target, named, authority] = [

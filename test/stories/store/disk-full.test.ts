@@ -1,26 +1,14 @@
 /** The disk of the data directory is full in the middle of an apply, and later it is not: a 64 MB one, in a mount namespace. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { needs, OWN_MOUNTS } from '../../support/tools.ts';
 
 const STORY = join(import.meta.dirname, '..', '..', 'support', 'faults', 'disk-full-story.ts');
-/** Who is not root is so in a namespace of its own. */
-const OWN_MOUNTS = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
-/** In CI what is lacking is a failure. */
-const LACKS_MOUNTS =
-  mayMount() || process.env['CI'] !== undefined ? false : 'this machine lets nobody mount in a namespace';
-
-function mayMount(): boolean {
-  return (
-    spawnSync('unshare', [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()], { stdio: 'ignore' }).status ===
-    0
-  );
-}
-
 async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-full-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
@@ -32,7 +20,7 @@ async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void>
   assert.equal(code, 0, said);
 }
 
-describe('On a full disk', { skip: LACKS_MOUNTS }, () => {
+describe('On a full disk', { skip: needs('mount namespaces', 'terraform or tofu') }, () => {
   test(
     'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its state, and 5 s after it all works',
     { timeout: 60_000 },

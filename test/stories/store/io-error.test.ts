@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { checkAfterFault } from '../../support/faults/fault-check.ts';
-import { LACKS_STRACE } from '../../support/faults/io-faults.ts';
 import { runWriter, type Wrote } from '../../support/attacks/run-writer.ts';
+import { needs } from '../../support/tools.ts';
 
 const CALLS = 'fsync,fdatasync,pwrite64,ftruncate,rename';
 /** One round makes some 13 calls of fsync and 250 of pwrite64. */
@@ -35,7 +35,7 @@ const POINTS: readonly Point[] = [
   ...points(CALLS, [1, 2, 4, 8, 30, 120], true),
 ];
 
-describe('An I/O error of the disk', { skip: LACKS_STRACE }, () => {
+describe('An I/O error of the disk', { skip: needs('strace') }, () => {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-io-'));
   const template = join(root, 'template');
   const cacheDir = join(root, 'cache');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { seeded } from '../../chaos/seeded.ts';
 import { checkAfterFault } from '../../support/faults/fault-check.ts';
-import { LACKS_STRACE } from '../../support/faults/io-faults.ts';
 import { type Call, Disk, readTrace, TRACED } from '../../support/faults/power-cut.ts';
 import { readSaid, runWriter } from '../../support/attacks/run-writer.ts';
+import { needs } from '../../support/tools.ts';
 
 const DATABASE = 'gatehouse.db';
 const WAL = `${DATABASE}-wal`;
@@ -34,7 +34,7 @@ function momentsOf(calls: readonly Call[], count: number, chance: () => number):
   ).toSorted((a, b) => a - b);
 }
 
-describe('A power cut', { skip: LACKS_STRACE }, () => {
+describe('A power cut', { skip: needs('strace') }, () => {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-power-'));
   const template = join(root, 'template');
   const cacheDir = join(root, 'cache');

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const KILLS = 20;
 /** More than the kills let be made: one to three each, and on a busy machine some more before the apply ends. */
@@ -58,7 +59,7 @@ async function nextPlan(site: Site): Promise<{ unmade: Set<string>; halfMade: st
   };
 }
 
-describe('An apply whose daemon dies', () => {
+describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () => {
   test(
     `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or plan is left`,
     { timeout: 240_000 },

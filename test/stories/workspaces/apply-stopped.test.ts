@@ -5,6 +5,7 @@ import { until } from '../../support/api-client.ts';
 import { addWorkspace, linesOf } from '../../support/infrastructure.ts';
 import { keptState } from '../../support/faults/kept-state.ts';
 import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 /** The grace is 10 s, and what is killed is gone within moments. */
 const TREE_LIMIT_MS = 15_000;
@@ -50,7 +51,7 @@ async function applyUntilUp(site: Site, name: string, raw: object): Promise<stri
   return id;
 }
 
-describe('An apply with helpers that will not go', () => {
+describe('An apply with helpers that will not go', { skip: needs('terraform or tofu') }, () => {
   test(
     'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
     { timeout: 90_000 },

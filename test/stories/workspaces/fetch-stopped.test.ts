@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { insertSource } from '../../../src/store/sources/sources.ts';
 import { until } from '../../support/api-client.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 /** By itself git gives up a server that sends nothing after 30 s. */
 const BEFORE_GIT_GIVES_UP_MS = 20_000;
@@ -53,7 +54,7 @@ function leftovers(): string[] {
 
 test(
   'T69: a job is cancelled while its files are fetched from a server that never answers',
-  { timeout: 60_000 },
+  { skip: needs('git'), timeout: 60_000 },
   async () => {
     const daemon = await site.start();
     const { job, closed } = await fetching();
@@ -65,7 +66,7 @@ test(
   },
 );
 
-test('T69: a daemon that is stopped ends a fetch for a run', { timeout: 60_000 }, async () => {
+test('T69: a daemon that is stopped ends a fetch for a run', { skip: needs('git'), timeout: 60_000 }, async () => {
   const daemon = await site.start();
   const { job, closed } = await fetching();
   await daemon.stop();
@@ -76,7 +77,7 @@ test('T69: a daemon that is stopped ends a fetch for a run', { timeout: 60_000 }
 
 test(
   'T70: git of a daemon that is killed ends too: nobody else bounds its time and its disk',
-  { timeout: 60_000 },
+  { skip: needs('git'), timeout: 60_000 },
   async () => {
     const daemon = await site.start();
     const { closed } = await fetching();

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 interface StateServer {
   readonly url: string;
@@ -55,7 +56,7 @@ async function planOf(site: Site): Promise<string> {
   return job.plan_artifact_id ?? assert.fail('no plan was saved');
 }
 
-describe('A root with a backend of its own', () => {
+describe('A root with a backend of its own', { skip: needs('terraform or tofu') }, () => {
   test('is applied through it, and its serial is read from it', { timeout: 120_000 }, async (t) => {
     const site = await openSite(t);
     const server = await startStateServer();

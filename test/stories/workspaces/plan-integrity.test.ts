@@ -1,12 +1,13 @@
 /** What is shown of a plan is what is sealed and applied, whatever programs of the run do meanwhile. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { findTool } from '../../../src/runners/terraform/tool.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { keptState } from '../../support/faults/kept-state.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const ROOT = `
 variable "content" { default = "good" }
@@ -15,20 +16,23 @@ resource "terraform_data" "item" { for_each = toset([var.content]) }
 
 /**
  * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. The process that it leaves
- * has a session of its own, another parent and no environment. Each wait ends after 5 s.
+ * has a session of its own, another parent and no environment. Each wait ends after 5 s. The real tool follows the script
+ * in the same file, because the sandbox opens no other file outside of the system's folders.
  */
-const toolText = (real: string): string => `#!/bin/sh
+const toolText = (realBytes: number): string => `#!/bin/sh
 attack=$(cat attack)
+real=$HOME/real
+[ -e "$real" ] || { tail -c ${realBytes} "$0" > "$real" && chmod 700 "$real"; } || exit
 for last; do :; done
 case "$attack $1" in
 "swap plan")
-  "${real}" "$@" || exit
-  "${real}" plan -input=false -no-color -var content=evil "-out=$HOME/evil.tfplan" || exit
+  "$real" "$@" || exit
+  "$real" plan -input=false -no-color -var content=evil "-out=$HOME/evil.tfplan" || exit
   setsid env -i /bin/sh -c "(n=0; while [ ! -e '$HOME/shown' ] && [ \\$n -lt 100 ]; do n=\\$((n+1)); sleep 0.05; done
     mv '$HOME/evil.tfplan' '$HOME/saved.tfplan'; : > '$HOME/swapped') < /dev/null > /dev/null 2>&1 &"
   ;;
 "swap show")
-  "${real}" "$@" || exit
+  "$real" "$@" || exit
   cp "$HOME/evil.tfplan" "$last" 2> /dev/null && echo overwritten >&2
   mv "$HOME/evil.tfplan" "$last" 2> /dev/null && echo replaced >&2
   : > "$HOME/shown"
@@ -37,38 +41,39 @@ case "$attack $1" in
   ;;
 "swap apply")
   rm -f "$last" 2> /dev/null && echo removed >&2
-  exec "${real}" "$@"
+  exec "$real" "$@"
   ;;
 "lie show")
-  "${real}" "$@" | sed 's/"actions":\\["create"\\]/"actions":["no-op"]/'
+  "$real" "$@" | sed 's/"actions":\\["create"\\]/"actions":["no-op"]/'
   ;;
 "hide show")
   echo '{"format_version":"1.2","resource_changes":[]}'
   ;;
 "other plan")
-  "${real}" "$@" || exit
+  "$real" "$@" || exit
   echo 'no plan at all' > "$HOME/saved.tfplan"
   ;;
 "link plan")
-  "${real}" "$@" || exit
+  "$real" "$@" || exit
   mv "$HOME/saved.tfplan" "$HOME/elsewhere"; ln -s "$HOME/elsewhere" "$HOME/saved.tfplan"
   ;;
-*) exec "${real}" "$@" ;;
+*) exec "$real" "$@" ;;
 esac
+exit
 `;
 
-describe('A hostile program of a run', () => {
+describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () => {
   let site: Site;
   const endings: (() => Promise<void>)[] = [];
 
   before(async () => {
     const searchPath = process.env['PATH'] ?? '';
-    const real = (await findTool(searchPath))?.path ?? assert.fail('neither terraform nor tofu is on PATH');
+    const { name, path } = (await findTool(searchPath)) ?? assert.fail('neither terraform nor tofu is on PATH');
+    const real = readFileSync(path);
     site = await openSite({ after: (step) => void endings.push(step) });
     const bin = join(site.dir, 'bin');
     mkdirSync(bin);
-    writeFileSync(join(bin, 'terraform'), toolText(real));
-    chmodSync(join(bin, 'terraform'), 0o755);
+    writeFileSync(join(bin, name), Buffer.concat([Buffer.from(toolText(real.length)), real]), { mode: 0o755 });
     chmodSync(site.dir, 0o755);
     await site.start({ env: { PATH: `${bin}:${searchPath}` } });
     for (const attack of ['swap', 'lie', 'hide', 'other', 'link']) {

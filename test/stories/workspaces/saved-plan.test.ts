@@ -7,6 +7,7 @@ import { Failure } from '../../../src/domain/failure.ts';
 import type { ArtifactRow, JobRow } from '../../../src/store/schema/schema.ts';
 import { addWorkspace, items, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const CANARY = 'canary-7f3a9c51e2d84b06';
 
@@ -40,7 +41,7 @@ async function refused(site: Site, name: string, plan: string, why: RegExp): Pro
   return job;
 }
 
-describe('A saved plan', () => {
+describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
   let site: Site;
   const dirs: Record<string, string> = {};
   before(async () => {

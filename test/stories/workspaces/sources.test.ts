@@ -9,6 +9,7 @@ import * as app from '../../../src/app.ts';
 import { Repository } from '../../support/attacks/hostile-repositories.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
 import { type Ran, svc } from '../../support/terminal.ts';
+import { needs } from '../../support/tools.ts';
 
 /**
  * What stands in for ssh: as the real one, it connects to the port of the server (on the loopback address) and passes on
@@ -92,7 +93,7 @@ async function refused(exit: number, words: RegExp, ...argv: string[]): Promise<
 
 test(
   'a git source is fetched when it is added and when it is synced, over ssh that asks nobody',
-  { timeout: 60_000 },
+  { skip: needs('git'), timeout: 60_000 },
   async () => {
     const repository = new Repository(join(site.dir, 'repository'));
     const first = repository.commit();
@@ -136,41 +137,45 @@ test(
   },
 );
 
-test('a fetch that fails adds nothing, and says why in the words of git', { timeout: 60_000 }, async () => {
-  await refused(
-    7,
-    /unavailable: git fetch failed: Host key verification failed\./,
-    'source',
-    'add',
-    'bad',
-    '--git',
-    'git@other.test:x',
-  );
-  await refused(
-    7,
-    /unavailable: git fetch failed: .*Could not read from remote repository/,
-    'source',
-    'add',
-    'bad',
-    '--git',
-    `ssh://git@known.test:${port}${site.dir}/nothing`,
-  );
-  await refused(
-    7,
-    /couldn't find remote ref nope/,
-    'source',
-    'add',
-    'bad',
-    '--git',
-    `ssh://git@known.test:${port}${site.dir}/repository`,
-    '--ref',
-    'nope',
-  );
-  await refused(1, /invalid_argument: git: credentials/, 'source', 'add', 'bad', '--git', 'https://ana:canary@h/x');
-  await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
-  await refused(3, /not_found/, 'source', 'sync', 'bad');
-  assert.ok(!readdirSync(join(site.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')));
-});
+test(
+  'a fetch that fails adds nothing, and says why in the words of git',
+  { skip: needs('git'), timeout: 60_000 },
+  async () => {
+    await refused(
+      7,
+      /unavailable: git fetch failed: Host key verification failed\./,
+      'source',
+      'add',
+      'bad',
+      '--git',
+      'git@other.test:x',
+    );
+    await refused(
+      7,
+      /unavailable: git fetch failed: .*Could not read from remote repository/,
+      'source',
+      'add',
+      'bad',
+      '--git',
+      `ssh://git@known.test:${port}${site.dir}/nothing`,
+    );
+    await refused(
+      7,
+      /couldn't find remote ref nope/,
+      'source',
+      'add',
+      'bad',
+      '--git',
+      `ssh://git@known.test:${port}${site.dir}/repository`,
+      '--ref',
+      'nope',
+    );
+    await refused(1, /invalid_argument: git: credentials/, 'source', 'add', 'bad', '--git', 'https://ana:canary@h/x');
+    await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
+    await refused(3, /not_found/, 'source', 'sync', 'bad');
+    assert.ok(!readdirSync(join(site.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')));
+  },
+);
 
 test(
   'a directory is named from where the command line runs, and looked at when it is synced',
@@ -205,32 +210,46 @@ test(
   },
 );
 
-test('a source has one place and one name, and stays while a workspace uses it', { timeout: 60_000 }, async () => {
-  await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x');
-  await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x', '--dir', '.', '--git', 'git@h:x');
-  await refused(
-    1,
-    /invalid_argument: ref: a directory has none/,
-    'source',
-    'add',
-    'x',
-    '--dir',
-    site.dir,
-    '--ref',
-    'main',
-  );
-  await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
-  await told(0, 'workspace', 'add', 'w', '--source', 'ops');
-  await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
-  await told(0, 'workspace', 'remove', 'w');
-  await told(0, 'source', 'remove', 'ops');
-  await refused(3, /not_found/, 'source', 'remove', 'ops');
-  const ledger = await site.store.db
-    .selectFrom('ledger')
-    .select('detail')
-    .where('operation', 'like', 'source.%')
-    .execute();
-  assert.ok(
-    ledger.length >= 5 && ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(site.dir)),
-  );
-});
+test(
+  'a source has one place and one name, and stays while a workspace uses it',
+  { skip: needs('git'), timeout: 60_000 },
+  async () => {
+    await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x');
+    await refused(
+      1,
+      /invalid_argument: dir, git: expected one/,
+      'source',
+      'add',
+      'x',
+      '--dir',
+      '.',
+      '--git',
+      'git@h:x',
+    );
+    await refused(
+      1,
+      /invalid_argument: ref: a directory has none/,
+      'source',
+      'add',
+      'x',
+      '--dir',
+      site.dir,
+      '--ref',
+      'main',
+    );
+    await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
+    await told(0, 'workspace', 'add', 'w', '--source', 'ops');
+    await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
+    await told(0, 'workspace', 'remove', 'w');
+    await told(0, 'source', 'remove', 'ops');
+    await refused(3, /not_found/, 'source', 'remove', 'ops');
+    const ledger = await site.store.db
+      .selectFrom('ledger')
+      .select('detail')
+      .where('operation', 'like', 'source.%')
+      .execute();
+    assert.ok(
+      ledger.length >= 5 && ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(site.dir)),
+    );
+  },
+);

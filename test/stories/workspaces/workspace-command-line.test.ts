@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import type { Projected, ViewName } from '../../../src/operations/views/views.ts';
 import { items, writeRoot } from '../../support/infrastructure.ts';
 import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { needs } from '../../support/tools.ts';
 
 const SVC = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc');
 const UNKNOWN = '01m7yd4zyke00anp2z332d2j5p';
@@ -106,7 +107,7 @@ async function refuseWhatIsPast({ root, svc }: Pick<Home, 'root' | 'svc'>): Prom
 
 test(
   'a plan is made, read, applied, gated and approved by another person, all with svc',
-  { timeout: 180_000 },
+  { skip: needs('terraform or tofu'), timeout: 180_000 },
   async (t) => {
     const { site, root, svc, json, ben } = await openHome(t);
 

@@ -1,14 +1,10 @@
 /** A certificate authority of a test, made with openssl: nothing of it is trusted anywhere else. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ending } from '../fixtures/installation.ts';
-
-/** Why a test that needs certificates can't run here. In CI that is a failure. */
-export const LACKS_OPENSSL =
-  spawnSync('openssl', ['version']).status === 0 || process.env['CI'] !== undefined ? false : 'openssl is missing';
 
 const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 

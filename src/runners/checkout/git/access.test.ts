@@ -12,6 +12,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
 import { SandboxRefused } from '../../sandbox/errors.ts';
 import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
@@ -87,7 +88,7 @@ describe('what git may reach for a URL', () => {
 });
 
 describe('git in the sandbox', () => {
-  it('T70: connects to no other port, whatever makes it try', async () => {
+  it('T70: connects to no other port, whatever makes it try', { skip: needs('git') }, async () => {
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     let connections = 0;
@@ -132,7 +133,7 @@ describe('git in the sandbox', () => {
 
   it(
     'T70: works as the account of jobs where the service is root, in a folder that is gone afterwards',
-    { skip: process.getuid?.() === 0 ? false : 'needs root to become somebody' },
+    { skip: process.getuid?.() === 0 ? needs('git') : 'needs root to become somebody' },
     async () => {
       const server = await new HostileServer().listen();
       const objects = new Objects();

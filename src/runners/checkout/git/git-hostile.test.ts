@@ -7,6 +7,7 @@ import { Repository } from '../../../../test/support/attacks/hostile-repositorie
 import { Failure } from '../../../domain/failure.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit, type FetchLimits } from './git.ts';
 import { GIT_PROTOCOLS } from './url.ts';
 import { readTreeName } from '../tree-names.ts';
@@ -54,7 +55,7 @@ async function isRefused(from: Repository, words: RegExp, limits = LIMITS): Prom
   assert.equal(existsSync(marker), false, 'something of the repository ran');
 }
 
-describe('T23: a repository of somebody who wants more than to be read', () => {
+describe('T23: a repository of somebody who wants more than to be read', { skip: needs('git') }, () => {
   it('T23: a submodule is not fetched, and leaves nothing', async () => {
     const inner = repository();
     const commit = inner.commit();

@@ -19,6 +19,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
 import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit, FETCH_LIMITS, type FetchLimits } from './git.ts';
 import { cleaned, collect, NO_REACH, runGit } from './process.ts';
 import { GIT_PROTOCOLS } from './url.ts';
@@ -67,7 +68,7 @@ const refusal =
   (error: unknown): boolean =>
     error instanceof Failure && words.test(error.message);
 
-describe('a git source', () => {
+describe('a git source', { skip: needs('git') }, () => {
   it('is fetched as the files of one commit, with no trace of git', async () => {
     const from = repository().write('sub/run', '#!/bin/true\n').link('sub/same.tf', '../main.tf');
     chmodSync(join(from.at, 'sub/run'), 0o755);
@@ -200,7 +201,7 @@ function traced(): string[] {
 describe('T22: a URL that was not refused when it was written', () => {
   it(
     'T22: gets nowhere with git as it is started in production: nothing runs, no file is read',
-    { timeout: 120_000 },
+    { skip: needs('git', 'ssh'), timeout: 120_000 },
     async () => {
       const home = empty();
       const gitDir = join(home, 'git');
@@ -251,32 +252,36 @@ describe('T22: a URL that was not refused when it was written', () => {
     assert.deepEqual(traced(), []);
   });
 
-  it('T22: nothing that a job wrote into a home, and nothing in the environment, changes what git does', async () => {
-    const from = repository();
-    from.commit();
-    const into = empty();
-    mkdirSync(join(into, 'work', 'home'), { recursive: true });
-    writeFileSync(
-      join(into, 'work', 'home', '.gitconfig'),
-      `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`,
-    );
-    // The folder is the caller's own and empty: one in which somebody was before is not used.
-    await assert.rejects(fetchGit({ pool, url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
-    const hostile = {
-      GIT_SSH_COMMAND: `touch ${MARKER}`,
-      GIT_EXTERNAL_DIFF: MARKER,
-      GIT_CONFIG_COUNT: '1',
-      GIT_CONFIG_KEY_0: 'core.fsmonitor',
-      GIT_CONFIG_VALUE_0: `touch ${MARKER}`,
-      GIT_DIR: '/nowhere',
-    };
-    Object.assign(process.env, hostile);
-    try {
-      assert.equal((await fetched(from)).commit, from.git('rev-parse', 'HEAD'));
-    } finally {
-      for (const name of Object.keys(hostile)) delete process.env[name];
-    }
-    assert.deepEqual(traced(), []);
-    assert.equal(existsSync(MARKER), false);
-  });
+  it(
+    'T22: nothing that a job wrote into a home, and nothing in the environment, changes what git does',
+    { skip: needs('git') },
+    async () => {
+      const from = repository();
+      from.commit();
+      const into = empty();
+      mkdirSync(join(into, 'work', 'home'), { recursive: true });
+      writeFileSync(
+        join(into, 'work', 'home', '.gitconfig'),
+        `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`,
+      );
+      // The folder is the caller's own and empty: one in which somebody was before is not used.
+      await assert.rejects(fetchGit({ pool, url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
+      const hostile = {
+        GIT_SSH_COMMAND: `touch ${MARKER}`,
+        GIT_EXTERNAL_DIFF: MARKER,
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'core.fsmonitor',
+        GIT_CONFIG_VALUE_0: `touch ${MARKER}`,
+        GIT_DIR: '/nowhere',
+      };
+      Object.assign(process.env, hostile);
+      try {
+        assert.equal((await fetched(from)).commit, from.git('rev-parse', 'HEAD'));
+      } finally {
+        for (const name of Object.keys(hostile)) delete process.env[name];
+      }
+      assert.deepEqual(traced(), []);
+      assert.equal(existsSync(MARKER), false);
+    },
+  );
 });

@@ -1,0 +1,103 @@
+/**
+ * The programs that some tests need and that a machine with npm and Node alone does not have. A test names them in its
+ * options, `{ skip: needs('git') }`, and is left out where one is missing. In CI it is not: there it fails.
+ */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export const CHROMIUM = '/usr/bin/chromium';
+export const LIBFAKETIME = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
+/** A user other than root gets the mounts in a user namespace. */
+export const OWN_MOUNTS: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
+
+interface TestTool {
+  /** The Debian package; null where Debian has none. */
+  readonly debianPackage: string | null;
+  readonly isThere: () => boolean;
+}
+
+/** Either of them. */
+export const TERRAFORM = 'terraform or tofu';
+
+const STRACE_PROBE = ['-f', '-e', 'inject=fsync:error=EIO:when=99', process.execPath, '--version'];
+const MOUNT_PROBE = [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()];
+
+const TEST_TOOLS = {
+  chromium: { debianPackage: 'chromium', isThere: () => existsSync(CHROMIUM) },
+  'prometheus-alertmanager': onPath('prometheus-alertmanager'),
+  git: onPath('git'),
+  ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
+  openssl: onPath('openssl'),
+  prlimit: { ...onPath('prlimit'), debianPackage: 'util-linux' },
+  // In some containers it is there, and may not trace another process.
+  strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },
+  faketime: { debianPackage: 'libfaketime', isThere: () => LIBFAKETIME !== undefined },
+  'mount namespaces': { debianPackage: 'util-linux', isThere: () => succeeds('unshare', MOUNT_PROBE) },
+  [TERRAFORM]: { debianPackage: null, isThere: () => ['terraform', 'tofu'].some((name) => find(name) !== null) },
+} as const satisfies Readonly<Record<string, TestTool>>;
+
+export type ToolName = keyof typeof TEST_TOOLS;
+
+/** For the option `skip` of a test: the missing ones of these tools, or false where all are there. */
+export function needs(...names: readonly ToolName[]): string | false {
+  if (process.env['CI'] !== undefined) return false;
+  const missing = names.filter((name) => !TEST_TOOLS[name].isThere());
+  return missing.length > 0 && `missing: ${missing.join(', ')}`;
+}
+
+/** The Debian packages of the tools that this machine does not have. */
+export function missingPackages(): string[] {
+  const missing = Object.values<TestTool>(TEST_TOOLS).filter(({ isThere }) => !isThere());
+  return missing.flatMap(({ debianPackage }) => debianPackage ?? []);
+}
+
+export interface MissingTool {
+  readonly name: string;
+  /** The test files that name the tool. */
+  readonly files: readonly string[];
+}
+
+/** The tools that these test files name and that this machine does not have. Paths begin at the root. */
+export function missingTools(files: readonly string[]): MissingTool[] {
+  const named = files.map((file) => ({ file, tools: toolsNamedIn(readFileSync(join(ROOT, file), 'utf8')) }));
+  return Object.entries<TestTool>(TEST_TOOLS).flatMap(([name, { isThere }]) => {
+    const users = named.filter(({ tools }) => tools.includes(name)).map(({ file }) => file);
+    return users.length === 0 || isThere() ? [] : [{ name, files: users }];
+  });
+}
+
+function toolsNamedIn(text: string): string[] {
+  return [...text.matchAll(/\bskip:[^,}]*?\bneeds\(([^)]*)\)/g)].flatMap(
+    ([, names = '']) => names.match(/(?<=')[^',]+(?=')/g) ?? [],
+  );
+}
+
+function onPath(program: string): TestTool {
+  return { debianPackage: program, isThere: () => find(program) !== null };
+}
+
+/** The first executable of this name on the PATH. */
+export function find(program: string, searchPath = process.env['PATH'] ?? ''): string | null {
+  const candidates = searchPath
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, program));
+  return candidates.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function succeeds(program: string, args: readonly string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
