@@ -1,6 +1,7 @@
 /** `npm run ok`: everything that CI runs, in order, up to the first that fails, with the time that each took. */
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { find } from '../test/support/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -11,11 +12,26 @@ interface Step {
   readonly args: readonly string[];
 }
 
+const TESTS = join(ROOT, 'scripts', 'test.ts');
+
+/** What the plan and the state of a run depend on the tool for; the other infrastructure tests run on one tool. */
+const TOFU_CORE = [
+  'src/runners/terraform/plan-file.test.ts',
+  'src/runners/terraform/plan-reader.test.ts',
+  'test/stories/workspaces/own-backend.test.ts',
+  'test/stories/workspaces/plan-integrity.test.ts',
+  'test/stories/workspaces/saved-plan.test.ts',
+];
+
 const STEPS: readonly Step[] = [
   { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
   { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
-  { name: 'tests', command: process.execPath, args: [join(ROOT, 'scripts', 'test.ts')] },
+  { name: 'tests', command: process.execPath, args: [TESTS] },
+  // Where there is no terraform, all tests have run on tofu.
+  ...(find('terraform') === null
+    ? []
+    : [{ name: 'tests on tofu', command: process.execPath, args: [TESTS, '--on-tofu', ...TOFU_CORE] }]),
 ];
 
 /** Resolves to undefined when the step is green, else to what became of it. Signals are handed on to the step. */
