@@ -35,9 +35,7 @@ export interface CompiledCel {
 /** The values of the roots, in the form that the library reads. */
 export type CelContext = Readonly<Record<string, Cel.CelInput>>;
 
-/** What an evaluation yielded. `missing` is the field that was not there, where the expression itself spells it. */
-export type CelOutcome =
-  { readonly value: boolean | string | number | bigint } | { readonly error: string; readonly missing?: string };
+export type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string };
 
 /** An expression that was checked, without any rule yet of what it has to yield. */
 export interface CheckedCel {
@@ -188,8 +186,7 @@ function outcomeOf(
     const result = run(context);
     if (typeof result !== 'object') return { value: result };
     if (!cel.isCelError(result)) return { error: 'it yields no text, no number and no condition' };
-    const { error, missing } = faultOf(result.message, text);
-    return { error: `${place(result.exprId)}: ${error}`, ...(missing === undefined ? {} : { missing }) };
+    return { error: `${place(result.exprId)}: ${faultOf(result.message, text)}` };
   } catch (thrown) {
     return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
   } finally {

@@ -192,7 +192,7 @@ function evaluated(trial: Trial, expr: Expr, at: Expr): Cel.CelInput {
 function told(trial: Trial, expr: Expr, message: string): string {
   const made = expr.exprKind.case === 'callExpr' ? expr.exprKind.value : undefined;
   const text = made?.args[0] === undefined ? undefined : valueOf(trial, made.args[0]);
-  const fault = faultOf(message, trial.text).error;
+  const fault = faultOf(message, trial.text);
   if (typeof text !== 'string') return fault;
   const shown = JSON.stringify(text.slice(0, SHOWN_MAX));
   if (isZoneFault(message))

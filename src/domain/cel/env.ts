@@ -32,7 +32,7 @@ export async function celEnvironment(): Promise<CelEnvironment> {
   };
   return {
     cel,
-    env: cel.celEnv({ funcs: [append(cel)], re2: { compile } }),
+    env: cel.celEnv({ funcs: [append(cel), ...strictNumbers(cel)], re2: { compile } }),
     pattern(text) {
       if (text.length > PATTERN_LENGTH_MAX)
         throw new CelRefused(`this pattern is longer than ${PATTERN_LENGTH_MAX} characters`);
@@ -71,6 +71,24 @@ function append(cel: typeof Cel): Cel.CelFunc {
     growing.set(list, elements);
     return list;
   });
+}
+
+const OF_TEXT = new Set(['int(string)', 'uint(string)', 'double(string)', 'duration(string)']);
+let strict: readonly Cel.CelFunc[] | null = null;
+
+/** The library reads a blank text as 0, and CEL as an error: a missing label must not be a small number. */
+function strictNumbers(cel: typeof Cel): readonly Cel.CelFunc[] {
+  strict ??= [...cel.celEnv().funcs]
+    .filter(({ id }) => OF_TEXT.has(id))
+    .map((func) =>
+      cel.celFunc(func.name, [cel.CelScalar.STRING], func.result, (text) => {
+        const result = text.trim() === '' ? undefined : func.call(0, undefined, [text]);
+        if (result === undefined) throw new Error('Cannot convert a blank text');
+        if (cel.isCelError(result)) throw new Error(result.message);
+        return result;
+      }),
+    );
+  return strict;
 }
 
 /** Lets the loop of a `map` or a `filter` collect with `append`: changes the tree in place. No text can hold an `@`. */

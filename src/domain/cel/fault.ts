@@ -1,16 +1,12 @@
 /**
  * The library's message in words that hold no value of the input: a name is told only where the expression itself
- * spells it, as `missing`. What is not known here is not passed on.
+ * spells it. What is not known here is not passed on.
  */
-export function faultOf(message: string, text: string): { readonly error: string; readonly missing?: string } {
+export function faultOf(message: string, text: string): string {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
   if (field !== undefined)
-    return field !== '' && text.includes(field)
-      ? { error: `there is no field ${JSON.stringify(field)}`, missing: field }
-      : { error: 'a field is missing' };
-  return {
-    error: `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}`,
-  };
+    return field !== '' && text.includes(field) ? `there is no field ${JSON.stringify(field)}` : 'a field is missing';
+  return `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}`;
 }
 
 /** Whether a text could not be made into what a function such as `int` or `duration` yields. */

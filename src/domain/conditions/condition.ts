@@ -3,9 +3,9 @@ import type { Expr } from '../cel/env.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
 import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from '../events/event.ts';
-import { checkRuleCel, eventContext, missingLabel } from './facts.ts';
+import { checkRuleCel, eventContext } from './facts.ts';
 import { quickOf } from './quick.ts';
-import { isEvent, selection, textOf, textReads } from './reads.ts';
+import { isEvent, selection, textOf } from './reads.ts';
 
 /** An expression over `event` that is true or false: the `when` of a rule or a silence. */
 export interface Condition {
@@ -91,21 +91,8 @@ function statusesOf(expr: Expr): readonly string[] {
 
 function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
   const outcome = checked.run(eventContext(facts));
-  if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
+  if ('error' in outcome) return outcome;
   return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
-}
-
-/** The words of an error of an evaluation of `expr`. */
-export function explain(
-  { error, missing }: { readonly error: string; readonly missing?: string },
-  facts: EventFacts,
-  expr: Expr,
-): string {
-  if (missing === undefined) return error;
-  const asked = textReads(expr).filter(({ pair }) => pair?.name === missing);
-  // The names of annotations stay out: a reason is shown where annotations are not.
-  const isAnnotation = asked.length > 0 && asked.every(({ pair }) => pair?.of === 'annotations');
-  return isAnnotation ? `the event has no annotation ${JSON.stringify(missing)}` : missingLabel(missing, facts);
 }
 
 /**

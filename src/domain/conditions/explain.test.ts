@@ -15,8 +15,6 @@ const FACTS: EventFacts = {
   receivedAt: Date.parse('2026-11-21T10:00:00Z'),
 };
 
-const NO_MOUNT = 'the event has no "mount"; its labels are disk-kind, instance, note';
-
 /** Each term with its result and its why. */
 const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result: string, why: string | null])[]])[] = [
   [
@@ -30,7 +28,7 @@ const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result:
     'event.severity == "page" && event.labels.mount == "/"',
     [
       ['false', 'event.severity is ""'],
-      ['error', NO_MOUNT],
+      ['false', 'event.labels.mount is (not set)'],
     ],
   ],
   [
@@ -39,6 +37,18 @@ const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result:
   ],
   ['!event.labels.instance.startsWith("web")', [['false', 'event.labels.instance is "web1:9100"']]],
   ['has(event.labels.mount)', [['false', null]]],
+  [
+    'event.labels["disk kind"] == event.annotations.kind && event.name == "DiskFull"',
+    [
+      ['true', null],
+      ['true', null],
+    ],
+  ],
+  [
+    'event.annotations.team == event.labels.instance',
+    [['false', 'event.annotations.team is (not set), event.labels.instance is "web1:9100"']],
+  ],
+  ['int(event.labels.mount) == 1', [['error', 'character 1: a value can not be converted']]],
   ['event.labels.exists(l, l == event.name)', [['false', 'event.name is "DiskFull"']]],
   ['["a", event.labels.instance].exists(x, x == "b")', [['false', 'event.labels.instance is "web1:9100"']]],
   ['event.labels.note == event.labels.note + "y"', [['false', `event.labels.note is "${'x'.repeat(100)}…"`]]],
@@ -71,11 +81,9 @@ describe('Of more than 20 terms', () => {
 
   test('the first that is false is told too, else the first that has an error', async () => {
     assert.deepEqual(await told({ 25: 'event.name == "x"', 27: 'event.name == "y"' }), ['false event.name == "x"']);
-    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 25: 'event.name == "x"' }), [
-      'false event.name == "x"',
-    ]);
-    assert.deepEqual(await told({ 22: 'event.labels.mount == "/"', 24: 'event.labels.job == "x"' }), [
-      'error event.labels.mount == "/"',
+    assert.deepEqual(await told({ 22: 'int(event.name) == 1', 25: 'event.name == "x"' }), ['false event.name == "x"']);
+    assert.deepEqual(await told({ 22: 'int(event.name) == 1', 24: 'int(event.name) == 2' }), [
+      'error int(event.name) == 1',
     ]);
   });
 });

@@ -28,10 +28,10 @@ async function explainTerm(term: string, facts: EventFacts): Promise<RuleTerm> {
   const answer = condition.evaluate(facts);
   if ('error' in answer) return { term, result: 'error', why: answer.error };
   if (answer.value) return { term, result: 'true', why: null };
-  const read = new Map(textReads(condition.expr).map(({ path, textIn }) => [path, textIn(facts)]));
-  const told = [...read].flatMap(([path, text]) =>
-    text === undefined ? [] : [`${path} is ${JSON.stringify(shortened(text))}`],
+  const reads = textReads(condition.expr).map(
+    ({ path, textIn, isSet }) => `${path} is ${isSet(facts) ? JSON.stringify(shortened(textIn(facts))) : '(not set)'}`,
   );
+  const told = [...new Set(reads)];
   return { term, result: 'false', why: told.length === 0 ? null : told.join(', ') };
 }
 

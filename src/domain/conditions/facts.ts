@@ -30,18 +30,24 @@ export const EVENT_SHAPE: CelShape = {
   },
 };
 
-/** Makes the library's form of a time from its text; loaded with the first expression. */
-let toTime: ((at: string) => Cel.CelInput) | null = null;
+/** What makes the library's forms of the event's parts; loaded with the first expression. */
+interface CelForms {
+  readonly toTime: (at: string) => Cel.CelInput;
+  readonly toMap: typeof Cel.celMap;
+}
+
+let forms: CelForms | null = null;
 
 /** Has to be called, once, before `eventContext`. */
-export async function prepareTimes(): Promise<void> {
-  if (toTime !== null) return;
-  const { plan, parse, celEnv, isCelError } = await import('@bufbuild/cel');
+export async function prepareContexts(): Promise<void> {
+  if (forms !== null) return;
+  const { plan, parse, celEnv, celMap, isCelError } = await import('@bufbuild/cel');
   const run = plan(celEnv(), parse('timestamp(at)'));
-  toTime = (at) => {
+  const toTime: CelForms['toTime'] = (at) => {
     const time = run({ at });
     return isCelError(time) ? null : time;
   };
+  forms = { toTime, toMap: celMap };
 }
 
 /** The last one that was made: events that come together have the same. */
@@ -51,7 +57,7 @@ let lastTime: { readonly ms: number; readonly time: Cel.CelInput } = { ms: Numbe
 function timeOf(ms: number): Cel.CelInput {
   if (ms === lastTime.ms) return lastTime.time;
   const date = new Date(ms);
-  const time = toTime === null || Number.isNaN(date.getTime()) ? null : toTime(date.toISOString());
+  const time = forms === null || Number.isNaN(date.getTime()) ? null : forms.toTime(date.toISOString());
   lastTime = { ms, time };
   return time;
 }
@@ -71,6 +77,22 @@ export function eventText(facts: EventFacts, field: TextField): string {
   return facts[field] ?? '';
 }
 
+/** The text of a label or an annotation: empty where the event does not have it, as in Prometheus. */
+export function pairText(pairs: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(pairs, name) ? (pairs[name] ?? '') : '';
+}
+
+/** Labels or annotations for the library: `has` and `in` tell which there are, and any other name reads as empty. */
+function pairsOf(pairs: Readonly<Record<string, string>>): Cel.CelInput {
+  if (forms === null) throw new Error('prepareContexts was not called');
+  const map = forms.toMap(new Map(Object.entries(pairs)));
+  const get = map.get.bind(map);
+  return Object.assign(map, {
+    get: (key: Parameters<typeof get>[0]) => get(key) ?? (typeof key === 'string' ? '' : undefined),
+    has: (key: Parameters<typeof get>[0]) => get(key) !== undefined,
+  });
+}
+
 const contexts = new WeakMap<EventFacts, CelContext>();
 
 /**
@@ -81,8 +103,8 @@ export function eventContext(facts: EventFacts): CelContext {
   if (made !== undefined) return made;
   const event = new Map<string, Cel.CelInput>([
     ...TEXT_FIELDS.map((field): [string, string] => [field, eventText(facts, field)]),
-    ['labels', new Map(Object.entries(facts.labels))],
-    ['annotations', new Map(Object.entries(facts.annotations))],
+    ['labels', pairsOf(facts.labels)],
+    ['annotations', pairsOf(facts.annotations)],
     ['received_at', timeOf(facts.receivedAt)],
   ] satisfies [string, Cel.CelInput][]);
   const context = { event };
@@ -90,23 +112,8 @@ export function eventContext(facts: EventFacts): CelContext {
   return context;
 }
 
-/** Labels' names that a message shows at most, and characters of each: they are the sender's. */
-const NAMES_SHOWN = 20;
-const NAME_SHOWN_CHARACTERS = 40;
-
-/** A sentence's part on a label that is not there, with the names of those that are. */
-export function missingLabel(missing: string, facts: EventFacts): string {
-  const seen = Object.keys(facts.labels).toSorted();
-  const shown = seen
-    .slice(0, NAMES_SHOWN)
-    .map((name) => (name.length > NAME_SHOWN_CHARACTERS ? `${name.slice(0, NAME_SHOWN_CHARACTERS)}…` : name));
-  const rest = seen.length > NAMES_SHOWN ? ` and ${seen.length - NAMES_SHOWN} more` : '';
-  const has = seen.length === 0 ? 'it has no labels' : `its labels are ${shown.join(', ')}${rest}`;
-  return `the event has no ${JSON.stringify(missing)}; ${has}`;
-}
-
 /** Checks an expression over `event`. Throws CelRefused. */
 export async function checkRuleCel(expression: string): ReturnType<typeof checkCel> {
-  await prepareTimes();
+  await prepareContexts();
   return checkCel(expression, { roots: { event: EVENT_SHAPE }, stepsMax: RULE_STEPS_MAX });
 }

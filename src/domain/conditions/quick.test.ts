@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import type { EventFacts } from '../events/event.ts';
 import { checkRuleCel, eventContext } from './facts.ts';
 import { quickOf } from './quick.ts';
@@ -28,6 +29,9 @@ const SLOW = [
   'event.name in [event.severity]',
   'true',
   '"x" in event.labels',
+  'event.labels["mis" + "sing"] == "a"',
+  '[event.labels][0].missing != ""',
+  'int(event.labels.missing) == 1',
 ];
 const TEXTS = ['a', 'b', '', 'aé', '😀b'];
 
@@ -84,11 +88,35 @@ test('What is answered without the library is what the library answers', async (
   for (const count of Object.values(known)) assert.ok(count > 100, JSON.stringify(known));
 });
 
-test('Comparisons of texts with constants are answered without the library, and what looks at a missing label is not', async () => {
-  for (const expression of QUICK) {
-    const quick = quickOf((await checkRuleCel(expression)).expr);
-    const isMissing = expression.startsWith('event.labels.missing');
-    assert.equal(typeof quick?.(facts('a', 'b')), isMissing ? 'undefined' : 'boolean', expression);
-  }
+test('Comparisons of texts with constants are answered without the library, of a missing label too', async () => {
+  for (const expression of QUICK)
+    assert.equal(typeof quickOf((await checkRuleCel(expression)).expr)?.(facts('a', 'b')), 'boolean', expression);
   for (const expression of SLOW) assert.equal(quickOf((await checkRuleCel(expression)).expr), null, expression);
+});
+
+/** A label that is not there reads as one that is empty, in both ways; only what asks for it tells them apart. */
+test('A missing label is what an empty one is', async () => {
+  const label = fc.constantFrom('event.labels.x', 'event.labels["x.y"]', 'event.annotations.x', 'event.labels.missing');
+  const constant = fc.constantFrom(...TEXTS).map((text) => JSON.stringify(text));
+  const term = fc.oneof(
+    fc.tuple(label, fc.constantFrom('==', '!='), fc.oneof(constant, label)).map((parts) => parts.join(' ')),
+    fc
+      .tuple(label, fc.constantFrom('startsWith', 'endsWith', 'contains'), constant)
+      .map(([of, name, to]) => `${of}.${name}(${to})`),
+    fc.tuple(label, constant).map(([of, to]) => `${of} in [${to}]`),
+  );
+  const expression = fc.tuple(term, fc.constantFrom('&&', '||'), term).map((parts) => parts.join(' '));
+  await fc.assert(
+    fc.asyncProperty(expression, fc.constantFrom(...TEXTS), fc.subarray(['x', 'x.y']), async (text, value, names) => {
+      const checked = await checkRuleCel(text);
+      const pairs = Object.fromEntries(names.map((name) => [name, value]));
+      const bare = { ...facts('a', 'b'), labels: pairs, annotations: pairs };
+      const full = { x: '', 'x.y': '', missing: '', ...pairs };
+      const outcome = checked.run(eventContext(bare));
+      assert.deepEqual(outcome, checked.run(eventContext({ ...bare, labels: full, annotations: full })));
+      assert.ok('value' in outcome);
+      const quick = quickOf(checked.expr)?.(bare);
+      if (quick !== undefined) assert.equal(quick, outcome.value);
+    }),
+  );
 });

@@ -66,10 +66,7 @@ function compared(field: Expr, other: Expr, compare: (text: string, constant: st
   const read = textRead(field);
   const constant = textOf(other);
   if (read === null || constant === null) return null;
-  return (facts) => {
-    const text = read.textIn(facts);
-    return text === undefined ? undefined : compare(text, constant);
-  };
+  return (facts) => compare(read.textIn(facts), constant);
 }
 
 function oneOf(field: Expr, list: Expr): Quick | null {
@@ -77,10 +74,7 @@ function oneOf(field: Expr, list: Expr): Quick | null {
   if (read === null || list.exprKind.case !== 'listExpr') return null;
   const texts = list.exprKind.value.elements.map(textOf);
   if (texts.includes(null)) return null;
-  return (facts) => {
-    const text = read.textIn(facts);
-    return text === undefined ? undefined : texts.includes(text);
-  };
+  return (facts) => texts.includes(read.textIn(facts));
 }
 
 /** `has(event.labels.x)`. */

@@ -1,6 +1,6 @@
 import type { Expr } from '../cel/env.ts';
 import type { EventFacts } from '../events/event.ts';
-import { eventText, isTextField } from './facts.ts';
+import { eventText, isTextField, pairText } from './facts.ts';
 
 /** Which texts of the event an expression reads. */
 
@@ -8,10 +8,9 @@ import { eventText, isTextField } from './facts.ts';
 export interface TextRead {
   /** As one writes it in an expression. */
   readonly path: string;
-  /** Of a label or an annotation; null for a field of the event. */
-  readonly pair: { readonly of: 'labels' | 'annotations'; readonly name: string } | null;
-  /** The text; undefined where the event has none. */
-  readonly textIn: (facts: EventFacts) => string | undefined;
+  readonly textIn: (facts: EventFacts) => string;
+  /** Whether the event has it: a label or an annotation that it does not have reads as an empty text. */
+  readonly isSet: (facts: EventFacts) => boolean;
 }
 
 export function isEvent({ exprKind }: Expr): boolean {
@@ -37,7 +36,7 @@ export function textRead(expr: Expr): TextRead | null {
   const { of, field } = selected;
   if (isEvent(of))
     return isTextField(field)
-      ? { path: `event.${field}`, pair: null, textIn: (facts) => eventText(facts, field) }
+      ? { path: `event.${field}`, textIn: (facts) => eventText(facts, field), isSet: () => true }
       : null;
   const outer = selection(of);
   if (outer === null || !isPairs(outer.field) || !isEvent(outer.of)) return null;
@@ -45,8 +44,8 @@ export function textRead(expr: Expr): TextRead | null {
   const path = `event.${pairs}${/^[A-Za-z_]\w*$/.test(field) ? `.${field}` : `[${JSON.stringify(field)}]`}`;
   return {
     path,
-    pair: { of: pairs, name: field },
-    textIn: (facts) => (Object.hasOwn(facts[pairs], field) ? facts[pairs][field] : undefined),
+    textIn: (facts) => pairText(facts[pairs], field),
+    isSet: (facts) => Object.hasOwn(facts[pairs], field),
   };
 }
 

@@ -146,7 +146,8 @@ describe('What an event fills in', () => {
     const errors: readonly (readonly [Action, string])[] = [
       [
         command(['echo', '${event.labels.nope}']),
-        'command: word 2: the event has no "nope"; its labels are instance, time, workspace',
+        'command: word 2: event.labels.nope (not set) is not accepted; ' +
+          'expected a name: letters, digits and _ . : @ -, at most 253 characters, the first a letter, a digit or _',
       ],
       [
         command(['uptime'], { limit: '${event.labels.instance}' }),
@@ -163,6 +164,10 @@ describe('What an event fills in', () => {
       [
         { kind: 'plan', workspace: '${event.labels.instance}', timeout: null },
         'plan: "web1!" is not accepted; expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit',
+      ],
+      [
+        command(['uptime'], { limit: '${event.labels["no-pe"]}' }),
+        'limit: event.labels["no-pe"] (not set) is not accepted; expected the name or the address of one host',
       ],
       [command(['echo', '${int(event.name)}']), 'command: word 2: character 1: a value can not be converted'],
     ];

@@ -166,9 +166,9 @@ function fieldOf(named: string, template: Template, check: Check, fixed: Check):
     return () => checked;
   }
   const { parts } = template;
-  if (parts.some((part) => 'isPath' in part && part.isPath))
+  const expressions = parts.filter((part) => 'isPath' in part);
+  if (expressions.some(({ isPath }) => isPath))
     throw new ActionRefused(named, '${path(…)} is accepted in a word of a command only');
-  const readsAnnotations = parts.some((part) => 'isPath' in part && part.readsAnnotations);
   return (facts) => {
     let text = '';
     for (const part of parts) {
@@ -178,7 +178,7 @@ function fieldOf(named: string, template: Template, check: Check, fixed: Check):
     }
     const checked = check(text);
     if ('text' in checked) return checked;
-    return { error: `${named}: ${shown({ readsAnnotations }, text)} is not accepted; ${checked.fault}` };
+    return { error: `${named}: ${shown(expressions, text, facts)}; ${checked.fault}` };
   };
 }
 

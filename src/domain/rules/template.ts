@@ -2,8 +2,8 @@ import { CEL_LENGTH_MAX, lintConstants, parseCel } from '../cel/cel.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
 import type { EventFacts } from '../events/event.ts';
-import { explain } from '../conditions/condition.ts';
 import { checkRuleCel, eventContext } from '../conditions/facts.ts';
+import { textReads } from '../conditions/reads.ts';
 
 /** A text with `${…}` in it. `$${` stands for a `${` that is none. */
 export interface Template {
@@ -20,6 +20,8 @@ export interface TemplateExpression {
   readonly readsAnnotations: boolean;
   /** Never throws; an error holds no value of the event. */
   fill(facts: EventFacts): { readonly text: string } | { readonly error: string };
+  /** The first label or annotation that it reads and the event does not have, as it is written; null for none. */
+  unset(facts: EventFacts): string | null;
 }
 
 type Part = { readonly literal: string } | { readonly expression: string };
@@ -36,10 +38,14 @@ export async function compileTemplate(source: string): Promise<Template> {
 /** Characters of a value that a message quotes. */
 const SHOWN_CHARACTERS = 80;
 
-/** A value of the event in quotes, for a message; without the text where that is shown on the machine only. */
-export function shown({ readsAnnotations }: Pick<TemplateExpression, 'readsAnnotations'>, text: string): string {
-  if (readsAnnotations) return 'the value, which comes from an annotation,';
-  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text);
+/** What a message says of a value that is not accepted; without the text where that is shown on the machine only. */
+export function shown(parts: readonly TemplateExpression[], text: string, facts: EventFacts): string {
+  const unset = parts.map((part) => part.unset(facts)).find((path) => path !== null);
+  if (text === '' && unset !== undefined) return `${unset} (not set) is not accepted`;
+  if (parts.some(({ readsAnnotations }) => readsAnnotations))
+    return 'the value, which comes from an annotation, is not accepted';
+  const quoted = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+  return `${JSON.stringify(quoted)} is not accepted`;
 }
 
 /** Refuses what its expressions do with constants alone; for one that is being defined, behind compileTemplate. Throws CelRefused. */
@@ -56,14 +62,16 @@ async function compileExpression(expression: string): Promise<TemplateExpression
     throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
   const fill: TemplateExpression['fill'] = (facts) => {
     const outcome = checked.run(eventContext(facts));
-    if ('error' in outcome) return { error: explain(outcome, facts, checked.expr) };
+    if ('error' in outcome) return outcome;
     const text = String(outcome.value);
     // Neither can reach another program unchanged: NUL ends an argument, half a pair has no UTF-8.
     if (text.includes('\0') || !text.isWellFormed())
       return { error: 'it yields a character that no program can be given' };
     return { text };
   };
-  return { isPath, readsAnnotations: source.includes('annotations'), fill };
+  const reads = textReads(checked.expr);
+  const unset: TemplateExpression['unset'] = (facts) => reads.find(({ isSet }) => !isSet(facts))?.path ?? null;
+  return { isPath, readsAnnotations: source.includes('annotations'), fill, unset };
 }
 
 const PATH_CALL = /^(\s*)path(\s*\([^]*\)\s*)$/;

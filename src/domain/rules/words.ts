@@ -84,5 +84,5 @@ function value(part: TemplateExpression, facts: EventFacts, takesPath: boolean):
   const isPath = PATH_VALUE.test(text) && !PARENT.test(text);
   if (part.isPath ? isPath : NAME_VALUE.test(text) || (takesPath && isPath)) return filled;
   const hint = isPath ? '; write ${path(…)} for an absolute path' : '';
-  return { error: `${shown(part, text)} is not accepted; ${part.isPath ? PATH_EXPECTED : NAME_EXPECTED}${hint}` };
+  return { error: `${shown([part], text, facts)}; ${part.isPath ? PATH_EXPECTED : NAME_EXPECTED}${hint}` };
 }

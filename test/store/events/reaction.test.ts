@@ -151,10 +151,10 @@ for (const engine of ENGINES) {
     });
 
     test('F23: a rule that can not be evaluated is no match, and the next one decides', async () => {
-      await addRule(deps, 'a-broken', { when: 'event.labels.nowhere == "x"' });
+      await addRule(deps, 'a-broken', { when: 'int(event.labels.nowhere) == 1' });
       const { event } = await one(deps);
       assert.deepEqual([event.outcome, event.rule], ['error', 'a-broken']);
-      assert.match(event.reason, /^Rule a-broken could not be evaluated: .*nowhere/);
+      assert.match(event.reason, /^Rule a-broken could not be evaluated: character 1: a value can not be converted\.$/);
       await addRule(deps, 'b-clean');
       const second = await one(deps);
       assert.equal(second.event.outcome, 'fired');
