@@ -1,24 +1,15 @@
 import type { Origin } from '../domain/approvals/approval.ts';
-import { decideApply, type SavedPlanFacts } from '../domain/workspaces/apply.ts';
-import { type CommandSpec, requireInventory, requireLimit } from '../domain/commands/command.ts';
-import { requireDuration } from '../domain/duration.ts';
-import { Failure } from '../domain/failure.ts';
-import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobTrigger } from '../domain/jobs/job.ts';
-import type { Action } from '../domain/rules/rule.ts';
-import { KINDS } from '../domain/jobs/kinds.ts';
-import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../domain/workspaces/workspace.ts';
+import type { JobTrigger } from '../domain/jobs/job.ts';
 import { newId } from '../lib/id.ts';
-import { insertApproval, pendingForArtifact } from '../store/approvals/approvals.ts';
-import { type ArtifactFacts, holdArtifact } from '../store/workspaces/artifacts.ts';
+import { insertApproval } from '../store/approvals/approvals.ts';
 import type { Tx } from '../store/engine/gate.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
-import type { ApprovalRow, Db, WorkspaceRow } from '../store/schema/schema.ts';
-import { activeApply, getWorkspace } from '../store/workspaces/workspaces.ts';
-import { staleFrom } from './stale.ts';
+import type { ApprovalRow } from '../store/schema/schema.ts';
 
 /**
- * The one way in which a job is made, whoever asks: a person, a rule, a schedule. What is refused is refused with a
- * Failure before anything is written, so that whoever asked may write down the refusal in the same transaction.
+ * The one way in which a job is made, whoever asks: a person, a rule, a schedule. A refusal is a Failure and comes
+ * before anything is written, so that the caller can record it in the same transaction. What is particular to a kind
+ * is in the folder of its area.
  */
 
 export interface QueueDeps {
@@ -60,119 +51,15 @@ export type Queued =
     }
   | { readonly state: 'awaiting_approval'; readonly jobId: string; readonly approval: ApprovalRow };
 
-/** What is run of it, and how. */
-export interface CommandRequest extends CommandSpec {
-  readonly privileged: boolean;
-  readonly timeoutMs: number;
+/** The saved plan that an approval is about: exactly the one that was made. */
+export interface PinnedPlan {
+  readonly id: string;
+  readonly digest: string;
+  readonly serial: number;
 }
 
-/** Throws not_found for an inventory and invalid_argument for a limit that name nothing. */
-export async function queueCommand(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  request: CommandRequest,
-  gate: Gate | null,
-): Promise<Queued> {
-  const { inventory, limit, command, egressPorts, privileged, timeoutMs } = request;
-  requireInventory(inventory);
-  requireLimit(inventory, limit);
-  const spec: CommandSpec = { inventory, limit, command, egressPorts };
-  const job: NewJob = {
-    ...newJob(tx, asker, KINDS.command.runbook(spec)),
-    kind: 'command',
-    source: null,
-    workspace: null,
-    concurrencyKey: null,
-    privileged,
-    spec: JSON.stringify(spec),
-    timeoutMs,
-  };
-  return gate === null ? queue(tx, deps, job, false) : ask(tx, deps, job, gate, null);
-}
-
-export interface WorkspaceRequest {
-  readonly kind: WorkspaceKind;
-  readonly workspace: string;
-  /** The saved plan that an apply carries out; null for a fresh run. */
-  readonly plan: string | null;
-  /** Variable to `<project>/<secret>`; the caller has made sure that each is there. */
-  readonly runSecrets: Readonly<Record<string, string>>;
-  readonly detailedExitcode?: boolean;
-  readonly timeoutMs: number;
-}
-
-/**
- * A plan or drift run is queued; an apply or destroy as the table of moves (`decideApply`) and the policy of the
- * workspace say, and `gate` is asked beside them. Throws what is refused: not_found, conflict, stale_plan with
- * `stale`, concurrency_held.
- */
-export async function queueWorkspaceRun(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  request: WorkspaceRequest,
-  gate: Gate | null,
-): Promise<Queued> {
-  const { kind } = request;
-  const workspace = await enterWorkspace(tx, request.workspace);
-  if (!isChanging(kind)) {
-    const job = newRun(tx, asker, workspace, request);
-    return gate === null ? queue(tx, deps, job, false) : ask(tx, deps, job, gate, null);
-  }
-  const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
-  const stale = artifact === null ? null : staleFrom(artifact, workspace);
-  const decision = decideApply({
-    kind,
-    plan: artifact === null ? null : await savedPlanFacts(tx.db, artifact, stale !== null),
-    requireSavedPlan: workspace.require_saved_plan === 1,
-    protectDestroy: workspace.protect_destroy === 1,
-    holder: (await activeApply(tx.db, workspace.name))?.id ?? null,
-  });
-  if (decision.move === 'refuse')
-    throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
-  const job = newRun(tx, asker, workspace, request);
-  if (gate !== null) return ask(tx, deps, job, gate, artifact);
-  if (decision.move === 'queue') return queue(tx, deps, job, decision.ungated);
-  return ask(tx, deps, job, { origin: 'manual', ttlMs: deps.approvalTtlMs }, artifact);
-}
-
-/** What a rule or a schedule does, as a job. Throws as the functions above, and invalid_argument for a time-out. */
-export function queueAction(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  action: Exclude<Action, { kind: 'notify' }>,
-  gate: Gate | null,
-): Promise<Queued> {
-  const timeoutMs =
-    action.timeout === null
-      ? JOB_TIMEOUT_DEFAULT_MS
-      : requireDuration('timeout', action.timeout, 1_000, JOB_TIMEOUT_MAX_MS);
-  if (action.kind === 'command') {
-    const { inventory, limit, command } = action;
-    return queueCommand(
-      tx,
-      deps,
-      asker,
-      { inventory, limit, command, egressPorts: [], privileged: false, timeoutMs },
-      gate,
-    );
-  }
-  const { kind, workspace } = action;
-  return queueWorkspaceRun(tx, deps, asker, { kind, workspace, plan: null, runSecrets: {}, timeoutMs }, gate);
-}
-
-/**
- * Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. Throws
- * not_found.
- */
-export async function enterWorkspace(tx: Tx, name: string): Promise<WorkspaceRow> {
-  await tx.dialect.lockKey(tx.db, workspaceKey(name));
-  return getWorkspace(tx.db, name);
-}
-
-function newJob(tx: Tx, asker: Asker, runbook: string) {
+/** The columns of a new job that do not depend on its kind. */
+export function newJob(tx: Tx, asker: Asker, runbook: string) {
   return {
     id: newId('job', tx.now),
     state: 'queued',
@@ -185,47 +72,29 @@ function newJob(tx: Tx, asker: Asker, runbook: string) {
   } as const;
 }
 
-function newRun(
-  tx: Tx,
-  asker: Asker,
-  workspace: WorkspaceRow,
-  { kind, plan, runSecrets, detailedExitcode, timeoutMs }: WorkspaceRequest,
-): NewJob {
-  const detailed = detailedExitcode === true ? { detailedExitcode } : {};
-  const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets, ...detailed };
-  return {
-    ...newJob(tx, asker, KINDS[kind].runbook(spec)),
-    kind,
-    source: workspace.source,
-    workspace: workspace.name,
-    concurrencyKey: workspaceKey(workspace.name),
-    privileged: false,
-    spec: JSON.stringify(spec),
-    timeoutMs,
-    ...(plan === null ? {} : { planArtifactId: plan }),
-  };
-}
-
-async function queue(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
+export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
   await insertJob(tx, job);
   tx.afterCommit(() => deps.wake());
   return { state: 'queued', jobId: job.id, ungated };
 }
 
-/**
- * The job waits, and with it an approval; of a saved plan it names exactly the one that was made: its digest and its
- * serial.
- */
-async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: ArtifactFacts | null): Promise<Queued> {
+/** The job waits, and with it an approval. */
+export async function askFirst(
+  tx: Tx,
+  deps: QueueDeps,
+  job: NewJob,
+  gate: Gate,
+  plan: PinnedPlan | null,
+): Promise<Queued> {
   const approval = await insertApproval(tx, {
     jobId: job.id,
     kind: job.kind,
     policy: 'require_approval',
     workspace: job.workspace,
     runbook: job.runbook,
-    planArtifactId: artifact?.id ?? null,
-    planDigest: artifact?.digest ?? null,
-    planSerial: artifact?.serial ?? null,
+    planArtifactId: plan?.id ?? null,
+    planDigest: plan?.digest ?? null,
+    planSerial: plan?.serial ?? null,
     requestedBy: job.requestedBy,
     owners: job.owners,
     origin: gate.origin,
@@ -240,25 +109,4 @@ async function ask(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate, artifact: A
   // The daemon has a new deadline to keep.
   tx.afterCommit(() => deps.wake());
   return { state: 'awaiting_approval', jobId: job.id, approval };
-}
-
-/**
- * Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another
- * workspace is not there for this one.
- */
-async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
-  const artifact = await holdArtifact(tx, id);
-  if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;
-  throw new Failure('not_found', `There is no saved plan ${id} of the workspace ${workspace.name}.`);
-}
-
-async function savedPlanFacts(db: Db, artifact: ArtifactFacts, stale: boolean): Promise<SavedPlanFacts> {
-  return {
-    id: artifact.id,
-    consumedBy: artifact.consumed_by,
-    verdict: artifact.verdict,
-    verdictReason: artifact.verdict_reason,
-    stale,
-    pendingApprovalId: await pendingForArtifact(db, artifact.id),
-  };
 }

@@ -9,7 +9,8 @@ import { insertPage, requestPage } from '../store/notify/notifications.ts';
 import { noteFired } from '../store/rules/rules.ts';
 import { holdingMute, pageState } from './active-mute.ts';
 import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './types.ts';
-import { type Gate, queueAction, type Queued } from '../jobs/queue.ts';
+import { queueAction } from '../jobs/actions.ts';
+import type { Gate, Queued } from '../jobs/queue.ts';
 
 /** What a decision led to. */
 export interface Done {

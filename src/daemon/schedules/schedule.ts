@@ -6,7 +6,8 @@ import {
   timetableReader,
 } from '../../domain/schedules/schedule.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
-import { type Gate, queueAction, type QueueDeps, type Queued } from '../../jobs/queue.ts';
+import { queueAction } from '../../jobs/actions.ts';
+import type { Gate, QueueDeps, Queued } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/gate.ts';
 import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
 import {

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import type { StaleBlock } from '../../jobs/stale.ts';
+import type { StaleBlock } from '../../jobs/queue-rules.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
 

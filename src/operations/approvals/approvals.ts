@@ -3,7 +3,7 @@ import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
-import { staleBlock } from '../../jobs/stale.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { findApproval, getApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
@@ -77,8 +77,8 @@ const get = readOperation({
   async run({ store }, { id }) {
     const row = await getApproval(store.db, id);
     // Of what is settled it says nothing any more: the plan itself moves the state when it is applied.
-    const stale = row.state === 'pending' ? await staleBlock(store.db, row) : null;
-    return reply('approval.get', approvalDetail(row, stale));
+    const check = row.state === 'pending' ? await QUEUE_RULES[row.kind].stillHolds(store.db, row) : null;
+    return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));
   },
 });
 

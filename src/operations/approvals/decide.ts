@@ -2,7 +2,7 @@ import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { staleOf } from '../../jobs/stale.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
@@ -111,14 +111,8 @@ function outOfTime(approval: ApprovalRow): Failure {
   return approval.state === 'pending' ? tooLate(approval) : settledAlready(approval);
 }
 
-/** Throws stale_plan where the state moved, or the plan is not the one that was asked about. */
+/** Throws stale_plan where the approval is not about what was asked any more. */
 async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
-  const plan = await staleOf(db, approval);
-  if (plan.is === 'good') return;
-  const { stale } = plan;
-  const why =
-    plan.is === 'moved'
-      ? `The state moved from serial ${stale.plan_serial} to ${stale.current_serial} after this plan was made.`
-      : `The plan is not the one that ${approval.id} asked about.`;
-  throw new Failure('stale_plan', `${why} Nothing was decided.`, { stale });
+  const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
+  if (check.is !== 'good') throw new Failure('stale_plan', `${check.why} Nothing was decided.`, { stale: check.stale });
 }

@@ -8,9 +8,9 @@ import { Failure } from '../../domain/failure.ts';
 import type { JobKind } from '../../domain/jobs/job.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import type { PlanAction } from '../../domain/workspaces/plan.ts';
-import { staleOf } from '../../jobs/stale.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
-import type { ArtifactFacts } from '../../store/workspaces/artifacts.ts';
+import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
 import type { Tx } from '../../store/engine/gate.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
@@ -172,8 +172,8 @@ async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boo
   if (!isForm && link.one_tap !== 1) throw needsPage;
   if (link.decision === 'reject') return;
   const approval = await getApproval(runtime.store.db, link.approval_id);
-  const plan = await staleOf(runtime.store.db, approval);
-  const shown = plan.is === 'good' && plan.artifact !== null ? await planOf(runtime, plan.artifact) : null;
+  const { is } = await QUEUE_RULES[approval.kind].stillHolds(runtime.store.db, approval);
+  const shown = is === 'good' ? await planOf(runtime, approval) : null;
   if (isForm && shown?.destroyed === null)
     throw new Failure(
       'conflict',
@@ -217,15 +217,10 @@ async function pageOf(runtime: Runtime, link: DecisionLinkRow, token: string, fr
   if (isAsking(approval, link.recipient)) return { show: 'own', asked };
   const why = await lapseOf(runtime.store, link, now);
   if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
-  const plan = await staleOf(db, approval);
-  if (plan.is !== 'good')
-    return { show: 'stale', asked, serial: plan.is === 'moved' ? plan.stale.current_serial : null };
-  return {
-    show: 'question',
-    asked,
-    plan: plan.artifact === null ? null : await planOf(runtime, plan.artifact),
-    proof: proofOf(token),
-  };
+  const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
+  if (check.is !== 'good')
+    return { show: 'stale', asked, serial: check.is === 'moved' ? check.stale.current_serial : null };
+  return { show: 'question', asked, plan: await planOf(runtime, approval), proof: proofOf(token) };
 }
 
 function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
@@ -246,7 +241,9 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
 }
 
 /** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
-async function planOf(runtime: Runtime, artifact: ArtifactFacts): Promise<PlanFacts> {
+async function planOf(runtime: Runtime, { plan_artifact_id: id }: ApprovalRow): Promise<PlanFacts | null> {
+  const artifact = id === null ? undefined : await findArtifact(runtime.store.db, id);
+  if (artifact === undefined) return null;
   const json = await jsonOf(runtime, artifact.id);
   if (json === null)
     return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
-import { queueCommand } from '../../jobs/queue.ts';
+import { queueCommand } from '../../jobs/commands/queue.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';

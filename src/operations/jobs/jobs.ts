@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal, JOB_STATES } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
 import { rejectOfJob } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../store/jobs/jobs.ts';
 import { hasJobTag } from '../../store/jobs/order-tags.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
-import { findWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
@@ -186,7 +186,7 @@ const redrive = writeOperation({
     const pairs: ViewItem<'job.redrive'>[] = [];
     for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
       // A privileged order that somebody wrote into the database is not made into one of this service.
-      if ((await isProtected(tx.db, old)) || !hasJobTag(tx.ring, old)) continue;
+      if (!hasJobTag(tx.ring, old) || !(await QUEUE_RULES[old.kind].mayRedrive(tx.db, old))) continue;
       const made = await findRedrive(tx.db, old.id);
       pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
     }
@@ -194,17 +194,6 @@ const redrive = writeOperation({
     return reply('job.redrive', pairs);
   },
 });
-
-/** A workspace that refuses such a run when it is asked for refuses it again (T29), and one that is gone has none. */
-async function isProtected(db: Db, { kind, workspace: name, created_at: askedAt }: JobRow): Promise<boolean> {
-  if (name === null) return false;
-  const workspace = await findWorkspace(db, name);
-  // Another one of that name is not what was asked about.
-  if (workspace === undefined || workspace.created_at > askedAt) return true;
-  return (
-    (kind === 'apply' && workspace.require_saved_plan === 1) || (kind === 'destroy' && workspace.protect_destroy === 1)
-  );
-}
 
 async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
   const id = newId('job', tx.now);

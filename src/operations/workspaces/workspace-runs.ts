@@ -4,7 +4,7 @@ import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/jo
 import { OPERATORS } from '../../domain/access/scope.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { enterWorkspace, queueWorkspaceRun } from '../../jobs/queue.ts';
+import { enterWorkspace, queueWorkspaceRun } from '../../jobs/workspaces/queue.ts';
 import { findSource } from '../../store/sources/sources.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';

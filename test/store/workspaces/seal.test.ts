@@ -6,7 +6,8 @@ import { pause, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { randomBytes } from '../../../src/lib/random.ts';
 import { createKeyring, type Keyring } from '../../../src/lib/seal.ts';
-import { type Asker, queueWorkspaceRun } from '../../../src/jobs/queue.ts';
+import type { Asker } from '../../../src/jobs/queue.ts';
+import { queueWorkspaceRun } from '../../../src/jobs/workspaces/queue.ts';
 import { resealAll } from '../../../src/store/secrets/reseal.ts';
 import type { ArtifactRow } from '../../../src/store/schema/schema.ts';
 import {

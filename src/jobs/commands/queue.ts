@@ -1,0 +1,36 @@
+import { type CommandSpec, requireInventory, requireLimit } from '../../domain/commands/command.ts';
+import { commandKind } from '../../domain/commands/kind.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { NewJob } from '../../store/jobs/jobs.ts';
+import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+
+/** What is run of it, and how. */
+export interface CommandRequest extends CommandSpec {
+  readonly privileged: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Throws not_found for an inventory and invalid_argument for a limit that name nothing. */
+export async function queueCommand(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  request: CommandRequest,
+  gate: Gate | null,
+): Promise<Queued> {
+  const { inventory, limit, command, egressPorts, privileged, timeoutMs } = request;
+  requireInventory(inventory);
+  requireLimit(inventory, limit);
+  const spec: CommandSpec = { inventory, limit, command, egressPorts };
+  const job: NewJob = {
+    ...newJob(tx, asker, commandKind.runbook(spec)),
+    kind: 'command',
+    source: null,
+    workspace: null,
+    concurrencyKey: null,
+    privileged,
+    spec: JSON.stringify(spec),
+    timeoutMs,
+  };
+  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+}

@@ -1,0 +1,109 @@
+import { Failure } from '../../domain/failure.ts';
+import { decideApply, type SavedPlanFacts } from '../../domain/workspaces/apply.ts';
+import { WORKSPACE_ROWS } from '../../domain/workspaces/kinds.ts';
+import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
+import { pendingForArtifact } from '../../store/approvals/approvals.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { NewJob } from '../../store/jobs/jobs.ts';
+import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
+import { type ArtifactFacts, holdArtifact } from '../../store/workspaces/artifacts.ts';
+import { activeApply, getWorkspace } from '../../store/workspaces/workspaces.ts';
+import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import { staleFrom } from './stale.ts';
+
+export interface WorkspaceRequest {
+  readonly kind: WorkspaceKind;
+  readonly workspace: string;
+  /** The saved plan that an apply carries out; null for a fresh run. */
+  readonly plan: string | null;
+  /** Variable to `<project>/<secret>`; the caller has made sure that each is there. */
+  readonly runSecrets: Readonly<Record<string, string>>;
+  readonly detailedExitcode?: boolean;
+  readonly timeoutMs: number;
+}
+
+/**
+ * A plan or drift run is queued; an apply or destroy as the table of moves (`decideApply`) and the policy of the
+ * workspace say, and `gate` is asked beside them. Throws what is refused: not_found, conflict, stale_plan with
+ * `stale`, concurrency_held.
+ */
+export async function queueWorkspaceRun(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  request: WorkspaceRequest,
+  gate: Gate | null,
+): Promise<Queued> {
+  const { kind } = request;
+  const workspace = await enterWorkspace(tx, request.workspace);
+  if (!isChanging(kind)) {
+    const job = newRun(tx, asker, workspace, request);
+    return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+  }
+  const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
+  const stale = artifact === null ? null : staleFrom(artifact, workspace);
+  const decision = decideApply({
+    kind,
+    plan: artifact === null ? null : await savedPlanFacts(tx.db, artifact, stale !== null),
+    requireSavedPlan: workspace.require_saved_plan === 1,
+    protectDestroy: workspace.protect_destroy === 1,
+    holder: (await activeApply(tx.db, workspace.name))?.id ?? null,
+  });
+  if (decision.move === 'refuse')
+    throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
+  const job = newRun(tx, asker, workspace, request);
+  if (gate !== null) return askFirst(tx, deps, job, gate, artifact);
+  if (decision.move === 'queue') return queueJob(tx, deps, job, decision.ungated);
+  return askFirst(tx, deps, job, { origin: 'manual', ttlMs: deps.approvalTtlMs }, artifact);
+}
+
+/**
+ * Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. Throws
+ * not_found.
+ */
+export async function enterWorkspace(tx: Tx, name: string): Promise<WorkspaceRow> {
+  await tx.dialect.lockKey(tx.db, workspaceKey(name));
+  return getWorkspace(tx.db, name);
+}
+
+function newRun(
+  tx: Tx,
+  asker: Asker,
+  workspace: WorkspaceRow,
+  { kind, plan, runSecrets, detailedExitcode, timeoutMs }: WorkspaceRequest,
+): NewJob {
+  const detailed = detailedExitcode === true ? { detailedExitcode } : {};
+  const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets, ...detailed };
+  return {
+    ...newJob(tx, asker, WORKSPACE_ROWS[kind].runbook(spec)),
+    kind,
+    source: workspace.source,
+    workspace: workspace.name,
+    concurrencyKey: workspaceKey(workspace.name),
+    privileged: false,
+    spec: JSON.stringify(spec),
+    timeoutMs,
+    ...(plan === null ? {} : { planArtifactId: plan }),
+  };
+}
+
+/**
+ * Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another
+ * workspace is not there for this one.
+ */
+async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
+  const artifact = await holdArtifact(tx, id);
+  if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;
+  throw new Failure('not_found', `There is no saved plan ${id} of the workspace ${workspace.name}.`);
+}
+
+async function savedPlanFacts(db: Db, artifact: ArtifactFacts, stale: boolean): Promise<SavedPlanFacts> {
+  return {
+    id: artifact.id,
+    consumedBy: artifact.consumed_by,
+    verdict: artifact.verdict,
+    verdictReason: artifact.verdict_reason,
+    stale,
+    pendingApprovalId: await pendingForArtifact(db, artifact.id),
+  };
+}
