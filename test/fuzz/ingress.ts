@@ -7,7 +7,7 @@ import { composePage, PUSH_DETAILS } from '../../src/domain/notify/notification.
 import { linkFormOf, linkVisitOf } from '../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../src/reaction/normalise/credentials.ts';
 import { checkJsonShape } from '../../src/reaction/normalise/json-shape.ts';
-import { multipartField } from '../../src/reaction/message/multipart.ts';
+import { multipartField } from '../../src/reaction/normalise/multipart.ts';
 import { NORMALISERS } from '../../src/reaction/normalise/normalise.ts';
 import { Unreadable } from '../../src/reaction/normalise/payload.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';

@@ -8,7 +8,7 @@ import { isNone, pathFields } from '../../operations/core/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { Pages } from '../web/routes.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from '../http/credentials.ts';
 import { DATA_HEADERS } from '../http/headers.ts';
 import { KeptAnswers } from './kept.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';

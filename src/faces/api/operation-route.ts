@@ -5,7 +5,7 @@ import { changeCounter } from '../../operations/access/change-counter.ts';
 import { type Answer, authorize, type Runtime, invoke } from '../../operations/core/invoke.ts';
 import type { HttpFace, Operation } from '../../operations/core/operation.ts';
 import { hasBody, readJson } from '../http/body.ts';
-import { credentialsOf, headerValues, queryOf } from './credentials.ts';
+import { credentialsOf, headerValues, queryOf } from '../http/credentials.ts';
 import { DATA_HEADERS, type HeaderList, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
 import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
 import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import { cookieValues, SESSION_COOKIE } from '../../operations/access/sessions.ts';
 import { FORM_TYPE, readBody } from '../http/body.ts';
-import { credentialsOf } from '../api/credentials.ts';
+import { credentialsOf } from '../http/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';

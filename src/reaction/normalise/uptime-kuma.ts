@@ -1,7 +1,7 @@
 import type { EventStatus, NormalEvent } from '../../domain/events/event.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said, textOf } from './make-event.ts';
-import { multipartField } from '../message/multipart.ts';
+import { multipartField } from './multipart.ts';
 import {
   type Fields,
   formFields,

@@ -3,9 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { nextTurn, YieldTimer } from '../../lib/flow/cooperative.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Db } from '../schema/schema.ts';
-import { holdSameKey } from '../secrets/seal.ts';
 import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import { answer, causeIn, type Member, MemberFailed, rethrowAsMember, type Settled, sums } from './group-member.ts';
+import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
 

@@ -1,5 +1,3 @@
-import type { Store } from '../store.ts';
-
 /** Answers that are kept at most; past that all are forgotten. */
 const KEPT_MAX = 1_000;
 
@@ -8,7 +6,7 @@ const KEPT_MAX = 1_000;
  * for, each call reads.
  */
 export function whileUnchanged<V>(
-  store: Pick<Store, 'version'>,
+  store: { version(): string | null },
   read: (key: string) => Promise<V>,
 ): (key: string) => Promise<V> {
   const kept = new Map<string, V>();

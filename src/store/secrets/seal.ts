@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
 import type { Tx } from '../engine/gate.ts';
+import { claimUsed, findUsed, otherKey } from '../engine/key-in-use.ts';
 import type { ArtifactRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';
 
@@ -106,10 +107,6 @@ export async function countSealed(db: Db, ring: Keyring | null): Promise<SealCou
   return { total, foreign, old, used, usedIsForeign: used !== null && ring?.has(used.key_id) !== true };
 }
 
-function findUsed(db: Db): Promise<SealRow | undefined> {
-  return db.selectFrom('seal').selectAll().executeTakeFirst();
-}
-
 /**
  * Makes sure that the daemons of one store seal with one key: the first process that calls this writes down the id of
  * its key, and one that has not that key is refused. Two that start first at once on one database make two keys when
@@ -118,35 +115,6 @@ function findUsed(db: Db): Promise<SealRow | undefined> {
 export async function assertSameKey(store: Store, ring: Keyring): Promise<void> {
   const used = (await findUsed(store.db)) ?? (await store.write((tx) => claimUsed(tx, ring)));
   if (!ring.has(used.key_id)) throw otherKey(used, ring);
-}
-
-/**
- * As `assertSameKey`, inside of a write that appends to the ledger: rows under a key that the other daemons do not have
- * could not be verified.
- */
-export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
-  const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));
-  if (!ring.has(used.key_id)) throw otherKey(used, ring);
-}
-
-async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
-  const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
-  await tx.db
-    .insertInto('seal')
-    .values(row)
-    .onConflict((oc) => oc.column('id').doNothing())
-    .execute();
-  return tx.db.selectFrom('seal').selectAll().executeTakeFirstOrThrow();
-}
-
-function otherKey(used: SealRow, ring: Keyring): Failure {
-  return new Failure(
-    'invalid_argument',
-    `--seal-key-file: this store is sealed with another key (${used.key_id}, and this file seals with ` +
-      `${ring.activeId}): ` +
-      'copy the key file from where it was made, or put it back. Where nothing is sealed and no token is ' +
-      'active, svc seal init takes this one.',
-  );
 }
 
 /**

@@ -1,0 +1,39 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import type { Db, SealRow } from '../schema/schema.ts';
+import type { Tx } from './tx.ts';
+
+/** The key that the daemons of this store seal with; undefined before the first. */
+export function findUsed(db: Db): Promise<SealRow | undefined> {
+  return db.selectFrom('seal').selectAll().executeTakeFirst();
+}
+
+/**
+ * As `assertSameKey` of store/secrets/seal, inside a write that appends to the ledger: rows under a key that the other daemons do not have
+ * could not be verified.
+ */
+export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
+  const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));
+  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+}
+
+/** The key in use. Where there is none yet, the active key of the ring becomes it. */
+export async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
+  const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
+  await tx.db
+    .insertInto('seal')
+    .values(row)
+    .onConflict((oc) => oc.column('id').doNothing())
+    .execute();
+  return tx.db.selectFrom('seal').selectAll().executeTakeFirstOrThrow();
+}
+
+export function otherKey(used: SealRow, ring: Keyring): Failure {
+  return new Failure(
+    'invalid_argument',
+    `--seal-key-file: this store is sealed with another key (${used.key_id}, and this file seals with ` +
+      `${ring.activeId}): ` +
+      'copy the key file from where it was made, or put it back. Where nothing is sealed and no token is ' +
+      'active, svc seal init takes this one.',
+  );
+}
