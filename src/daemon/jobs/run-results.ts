@@ -7,7 +7,7 @@ import {
   type WorkspaceResult,
 } from '../../domain/workspaces/workspace.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import { sealPlanView } from '../../operations/workspaces/plan-view.ts';
+import { sealPlanView } from '../../operations/approvals/plan-view.ts';
 import { insertArtifact, release } from '../../store/workspaces/artifacts.ts';
 import { fenceOf, recordArtifact } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/gate.ts';

@@ -12,7 +12,7 @@ import { changeCounter } from '../access/change-counter.ts';
 import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from '../core/operation.ts';
-import { planViewJson } from '../workspaces/plan-view.ts';
+import { planViewJson } from './plan-view.ts';
 import { reply, replyEncoded, replyPages, replyStream, type StreamEvent } from '../core/reply.ts';
 import { VIEWS, type Projected, type ViewItem } from '../views/views.ts';
 

@@ -19,7 +19,7 @@ import { decide, recordRefusal } from './decide.ts';
 import type { Runtime } from '../core/invoke.ts';
 import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
 import { parseInput } from '../core/parse.ts';
-import { planViewJson } from '../workspaces/plan-view.ts';
+import { planViewJson } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
 export interface LinkVisit {
