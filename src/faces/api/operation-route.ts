@@ -134,8 +134,8 @@ async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answ
     case 'none':
       sender.send(exchange, answer.status, [...DATA_HEADERS, 'Cache-Control', 'no-store'], '');
       return;
-    case 'pages':
-      await sendPages(route, exchange, answer.status, answer.body);
+    case 'batches':
+      await sendBatches(route, exchange, answer.status, answer.body);
       return;
     case 'stream':
       await sendStream(route, exchange, caller, answer);
@@ -147,16 +147,16 @@ function textHeaders(contentType: string): HeaderList {
 }
 
 /**
- * A list without a bound, sent while it is read. The first page comes before the status, so that its failure has one.
+ * A list without a bound, sent while it is read. The first batch comes before the status, so that its failure has one.
  */
-async function sendPages(
+async function sendBatches(
   { sender, runtime, limits }: Route,
   exchange: Exchange,
   status: number,
-  pages: AsyncIterable<string>,
+  batches: AsyncIterable<string>,
 ): Promise<void> {
   const { request, response } = exchange;
-  const iterator = pages[Symbol.asyncIterator]();
+  const iterator = batches[Symbol.asyncIterator]();
   let next = await iterator.next();
   sender.begin(exchange, status, JSON_HEADERS);
   const writer = new PatientWriter(response, runtime.services.clock, limits);

@@ -10,14 +10,13 @@ import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
 import { changeCounter } from '../access/change-counter.ts';
 import { decide, recordRefusal, refuseAsker } from './decide.ts';
+import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from '../core/operation.ts';
 import { planViewJson } from './plan-view.ts';
-import { reply, replyEncoded, replyPages, replyStream, type StreamEvent } from '../core/reply.ts';
-import { VIEWS, type Projected, type ViewItem } from '../views/views.ts';
+import { reply, replyEncoded, replyStream, type StreamEvent } from '../core/reply.ts';
+import { VIEWS, type Projected } from '../views/views.ts';
 
-/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
-const PAGE = 500;
 /** How often the pending approvals are looked at for a follower, in milliseconds: the contract's number. */
 const LOOK_MS = 2_000;
 /** Streams of one process, which may all be of one identity: the contract caps only the process. */
@@ -46,21 +45,11 @@ const list = readOperation({
   }),
   answers: ['approval.list'],
   failures: [],
-  async run({ store }, { all }) {
-    const first = await listApprovals(store.db, { all }, PAGE);
-    if (first.length < PAGE) return reply('approval.list', first.map(approvalView));
-    return replyPages('approval.list', approvalPages(store.db, all));
-  },
+  run: ({ store }, { all }) => replyList('approval.list', approvals(store.db, all)),
 });
 
-async function* approvalPages(db: Db, all: boolean): AsyncGenerator<ViewItem<'approval.list'>[]> {
-  let before: string | undefined;
-  for (;;) {
-    const rows = await listApprovals(db, { all, before }, PAGE);
-    if (rows.length > 0) yield rows.map(approvalView);
-    if (rows.length < PAGE) return;
-    before = rows.at(-1)?.id;
-  }
+function approvals(db: Db, all: boolean) {
+  return listInBatches((before, rows) => listApprovals(db, { all, before }, rows), approvalView);
 }
 
 const get = readOperation({
@@ -140,9 +129,8 @@ async function* followPending({ store, services }: Context, signal: AbortSignal)
 }
 
 async function allPending(db: Db): Promise<Projected<'approval.list'>> {
-  const rows: ViewItem<'approval.list'>[] = [];
-  for await (const page of approvalPages(db, false)) rows.push(...page);
-  return VIEWS['approval.list'].parse(rows);
+  const batches = await Array.fromAsync(approvals(db, false));
+  return VIEWS['approval.list'].parse(batches.flat());
 }
 
 const decision = writeOperation({

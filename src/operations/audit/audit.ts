@@ -8,13 +8,11 @@ import { type LedgerFilter, listLedger } from '../../store/audit/list.ts';
 import { compareHeads, type KeptHead, ledgerHeads } from '../../store/audit/verify.ts';
 import type { Db, LedgerRow } from '../../store/schema/schema.ts';
 import { shownDetail } from './audit-detail.ts';
+import { replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation } from '../core/operation.ts';
-import { reply, replyPages } from '../core/reply.ts';
+import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
-
-/** Rows of an answer that is not streamed. */
-const ANSWER_ROWS_MAX = 500;
 
 function rowView(row: LedgerRow): ViewItem<'audit.list'> {
   const { chain, seq, at, principal, owner, via, operation, target, detail } = row;
@@ -65,8 +63,7 @@ const list = readOperation({
   failures: [],
   async run({ store }, { limit, ...filter }) {
     const rows = rowViews(store.db, filterOf(filter), limit === 0 ? Number.POSITIVE_INFINITY : limit);
-    if (limit === 0 || limit > ANSWER_ROWS_MAX) return replyPages('audit.list', rows);
-    return reply('audit.list', (await Array.fromAsync(rows)).flat());
+    return replyList('audit.list', rows);
   },
 });
 
@@ -87,8 +84,7 @@ const exported = readOperation({
   input: z.strictObject(FILTERS),
   answers: ['audit.list'],
   failures: [],
-  run: async ({ store }, input) =>
-    replyPages('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
+  run: ({ store }, input) => replyList('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
 });
 
 const head = readOperation({

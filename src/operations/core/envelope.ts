@@ -19,11 +19,11 @@ function opening(kind: string): string {
 }
 
 /** The same bytes, for a list that is sent while it is read. */
-export async function* encodePages(kind: string, pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+export async function* encodeBatches(kind: string, batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   let separator = `${opening(kind)}[`;
-  for await (const page of pages) {
-    if (page.length === 0) continue;
-    yield separator + page.map((item) => JSON.stringify(item)).join(',');
+  for await (const batch of batches) {
+    if (batch.length === 0) continue;
+    yield separator + batch.map((item) => JSON.stringify(item)).join(',');
     separator = ',';
   }
   yield separator === ',' ? ']}\n' : `${separator}]}\n`;

@@ -4,7 +4,7 @@ import { findAnswer, keepAnswer } from '../../store/access/idempotency.ts';
 import type { Tx } from '../../store/engine/gate.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { encode, encodePages, encodeRaw } from './envelope.ts';
+import { encode, encodeBatches, encodeRaw } from './envelope.ts';
 import {
   isNone,
   type Operation,
@@ -30,7 +30,12 @@ export type Answer =
       readonly body: string | Buffer;
       readonly data: unknown;
     }
-  | { readonly shape: 'pages'; readonly status: number; readonly kind: ViewName; readonly body: AsyncIterable<string> }
+  | {
+      readonly shape: 'batches';
+      readonly status: number;
+      readonly kind: ViewName;
+      readonly body: AsyncIterable<string>;
+    }
   | {
       readonly shape: 'stream';
       readonly status: number;
@@ -220,12 +225,12 @@ function present(operation: Operation, result: Reply): Answer {
       return { shape: 'stream', status, events: result.events };
     case 'text':
       return { shape: 'text', status, contentType: result.contentType, body: result.text };
-    case 'pages':
+    case 'batches':
       return {
-        shape: 'pages',
+        shape: 'batches',
         status,
         kind: result.kind,
-        body: encodePages(result.kind, projectPages(result.kind, result.pages)),
+        body: encodeBatches(result.kind, projectBatches(result.kind, result.batches)),
       };
     case 'encoded':
       requireAnswer(operation, result.kind);
@@ -248,11 +253,11 @@ function requireAnswer(operation: Operation, kind: ViewName): void {
   if (!operation.answers.includes(kind)) throw new Error(`${operation.id} does not answer ${kind}`);
 }
 
-async function* projectPages(
+async function* projectBatches(
   kind: ViewName,
-  pages: AsyncIterable<readonly unknown[]>,
+  batches: AsyncIterable<readonly unknown[]>,
 ): AsyncGenerator<readonly unknown[]> {
-  for await (const page of pages) yield VIEWS[kind].parse(page) as readonly unknown[];
+  for await (const batch of batches) yield VIEWS[kind].parse(batch) as readonly unknown[];
 }
 
 /** The status of a success. */

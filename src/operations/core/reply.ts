@@ -12,8 +12,8 @@ export interface StreamEvent {
 export type Reply =
   /** `status` where it is not that of the row: one of its `otherStatuses`. */
   | { readonly shape: 'one'; readonly kind: ViewName; readonly data: unknown; readonly status?: number }
-  /** A list too long to hold: pages of items, sent as they are read. */
-  | { readonly shape: 'pages'; readonly kind: ViewName; readonly pages: AsyncIterable<readonly unknown[]> }
+  /** A list too long to hold: batches of items, sent while they are read. */
+  | { readonly shape: 'batches'; readonly kind: ViewName; readonly batches: AsyncIterable<readonly unknown[]> }
   /** The JSON, in UTF-8, of data that was projected when it was stored, and is sent without being read again. */
   | { readonly shape: 'encoded'; readonly kind: ViewName; readonly json: Buffer }
   | { readonly shape: 'stream'; readonly events: (signal: AbortSignal) => AsyncIterable<StreamEvent> }
@@ -24,8 +24,8 @@ export function reply<V extends ViewName>(kind: V, data: ViewData<V>): Reply {
   return { shape: 'one', kind, data };
 }
 
-export function replyPages<V extends ViewName>(kind: V, pages: AsyncIterable<readonly ViewItem<V>[]>): Reply {
-  return { shape: 'pages', kind, pages };
+export function replyBatches<V extends ViewName>(kind: V, batches: AsyncIterable<readonly ViewItem<V>[]>): Reply {
+  return { shape: 'batches', kind, batches };
 }
 
 export function replyEncoded(kind: ViewName, json: Buffer): Reply {

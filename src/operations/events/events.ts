@@ -2,20 +2,13 @@ import { z } from 'zod';
 import { EVENT_OUTCOMES, EVENT_SOURCES } from '../../domain/events/event.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { explainSteps } from '../../reaction/explain.ts';
-import { countEvents, getEvent, listEvents, type EventFilter, type ListedEvent } from '../../store/events/events.ts';
-import type { Db } from '../../store/schema/schema.ts';
+import { countEvents, getEvent, listEvents, type ListedEvent } from '../../store/events/events.ts';
+import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, type Operation } from '../core/operation.ts';
-import { reply, replyPages } from '../core/reply.ts';
+import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
-
-/**
- * Rows read at a time: a longer list is sent while it is read. What is under way when memory is tidied up is kept for
- * long: with 500 rows a list of 300,000 took 104 MB, with 100 it takes 64, and 50 with the limit that bin/svc sets.
- */
-const PAGE = 100;
 
 /** An event row as lists show it. */
 export function eventView(row: ListedEvent): ViewItem<'event.list'> {
@@ -61,25 +54,10 @@ const list = readOperation({
   answers: ['event.list'],
   failures: [],
   async run({ store }, { source, outcome, limit }) {
-    const filter = { source, outcome };
-    if (limit === 0 || limit > PAGE)
-      return replyPages('event.list', eventPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
-    return reply('event.list', (await listEvents(store.db, filter, limit)).map(eventView));
+    const read = (before: string | undefined, rows: number) => listEvents(store.db, { source, outcome, before }, rows);
+    return replyList('event.list', listInBatches(read, eventView, limit));
   },
 });
-
-async function* eventPages(db: Db, filter: EventFilter, limit: number): AsyncGenerator<ViewItem<'event.list'>[]> {
-  let before: string | undefined;
-  for (let left = limit; left > 0; left -= PAGE) {
-    const size = Math.min(PAGE, left);
-    const rows = await listEvents(db, { ...filter, before }, size);
-    if (rows.length > 0) yield rows.map(eventView);
-    if (rows.length < size) return;
-    before = rows.at(-1)?.id;
-    // On SQLite reading takes the thread: others have their turn in between.
-    await nextTurn();
-  }
-}
 
 const summary = readOperation({
   id: 'event.summary',

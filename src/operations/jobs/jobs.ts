@@ -19,15 +19,13 @@ import {
 } from '../../store/jobs/jobs.ts';
 import { hasJobTag } from '../../store/jobs/order-tags.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
+import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
-import { reply, replyPages, replyStream } from '../core/reply.ts';
+import { reply, replyBatches, replyStream } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
-
-/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
-const PAGE = 500;
 
 const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
 
@@ -52,22 +50,12 @@ const list = readOperation({
   answers: ['job.list'],
   failures: [],
   async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
-    const filter = { state, runbook, concurrencyKey };
-    if (limit === 0 || limit > PAGE)
-      return replyPages('job.list', jobPages(store.db, filter, limit === 0 ? Number.POSITIVE_INFINITY : limit));
-    return reply('job.list', (await listJobs(store.db, filter, limit)).map(jobView));
+    return replyList('job.list', jobs(store.db, { state, runbook, concurrencyKey }, limit));
   },
 });
 
-async function* jobPages(db: Db, filter: JobFilter, limit: number): AsyncGenerator<ViewItem<'job.list'>[]> {
-  let before: string | undefined;
-  for (let left = limit; left > 0; left -= PAGE) {
-    const size = Math.min(PAGE, left);
-    const rows = await listJobs(db, { ...filter, before }, size);
-    if (rows.length > 0) yield rows.map(jobView);
-    if (rows.length < size) return;
-    before = rows.at(-1)?.id;
-  }
+function jobs(db: Db, filter: JobFilter, limit = 0) {
+  return listInBatches((before, rows) => listJobs(db, { ...filter, before }, rows), jobView, limit);
 }
 
 const get = readOperation({
@@ -102,7 +90,7 @@ const events = readOperation({
   answers: ['job.events'],
   failures: ['not_found'],
   async run({ store }, { id, since }) {
-    return replyPages('job.events', readPages(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+    return replyBatches('job.events', readPages(store.db, await getJob(store.db, id), since, EVENTS_MAX));
   },
 });
 
@@ -231,8 +219,7 @@ const interrupted = readOperation({
   input: field.NO_INPUT,
   answers: ['job.list'],
   failures: [],
-  run: async ({ store }) =>
-    replyPages('job.list', jobPages(store.db, { state: 'interrupted' }, Number.POSITIVE_INFINITY)),
+  run: ({ store }) => replyList('job.list', jobs(store.db, { state: 'interrupted' })),
 });
 
 export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];

@@ -7,15 +7,14 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { considerEnding } from '../../reaction/mute-endings.ts';
 import { settle } from '../../reaction/receive.ts';
-import { deleteMute, findMute, insertMute, listMutes, type MuteFilter } from '../../store/rules/mutes.ts';
-import type { Db, MuteRow } from '../../store/schema/schema.ts';
+import { deleteMute, findMute, insertMute, listMutes } from '../../store/rules/mutes.ts';
+import type { MuteRow } from '../../store/schema/schema.ts';
+import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
-import { reply, replyNone, replyPages, type Reply } from '../core/reply.ts';
+import { reply, replyNone, type Reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
-const PAGE = 500;
 /** As long as the name of an event may be. */
 const SCOPE_VALUE_MAX = 200;
 /** As long as the reason of a decision. */
@@ -51,21 +50,10 @@ const list = readOperation({
   failures: [],
   async run({ store, services }, { all }) {
     const activeAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
-    const first = await listMutes(store.db, { activeAt }, PAGE);
-    if (first.length < PAGE) return reply('mute.list', first.map(muteView));
-    return replyPages('mute.list', mutePages(store.db, activeAt));
+    const read = (before: string | undefined, rows: number) => listMutes(store.db, { activeAt, before }, rows);
+    return replyList('mute.list', listInBatches(read, muteView));
   },
 });
-
-async function* mutePages(db: Db, activeAt: MuteFilter['activeAt']): AsyncGenerator<ViewItem<'mute.list'>[]> {
-  let before: string | undefined;
-  for (;;) {
-    const rows = await listMutes(db, { activeAt, before }, PAGE);
-    if (rows.length > 0) yield rows.map(muteView);
-    if (rows.length < PAGE) return;
-    before = rows.at(-1)?.id;
-  }
-}
 
 const add = writeOperation({
   id: 'mute.add',

@@ -6,15 +6,14 @@ import { lintCondition } from '../../domain/conditions/condition.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { holdRule } from '../../store/rules/rules.ts';
-import type { Db, SilenceRow } from '../../store/schema/schema.ts';
-import { cutSilence, insertSilence, listSilences, type SilenceFilter } from '../../store/rules/silences.ts';
+import type { SilenceRow } from '../../store/schema/schema.ts';
+import { cutSilence, insertSilence, listSilences } from '../../store/rules/silences.ts';
+import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, replyPages } from '../core/reply.ts';
+import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-/** Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. */
-const PAGE = 500;
 /** As long as the reason of a decision. */
 const REASON_MAX = 1_000;
 /** What is silent for longer is better disabled. */
@@ -48,21 +47,10 @@ const list = readOperation({
   failures: [],
   async run({ store, services }, { all }) {
     const openAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
-    const first = await listSilences(store.db, { openAt }, PAGE);
-    if (first.length < PAGE) return reply('silence.list', first.map(silenceView));
-    return replyPages('silence.list', silencePages(store.db, openAt));
+    const read = (before: string | undefined, rows: number) => listSilences(store.db, { openAt, before }, rows);
+    return replyList('silence.list', listInBatches(read, silenceView));
   },
 });
-
-async function* silencePages(db: Db, openAt: SilenceFilter['openAt']): AsyncGenerator<ViewItem<'silence.list'>[]> {
-  let before: string | undefined;
-  for (;;) {
-    const rows = await listSilences(db, { openAt, before }, PAGE);
-    if (rows.length > 0) yield rows.map(silenceView);
-    if (rows.length < PAGE) return;
-    before = rows.at(-1)?.id;
-  }
-}
 
 const add = writeOperation({
   id: 'silence.add',

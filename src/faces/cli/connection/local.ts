@@ -24,7 +24,7 @@ export class LocalClient implements Client {
     const answer = await this.#invoke(call, fields, idempotencyKey);
     if (answer.shape === 'stream') throw new Error(`${call.operation} answers a stream: it is followed, not called`);
     if (answer.shape === 'none') return { shape: 'none' };
-    return { shape: 'body', chunks: answer.shape === 'pages' ? answer.body : once(answer.body) };
+    return { shape: 'body', chunks: answer.shape === 'batches' ? answer.body : once(answer.body) };
   }
 
   async *follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncGenerator<SentEvent> {
