@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { open, untilClosed, untilHas } from '../../support/raw-http.ts';
 import { send } from '../../support/scenario.ts';
+
+const HOUR_MS = 3_600_000;
 
 const path = (job: string): string => `/api/v1/jobs/${job}/stream`;
 
@@ -113,7 +116,9 @@ test('300 streams that are opened and left, in every way, leave no place taken',
 });
 
 test('T07: A stream ends soon after its token was revoked, has expired, or its session was ended', async (t) => {
-  const program = await startProgram(t, { limits: { revalidateMs: 20 } });
+  let laterMs = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + laterMs };
+  const program = await startProgram(t, { clock, limits: { revalidateMs: 20 } });
   const job = await program.queue();
   const token = await program.token('readonly');
   const revoked = await follow(program, job, token);
@@ -121,7 +126,8 @@ test('T07: A stream ends soon after its token was revoked, has expired, or its s
   await program.revoke(token);
   await gone;
 
-  const expiring = await follow(program, job, await program.token('readonly', { expiresAt: Date.now() + 400 }));
+  const expiring = await follow(program, job, await program.token('readonly', { expiresAt: clock.now() + HOUR_MS }));
+  laterMs = HOUR_MS;
   await untilClosed(expiring);
 
   const cookie = await program.session(program.tokens.operator);
