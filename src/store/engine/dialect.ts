@@ -25,6 +25,8 @@ export interface Dialect {
    * they are held, and what another daemon is claiming is passed over instead of waited for.
    */
   readyJobs(limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
+  /** Stands behind the name of a table whose rows a query reads by this index, where the planner would take another. */
+  indexedBy(index: string): RawBuilder<unknown>;
   /** Keeps the rows that a query of a write reads as they are until its transaction ends. */
   holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
   /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */

@@ -7,9 +7,10 @@ import type { Db, JobRow } from '../schema/schema.ts';
 /** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
 const UNTOLD = sql<boolean>`outcome_event_id is null and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
 
-const untold = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value) =>
+const untold = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
   db
-    .selectFrom('jobs')
+    // Left alone, SQLite takes the index by state and reads all ended jobs (300,000 of them: 240 ms, each second).
+    .selectFrom(sql<JobRow>`jobs`.as<'jobs'>(sql`jobs ${dialect.indexedBy('jobs_untold')}`))
     .selectAll()
     .where(UNTOLD)
     .where((eb) =>

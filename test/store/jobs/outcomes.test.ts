@@ -1,6 +1,7 @@
 /** The ends of jobs become events, on each database: whoever ends them, once each, and never in a circle. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import { tellOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
 import { CHAIN_MAX } from '../../../src/domain/events/event.ts';
 import type { FinalState } from '../../../src/domain/jobs/job.ts';
@@ -13,6 +14,7 @@ import { noteDrift } from '../../../src/store/jobs/outcomes.ts';
 import type { EventRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { addRule, reactionOf } from '../../support/fixtures/reaction.ts';
+import { noteWork } from '../../support/statements.ts';
 import { claimOne, enqueue, ENGINES, freshStore, makeJob } from '../engine-fixture.ts';
 
 const SELF = 'dmn_a';
@@ -251,6 +253,18 @@ for (const engine of ENGINES) {
           .map(({ source, name, status, fingerprint, labels }) => [source, name, status, fingerprint, labels])
           .slice(1),
         [['drift', 'net', 'firing', 'drift:net', '{"workspace":"net"}']],
+      );
+    });
+
+    test('is looked for without reading the jobs whose end is known', { skip: engine.name !== 'SQLite' }, async (t) => {
+      const { statements } = noteWork(t);
+      await tell(deps);
+      const looks = statements.filter((text) => text.includes('outcome_event_id is null'));
+      assert.equal(looks.length, 1);
+      const plan = await sql<{ detail: string }>`explain query plan ${sql.raw(looks[0] ?? '')}`.execute(store.db);
+      assert.deepEqual(
+        plan.rows.map(({ detail }) => detail),
+        ['SCAN jobs USING INDEX jobs_untold'],
       );
     });
   });

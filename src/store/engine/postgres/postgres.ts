@@ -106,6 +106,7 @@ const dialect: Dialect = {
       id: string;
     }>`select id from jobs where state = 'queued' and blocked = 0 order by id limit ${limit} ${held}`;
   },
+  indexedBy: () => sql``,
   holdRows: (query) => query.forNoKeyUpdate(),
   lockKey,
   shareKey: async (db, key) => (await tryShare(db, { key })).rows[0]?.held === true,

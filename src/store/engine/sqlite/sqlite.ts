@@ -30,6 +30,7 @@ const dialect: Dialect = {
     sql<{
       id: string;
     }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
+  indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   // A write transaction is the only one: nobody else holds or changes anything.
   holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
