@@ -2,23 +2,44 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { JOB_STATES } from '../../src/domain/jobs/job.ts';
-import { VIEWS, type ViewName } from '../../src/operations/views/views.ts';
 import type { Page } from '../../src/faces/cli/display/display.ts';
+import { table, widthOf } from '../../src/faces/cli/display/table.ts';
 import { render, secretOf } from '../../src/faces/cli/render.ts';
 import { block, inline, line } from '../../src/faces/text/safe.ts';
-import { table, widthOf } from '../../src/faces/cli/display/table.ts';
 import { absolute, relative, took } from '../../src/faces/text/time.ts';
+import { type ViewName, VIEWS } from '../../src/operations/views/views.ts';
+import { hostile } from '../support/attacks/hostile-views.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';
 const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
 
 /** What a terminal must never be sent from data: controls but line end and tab, bidi, zero width, tags. */
-// oxlint-disable-next-line no-control-regex -- Controls are what this looks for.
-const FORBIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+const FORBIDDEN_CHARACTERS = [
+  String.raw`\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c`,
+  String.raw`\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb`,
+  String.raw`\u{e0000}-\u{e007f}`,
+];
+const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS.join('')}]`, 'u');
 
 const ATTACKS = [
-  '\u001b[2J\u001b]0;owned\u0007', '\u001b]8;;http://evil\u001b\\click\u001b]8;;\u001b\\', '\u009b31m', '\r\u001b[1Aall is well', '\u0000', '\u007f', '\b\b\b\b',
-  '\u202edcba', '\u2066x\u2069', 'a\u200bb\u200c\u200d', '\ufeff', '\u2028\u2029', '\u{e0041}\u{e007f}', '\u00ad', '\ud800', 'a\tb\nc', '\u3164', '\u061c',
+  '\u001b[2J\u001b]0;owned\u0007',
+  '\u001b]8;;http://evil\u001b\\click\u001b]8;;\u001b\\',
+  '\u009b31m',
+  '\r\u001b[1Aall is well',
+  '\u0000',
+  '\u007f',
+  '\b\b\b\b',
+  '\u202edcba',
+  '\u2066x\u2069',
+  'a\u200bb\u200c\u200d',
+  '\ufeff',
+  '\u2028\u2029',
+  '\u{e0041}\u{e007f}',
+  '\u00ad',
+  '\ud800',
+  'a\tb\nc',
+  '\u3164',
+  '\u061c',
 ];
 const PLAIN = ['ok', 'ä', '漢字', '😀', ' ', 'x'.repeat(300), '-', '"', '\\u001b'];
 
@@ -33,144 +54,16 @@ function payloads(): string[] {
   return [...parts, ...Array.from({ length: 200 - parts.length }, () => next() + next() + next())];
 }
 
-/** The views of sources, workspaces, approvals, secrets and the seal. */
-function hostileInfrastructure(text: string) {
-  const source = { name: text, kind: text, ref: text, commit: text, synced_at: text };
-  const drift = { drift: text, drift_checked_at: text };
-  const workspace = { name: text, source: text, path: text, serial: 1, ...drift, last_plan_job_id: text, last_apply_job_id: text, locked_by: text };
-  const policy = { approve_when: text, deny_when: text, require_saved_plan: true, protect_destroy: false };
-  const ends = { created_at: text, expires_at: text, decided_at: text, decided_by: text, decided_via: text, reason: text };
-  const approval = { id: text, job_id: text, kind: text, state: text, policy: text, workspace: text, runbook: text, plan_artifact_id: text, requested_by: text, ...ends };
-  const stale = { plan_serial: 1, current_serial: 2, moved_by_job: text, moved_via: text, moved_at: text };
-  const entry = { address: text, type: text, name: text, action: text, attributes: [{ name: text, before: text, after: text }] };
-  const secret = { project: text, name: text, version: 1, created_at: text, updated_at: text };
-  return {
-    'source.list': [source],
-    'source.get': source,
-    'hooks.show': { source: text, file: text, hooks: [text, text] },
-    'workspace.list': [workspace],
-    'workspace.get': { ...workspace, policy },
-    'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
-    'workspace.exported': { name: text, version: 1, serial: 1, file: text },
-    'approval.pending': { approval_id: text, job_id: text, state: text, expires_at: text, ttl_seconds: 1, policy: text, plan_artifact_id: text },
-    'approval.list': [approval, { ...approval, state: 'pending' }],
-    'approval.get': { ...approval, state: 'pending', stale, provenance: { origin: 'alert', alert: text, rule: text, matched_at: text } },
-    'approval.plan': { destroys: [entry], changes: [entry], creates: [entry], summary: text, line_count: 3, artifact_id: text },
-    'approval.decision': { approval_id: text, job_id: text, decision: text, state: text, job_state: text, decided_at: text, decided_by: text, decided_via: text, reason: text },
-    'approval.link': { approval_id: text, recipient: text, approve: text, reject: text, expires_at: text },
-    'secret.list': [secret],
-    'secret.get': secret,
-    'seal.status': { key_id: text, algorithm: text, created_at: text, sealed_items: 1, state: text },
-  };
-}
-
-/** The views of host requests, mutes and webhooks. */
-function hostileHost(text: string) {
-  const mute = { id: text, scope_kind: text, scope_value: text, reason: text, created_via: text, expires_at: text };
-  return {
-    'host.request': { event_id: text, outcome: text, reason: text, job_id: text, approval_id: text, job_state: text, exit_code: 1 },
-    'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
-    'mute.get': mute,
-    'webhook.list': [{ name: text, source: text, created_at: text, last_heard_at: text }, { name: text, source: text, created_at: text, last_heard_at: null }],
-    'webhook.get': { name: text, source: text, signed: true, created_at: text, last_heard_at: text },
-    'webhook.created': { name: text, source: text, signed: true, url: text, signing_secret: text },
-    'event.accepted': { events: [{ event_id: text, outcome: text }] },
-  };
-}
-
-/** The views of events. */
-function hostileEvents(text: string) {
-  const facts = { id: text, source: text, name: text, status: text, netgroup: text, severity: text, fingerprint: text, labels: { [text]: text } };
-  const event = { ...facts, outcome: text, reason: text, rule: text, job_id: text, approval_id: text, received_at: text };
-  const counts = { received: 6, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 1, error: 1 };
-  return {
-    'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
-    'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
-    'event.summary': counts,
-    'event.trace': { event_id: text, outcome: text, reason: text, steps: [{ step: 'rule', rule: text, result: 'passed', why: text }, { step: text, rule: null, result: text, why: text, terms: [{ term: text, result: text, why: text }, { term: text, result: 'true', why: null }] }], annotations: { [text]: text } },
-  };
-}
-
-/** The views of rules and silences. */
-function hostileRules(text: string) {
-  const whole = { name: text, enabled: true, when: text, cooldown: text, approval: text, last_fired_at: text };
-  const action = { kind: 'command', inventory: text, limit: text, timeout: text };
-  const silence = { id: text, rule: text, when: text, reason: text, created_at: text, expires_at: text };
-  const others = [{ kind: 'apply', workspace: text, timeout: text }, { kind: 'notify' }].map((each) => ({ ...whole, enabled: false, cooldown: null, action: each }));
-  return {
-    'rule.list': [{ ...whole, action, silenced_until: text, silence_id: text }, ...others],
-    'rule.get': { ...whole, approval: 'required', action, approval_ttl: text, added_by: text, created_at: text, updated_at: text, silenced_until: text, silence_id: text, ended_silences: [text, text] },
-    'rule.test': { rule: text, event_id: text, fires: true, outcome: text, reason: text, trace: [{ step: 'rule', rule: text, result: 'passed', why: text }] },
-    'silence.list': [silence, { ...silence, rule: null }],
-    'silence.get': silence,
-  };
-}
-
-/** The views of pages. */
-function hostileNotify(text: string) {
-  const endpoint = { id: text, endpoint: text, label: text, created_at: text };
-  const watch = { name: text, webhook: text, every: text, state: text, last_heard_at: text, created_at: text };
-  return {
-    'notify.endpoint': endpoint,
-    'notify.endpoint.list': [endpoint, { ...endpoint, label: undefined }],
-    'notify.test': { page_id: text, endpoints: 2 },
-    'job.notify': { job_id: text, state: text, armed_at: text },
-    'deadman.get': watch,
-    'deadman.list': [watch, { ...watch, last_heard_at: null }],
-  };
-}
-
-/** The views of schedules. */
-function hostileSchedules(text: string) {
-  const schedule = { name: text, cron: text, timezone: text, enabled: true, runbook: text, next_at: text, last_at: text, last_job_id: text };
-  const action = { kind: text, workspace: text, inventory: text, limit: text, timeout: text };
-  return {
-    'schedule.list': [schedule, { ...schedule, enabled: false, next_at: null, last_job_id: null }],
-    'schedule.get': { ...schedule, approval: 'required', approval_ttl: text, action },
-  };
-}
-
-/** Data of each view with `text` wherever text may stand. */
-function hostile(text: string): Record<ViewName, unknown> {
-  const job = { id: text, kind: text, state: text, runbook: text, source: text, trigger: text, workspace: text, concurrency_key: text, privileged: true };
-  const times = { created_at: text, started_at: text, finished_at: text, expires_at: text };
-  const whole = { ...job, ...times, progress: { play: text, task: text }, exit_code: 1, requested_by: text, redrive_of: text, plan_artifact_id: text };
-  const token = { id: text, name: text, owner: text, scope: text, created_at: text, expires_at: text, revoked_at: text };
-  return {
-    ...hostileInfrastructure(text),
-    ...hostileHost(text),
-    ...hostileEvents(text),
-    ...hostileSchedules(text),
-    ...hostileNotify(text),
-    ...hostileRules(text),
-    whoami: { id: text, name: text, scope: text, via: text, expires_at: text, server: { version: text, hostname: text, started_at: text } },
-    'job.list': [whole],
-    'job.get': whole,
-    'job.events': [
-      { seq: 1, at: text, type: 'state', state: text, exit_code: null },
-      { seq: 2, at: text, type: 'log', stream: text, text },
-      { seq: 3, at: text, type: 'progress', play: text, task: text },
-    ],
-    'job.enqueued': { job_id: text, state: text },
-    'job.redrive': [{ old_job_id: text, new_job_id: text }],
-    'command.result': { job_id: text, state: text, hosts: [{ host: text, rc: 0, changed: true, stdout: text, stderr: text, status: text }] },
-    'audit.list': [{ chain: text, seq: 1, at: text, principal: text, owner: text, via: text, operation: text, target: text, detail: { [text]: text, list: [text] } }],
-    'audit.head': [{ chain: text, seq: 1, hash: text }],
-    doctor: [{ name: text, status: text, detail: text }],
-    'maintenance.readiness': { cordoned: text, [text]: text, list: [text], nested: { [text]: text } },
-    'token.created': { ...token, token: text },
-    'token.list': [token],
-    'token.get': token,
-  };
-}
-
 test('T44: text output of any view has nothing in it that a terminal obeys or nobody sees', () => {
   for (const text of payloads()) {
     const data = hostile(text);
     for (const kind of Object.keys(VIEWS) as ViewName[]) {
       for (const key of [kind, 'no rendering of its own']) {
         const shown = render(key, data[kind], PAGE) + (secretOf(key, data[kind]) ?? '');
-        assert.ok(!FORBIDDEN.test(shown), `${kind} as ${key} shows ${JSON.stringify(text)} as ${JSON.stringify(shown)}`);
+        assert.ok(
+          !FORBIDDEN.test(shown),
+          `${kind} as ${key} shows ${JSON.stringify(text)} as ${JSON.stringify(shown)}`,
+        );
         assert.ok(shown.endsWith('\n') && shown.isWellFormed());
       }
     }
@@ -188,11 +81,19 @@ test('T44: lines of output and messages have nothing in them that a terminal obe
 
 test('without a terminal no cell is cut, and rows are aligned under their header', () => {
   const long = 'playbook:'.padEnd(200, 'x');
-  const text = table(PAGE, [{ id: 'job_1', what: long }, { id: 'job_22', what: '漢字 ok' }], [
-    { title: 'ID', cell: (row) => row.id },
-    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
-    { title: 'END', cell: () => 'e' },
-  ], 'none');
+  const text = table(
+    PAGE,
+    [
+      { id: 'job_1', what: long },
+      { id: 'job_22', what: '漢字 ok' },
+    ],
+    [
+      { title: 'ID', cell: (row) => row.id },
+      { title: 'WHAT', cell: (row) => row.what, mayCut: true },
+      { title: 'END', cell: () => 'e' },
+    ],
+    'none',
+  );
   const lines = text.trimEnd().split('\n');
   assert.ok(lines[1]?.includes(long));
   const ends = lines.map((each, at) => widthOf(each) - (at === 0 ? 3 : 1));
@@ -201,10 +102,24 @@ test('without a terminal no cell is cut, and rows are aligned under their header
 
 test('on a narrow terminal a list of events leaves out what its other columns say, and fits', () => {
   const reason = 'Rule clean could not be evaluated: the event has no "mount"; its labels are alertname, instance.';
-  const row = { id: 'evt_01m7ze6hxre008h2e35em64mcp', source: 'alertmanager', name: 'FilesystemAlmostOutOfSpace', status: 'firing', outcome: 'suppressed', reason, received_at: new Date(PAGE.nowMs).toISOString() };
+  const row = {
+    id: 'evt_01m7ze6hxre008h2e35em64mcp',
+    source: 'alertmanager',
+    name: 'FilesystemAlmostOutOfSpace',
+    status: 'firing',
+    outcome: 'suppressed',
+    reason,
+    received_at: new Date(PAGE.nowMs).toISOString(),
+  };
   const data = [row];
-  for (const [width, columns] of [[140, 7], [96, 6], [80, 5]] as const) {
-    const lines = render('event.list', data, { ...PAGE, width }).trimEnd().split('\n');
+  for (const [width, columns] of [
+    [140, 7],
+    [96, 6],
+    [80, 5],
+  ] as const) {
+    const lines = render('event.list', data, { ...PAGE, width })
+      .trimEnd()
+      .split('\n');
     assert.equal(lines[0]?.split(/ {2,}/).length, columns, `${width} columns`);
     for (const line of lines) assert.ok(line.length <= width, `${line.length} of ${width}: ${line}`);
   }
@@ -213,22 +128,45 @@ test('on a narrow terminal a list of events leaves out what its other columns sa
 
 test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   const id = 'job_01m7yd4zyke00anp2z332d2j5p';
-  const text = table({ ...PAGE, width: 60 }, [{ id, what: `begin${'x'.repeat(100)}end` }], [
-    { title: 'ID', cell: (row) => row.id },
-    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
-  ], 'none');
+  const text = table(
+    { ...PAGE, width: 60 },
+    [{ id, what: `begin${'x'.repeat(100)}end` }],
+    [
+      { title: 'ID', cell: (row) => row.id },
+      { title: 'WHAT', cell: (row) => row.what, mayCut: true },
+    ],
+    'none',
+  );
   const row = text.split('\n')[1] ?? '';
   assert.equal(row.length, 60);
   assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
 });
 
 test('a name of a sheet is one line too: a label may be called anything', () => {
-  const data = { id: 'e', source: 's', outcome: 'ignored', reason: 'r', severity: null, fingerprint: 'f', labels: { 'a\tb\nc': '1', '漢字': '2' }, rule: null, job_id: null, approval_id: null, received_at: AT };
+  const data = {
+    id: 'e',
+    source: 's',
+    outcome: 'ignored',
+    reason: 'r',
+    severity: null,
+    fingerprint: 'f',
+    labels: { 'a\tb\nc': '1', 漢字: '2' },
+    rule: null,
+    job_id: null,
+    approval_id: null,
+    received_at: AT,
+  };
   assert.match(render('event.get', data, PAGE), /\n {2}a\\tb\\nc {4}1\n {2}漢字 {7}2\n$/);
 });
 
 test('colour stands only where it was asked for, and the words are the same with it', () => {
-  const data = { ...(hostile('x')['job.get'] as object), state: 'failed', created_at: AT, started_at: AT, finished_at: null };
+  const data = {
+    ...(hostile('x')['job.get'] as object),
+    state: 'failed',
+    created_at: AT,
+    started_at: AT,
+    finished_at: null,
+  };
   const plain = render('job.list', [data], PAGE);
   const coloured = render('job.list', [data], { ...PAGE, color: true });
   assert.notEqual(coloured, plain);
@@ -236,8 +174,17 @@ test('colour stands only where it was asked for, and the words are the same with
 });
 
 test('what the sender said of an event stands before the steps: one line each, and of a long one the beginning', () => {
-  const data = { event_id: 'evt_1', outcome: 'ignored', reason: '', steps: [], annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) } };
-  assert.equal(render('event.trace', data, PAGE), `Annotations:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`);
+  const data = {
+    event_id: 'evt_1',
+    outcome: 'ignored',
+    reason: '',
+    steps: [],
+    annotations: { summary: 'a\nb', runbook: 'x'.repeat(400) },
+  };
+  assert.equal(
+    render('event.trace', data, PAGE),
+    `Annotations:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`,
+  );
   assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
 });
 
@@ -247,8 +194,14 @@ test('below a rule stand its terms, each with what it read where the step does n
     { term: 'event.severity == "page"', result: 'false', why: 'event.severity is "x"' },
     { term: 'event.labels.m == ""', result: 'error', why: 'the event has no "m"' },
   ];
-  const steps = [{ step: 'rule', rule: 'r', result: 'error', why: 'It could not be evaluated: the event has no "m".', terms }];
-  const lines = render('event.trace', { event_id: 'e', outcome: 'error', reason: '', steps, annotations: {} }, PAGE).split('\n');
+  const steps = [
+    { step: 'rule', rule: 'r', result: 'error', why: 'It could not be evaluated: the event has no "m".', terms },
+  ];
+  const lines = render(
+    'event.trace',
+    { event_id: 'e', outcome: 'error', reason: '', steps, annotations: {} },
+    PAGE,
+  ).split('\n');
   assert.deepEqual(lines, [
     'error        rule r: It could not be evaluated: the event has no "m".',
     '               true   event.name == "a"',
@@ -261,9 +214,25 @@ test('below a rule stand its terms, each with what it read where the step does n
 
 test('of many rules that did not match the terms of the first 20 are shown, and of each that failed', () => {
   const terms = [{ term: 'a', result: 'false', why: null }];
-  const stopped = Array.from({ length: 30 }, (_, at) => ({ step: 'rule', rule: `r${at}`, result: 'stopped', why: 'It did not match.', terms }));
-  const failed = { step: 'rule', rule: 'z', result: 'error', why: 'It could not be evaluated.', terms: [{ term: 'b', result: 'error', why: null }] };
-  const text = render('event.trace', { event_id: 'e', outcome: 'error', reason: '', steps: [...stopped, failed], annotations: {} }, PAGE);
+  const stopped = Array.from({ length: 30 }, (_, at) => ({
+    step: 'rule',
+    rule: `r${at}`,
+    result: 'stopped',
+    why: 'It did not match.',
+    terms,
+  }));
+  const failed = {
+    step: 'rule',
+    rule: 'z',
+    result: 'error',
+    why: 'It could not be evaluated.',
+    terms: [{ term: 'b', result: 'error', why: null }],
+  };
+  const text = render(
+    'event.trace',
+    { event_id: 'e', outcome: 'error', reason: '', steps: [...stopped, failed], annotations: {} },
+    PAGE,
+  );
   assert.equal(text.split(' false  a').length - 1, 20);
   assert.match(text, /rule z: .*\n {15}error {2}b\n$/);
 });
@@ -272,12 +241,28 @@ test('of a webhook that is made the URL stands alone, and below it the secret wh
   const data = { name: 'alerts', source: 'generic', signed: false, url: 'http://h/hook/x', signing_secret: null };
   assert.equal(secretOf('webhook.created', data), 'http://h/hook/x\n');
   assert.equal(secretOf('webhook.created', { ...data, signed: true, signing_secret: 's3' }), 'http://h/hook/x\ns3\n');
-  for (const signed of [false, true]) assert.doesNotMatch(render('webhook.created', { ...data, signed, signing_secret: 's3' }, PAGE), /http|s3/);
+  for (const signed of [false, true])
+    assert.doesNotMatch(render('webhook.created', { ...data, signed, signing_secret: 's3' }, PAGE), /http|s3/);
   assert.equal(secretOf('webhook.list', []), null);
 });
 
 test('an empty list says so', () => {
-  for (const key of ['job.list', 'token.list', 'job.events', 'job.redrive', 'doctor', 'rule.list', 'workspace.list', 'workspace.state', 'source.list', 'approval.list', 'secret.list', 'mute.list', 'webhook.list']) assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
+  for (const key of [
+    'job.list',
+    'token.list',
+    'job.events',
+    'job.redrive',
+    'doctor',
+    'rule.list',
+    'workspace.list',
+    'workspace.state',
+    'source.list',
+    'approval.list',
+    'secret.list',
+    'mute.list',
+    'webhook.list',
+  ])
+    assert.match(render(key, [], PAGE), /^\S.+\.?\n$/);
 });
 
 test('every state of a job is shown by its name', () => {
@@ -293,5 +278,8 @@ test('times are told from now on, and as dates where that is far away', () => {
   assert.equal(relative(at(40 * 86_400), PAGE.nowMs), '2026-10-12');
   assert.equal(relative(null, PAGE.nowMs), '-');
   assert.equal(absolute(at(90), PAGE.nowMs), '2026-11-21T11:58:30.000Z (1 min ago)');
-  assert.deepEqual([took(at(41), AT, 0), took(at(72), null, PAGE.nowMs), took(at(7_500), AT, 0), took(null, null, 0)], ['41 s', '1 min 12 s', '2 h 5 min', '-']);
+  assert.deepEqual(
+    [took(at(41), AT, 0), took(at(72), null, PAGE.nowMs), took(at(7_500), AT, 0), took(null, null, 0)],
+    ['41 s', '1 min 12 s', '2 h 5 min', '-'],
+  );
 });

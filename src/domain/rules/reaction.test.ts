@@ -1,27 +1,22 @@
 /** Each row is an event's facts and what becomes of it; the words are what a person reads. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import {
+  type Asked,
+  factsOf,
+  failed,
+  MINUTE_MS,
+  NOW,
+  passedOver,
+  rule,
+  SILENCE,
+  telling,
+} from '../../../test/support/fixtures/tried-rules.ts';
 import { CHAIN_MAX, type EventOutcome } from '../events/event.ts';
-import { decideReaction, decidingRule, doneReason, refused } from './reaction.ts';
-import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
+import { decideReaction, decidingRule, doneReason } from './reaction.ts';
 
-const NOW = Date.UTC(2026, 4, 1, 12);
-const MINUTE_MS = 60_000;
-const SILENCE = { id: 'sil_1', reason: 'the move', expiresAt: NOW + MINUTE_MS };
-
-function rule(name: string, some: Partial<TriedRule> = {}): TriedRule {
-  return { name, notifies: false, result: 'matched', error: null, unfit: null, silence: null, failedSilences: [], cooldownMs: null, approval: 'none', ...some };
-}
-
-const passedOver = (name: string): TriedRule => rule(name, { result: 'did not match' });
-const failed = (name: string): TriedRule => rule(name, { result: 'error', error: 'the event has no "x"' });
-const telling = (name: string, some: Partial<TriedRule> = {}): TriedRule => rule(name, { notifies: true, ...some });
-
-interface Row {
+interface Row extends Asked {
   readonly when: string;
-  readonly tried: readonly TriedRule[];
-  readonly standing?: Readonly<Record<string, Partial<Standing>>>;
-  readonly facts?: Partial<ReactionFacts>;
   readonly outcome: EventOutcome;
   readonly reason: string;
   readonly rule: string | null;
@@ -29,22 +24,117 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { when: 'there is no rule for it', tried: [], outcome: 'ignored', reason: 'No enabled rule is about such events.', rule: null },
-  { when: 'one rule did not match', tried: [passedOver('a')], outcome: 'ignored', reason: 'No rule matched; 1 was tried.', rule: null },
-  { when: 'no rule matched', tried: [passedOver('a'), passedOver('b')], outcome: 'ignored', reason: 'No rule matched; 2 were tried.', rule: null },
+  {
+    when: 'there is no rule for it',
+    tried: [],
+    outcome: 'ignored',
+    reason: 'No enabled rule is about such events.',
+    rule: null,
+  },
+  {
+    when: 'one rule did not match',
+    tried: [passedOver('a')],
+    outcome: 'ignored',
+    reason: 'No rule matched; 1 was tried.',
+    rule: null,
+  },
+  {
+    when: 'no rule matched',
+    tried: [passedOver('a'), passedOver('b')],
+    outcome: 'ignored',
+    reason: 'No rule matched; 2 were tried.',
+    rule: null,
+  },
   { when: 'a rule matched', tried: [passedOver('a'), rule('b')], outcome: 'fired', reason: '', rule: 'b' },
-  { when: 'a rule matched that requires approval', tried: [rule('a', { approval: 'required' })], outcome: 'gated', reason: '', rule: 'a' },
-  { when: 'a rule that tells people matched', tried: [telling('a'), passedOver('b')], outcome: 'matched', reason: 'Rule a matched and only tells people.', rule: 'a', notifies: ['a'] },
-  { when: 'two such rules matched', tried: [telling('a'), telling('b')], outcome: 'matched', reason: 'Rule a (and 1 more) matched and only tells people.', rule: 'a', notifies: ['a', 'b'] },
-  { when: 'a rule that tells people came before one that acts', tried: [telling('a'), rule('b')], outcome: 'fired', reason: '', rule: 'b', notifies: ['a'] },
-  { when: 'an error came before a rule that acts', tried: [failed('a'), rule('b')], outcome: 'fired', reason: '', rule: 'b' },
-  { when: 'an error came before a rule that tells people', tried: [failed('a'), telling('b')], outcome: 'matched', reason: 'Rule b matched and only tells people.', rule: 'b', notifies: ['b'] },
-  { when: 'nothing but an error came of it', tried: [passedOver('a'), failed('b')], outcome: 'error', reason: 'Rule b could not be evaluated: the event has no "x".', rule: 'b' },
-  { when: 'nothing but errors came of it', tried: [failed('b'), passedOver('c'), failed('d'), failed('e')], outcome: 'error', reason: 'Rule b (and 2 more) could not be evaluated: the event has no "x".', rule: 'b' },
-  { when: 'the values of the action do not fit', tried: [rule('a', { unfit: 'limit: not a host name' })], outcome: 'error', reason: 'Rule a matched, but its action can not be filled in: limit: not a host name.', rule: 'a' },
-  { when: 'a silence is open', tried: [rule('a', { silence: SILENCE })], outcome: 'suppressed', reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move', rule: 'a' },
-  { when: 'a silence stops a rule that tells people', tried: [telling('a', { silence: SILENCE })], outcome: 'suppressed', reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move', rule: 'a' },
-  { when: 'a silence stops one of two such rules', tried: [telling('a', { silence: SILENCE }), telling('b')], outcome: 'matched', reason: 'Rule b matched and only tells people.', rule: 'b', notifies: ['b'] },
+  {
+    when: 'a rule matched that requires approval',
+    tried: [rule('a', { approval: 'required' })],
+    outcome: 'gated',
+    reason: '',
+    rule: 'a',
+  },
+  {
+    when: 'a rule that tells people matched',
+    tried: [telling('a'), passedOver('b')],
+    outcome: 'matched',
+    reason: 'Rule a matched and only tells people.',
+    rule: 'a',
+    notifies: ['a'],
+  },
+  {
+    when: 'two such rules matched',
+    tried: [telling('a'), telling('b')],
+    outcome: 'matched',
+    reason: 'Rule a (and 1 more) matched and only tells people.',
+    rule: 'a',
+    notifies: ['a', 'b'],
+  },
+  {
+    when: 'a rule that tells people came before one that acts',
+    tried: [telling('a'), rule('b')],
+    outcome: 'fired',
+    reason: '',
+    rule: 'b',
+    notifies: ['a'],
+  },
+  {
+    when: 'an error came before a rule that acts',
+    tried: [failed('a'), rule('b')],
+    outcome: 'fired',
+    reason: '',
+    rule: 'b',
+  },
+  {
+    when: 'an error came before a rule that tells people',
+    tried: [failed('a'), telling('b')],
+    outcome: 'matched',
+    reason: 'Rule b matched and only tells people.',
+    rule: 'b',
+    notifies: ['b'],
+  },
+  {
+    when: 'nothing but an error came of it',
+    tried: [passedOver('a'), failed('b')],
+    outcome: 'error',
+    reason: 'Rule b could not be evaluated: the event has no "x".',
+    rule: 'b',
+  },
+  {
+    when: 'nothing but errors came of it',
+    tried: [failed('b'), passedOver('c'), failed('d'), failed('e')],
+    outcome: 'error',
+    reason: 'Rule b (and 2 more) could not be evaluated: the event has no "x".',
+    rule: 'b',
+  },
+  {
+    when: 'the values of the action do not fit',
+    tried: [rule('a', { unfit: 'limit: not a host name' })],
+    outcome: 'error',
+    reason: 'Rule a matched, but its action can not be filled in: limit: not a host name.',
+    rule: 'a',
+  },
+  {
+    when: 'a silence is open',
+    tried: [rule('a', { silence: SILENCE })],
+    outcome: 'suppressed',
+    reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move',
+    rule: 'a',
+  },
+  {
+    when: 'a silence stops a rule that tells people',
+    tried: [telling('a', { silence: SILENCE })],
+    outcome: 'suppressed',
+    reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move',
+    rule: 'a',
+  },
+  {
+    when: 'a silence stops one of two such rules',
+    tried: [telling('a', { silence: SILENCE }), telling('b')],
+    outcome: 'matched',
+    reason: 'Rule b matched and only tells people.',
+    rule: 'b',
+    notifies: ['b'],
+  },
   {
     when: 'the cooldown is not over',
     tried: [rule('a', { cooldownMs: 10 * MINUTE_MS })],
@@ -69,9 +159,30 @@ const ROWS: readonly Row[] = [
     reason: 'Rule a acted for this fingerprint 59ms ago, and its cooldown is 1m.',
     rule: 'a',
   },
-  { when: 'the cooldown is over to the millisecond', tried: [rule('a', { cooldownMs: MINUTE_MS })], standing: { a: { lastFiredAt: NOW - MINUTE_MS } }, outcome: 'fired', reason: '', rule: 'a' },
-  { when: 'the clock was two hours ahead when the rule fired', tried: [rule('a', { cooldownMs: MINUTE_MS })], standing: { a: { lastFiredAt: NOW + 120 * MINUTE_MS } }, outcome: 'fired', reason: '', rule: 'a' },
-  { when: 'the rule fired and has no cooldown', tried: [rule('a')], standing: { a: { lastFiredAt: NOW } }, outcome: 'fired', reason: '', rule: 'a' },
+  {
+    when: 'the cooldown is over to the millisecond',
+    tried: [rule('a', { cooldownMs: MINUTE_MS })],
+    standing: { a: { lastFiredAt: NOW - MINUTE_MS } },
+    outcome: 'fired',
+    reason: '',
+    rule: 'a',
+  },
+  {
+    when: 'the clock was two hours ahead when the rule fired',
+    tried: [rule('a', { cooldownMs: MINUTE_MS })],
+    standing: { a: { lastFiredAt: NOW + 120 * MINUTE_MS } },
+    outcome: 'fired',
+    reason: '',
+    rule: 'a',
+  },
+  {
+    when: 'the rule fired and has no cooldown',
+    tried: [rule('a')],
+    standing: { a: { lastFiredAt: NOW } },
+    outcome: 'fired',
+    reason: '',
+    rule: 'a',
+  },
   {
     when: 'its job is still open',
     tried: [rule('a')],
@@ -80,9 +191,31 @@ const ROWS: readonly Row[] = [
     reason: 'Duplicate: rule a made job_1 for this fingerprint and status, and that is awaiting_approval.',
     rule: 'a',
   },
-  { when: 'the service is cordoned', tried: [rule('a')], facts: { cordoned: true }, outcome: 'suppressed', reason: 'cordoned', rule: 'a' },
-  { when: 'the service is cordoned and the rule only tells people', tried: [telling('a')], facts: { cordoned: true }, outcome: 'matched', reason: 'Rule a matched and only tells people.', rule: 'a', notifies: ['a'] },
-  { when: 'as many jobs stand before it as may', tried: [rule('a')], facts: { depth: CHAIN_MAX }, outcome: 'fired', reason: '', rule: 'a' },
+  {
+    when: 'the service is cordoned',
+    tried: [rule('a')],
+    facts: { cordoned: true },
+    outcome: 'suppressed',
+    reason: 'cordoned',
+    rule: 'a',
+  },
+  {
+    when: 'the service is cordoned and the rule only tells people',
+    tried: [telling('a')],
+    facts: { cordoned: true },
+    outcome: 'matched',
+    reason: 'Rule a matched and only tells people.',
+    rule: 'a',
+    notifies: ['a'],
+  },
+  {
+    when: 'as many jobs stand before it as may',
+    tried: [rule('a')],
+    facts: { depth: CHAIN_MAX },
+    outcome: 'fired',
+    reason: '',
+    rule: 'a',
+  },
   {
     when: 'one job more stands before it',
     tried: [rule('a')],
@@ -91,104 +224,56 @@ const ROWS: readonly Row[] = [
     reason: 'loop',
     rule: 'a',
   },
-  { when: 'a later rule would match too', tried: [rule('a', { silence: SILENCE })], facts: { notTried: ['b'] }, outcome: 'suppressed', reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move', rule: 'a' },
+  {
+    when: 'a later rule would match too',
+    tried: [rule('a', { silence: SILENCE })],
+    facts: { notTried: ['b'] },
+    outcome: 'suppressed',
+    reason: 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move',
+    rule: 'a',
+  },
 ];
-
-function factsOf({ tried, standing = {}, facts }: Pick<Row, 'tried' | 'standing' | 'facts'>): ReactionFacts {
-  const standings = new Map(Object.entries(standing).map(([name, some]) => [name, { ...NO_STANDING, ...some }]));
-  return { now: NOW, tried, notTried: [], standings, cordoned: false, depth: 0, ...facts };
-}
 
 describe('What becomes of an event', () => {
   for (const row of ROWS) {
     test(`${row.outcome} where ${row.when}`, () => {
       const { outcome, reason, rule: by, notifies } = decideReaction(factsOf(row));
-      assert.deepEqual({ outcome, reason, rule: by, notifies }, { outcome: row.outcome, reason: row.reason, rule: row.rule, notifies: row.notifies ?? [] });
+      assert.deepEqual(
+        { outcome, reason, rule: by, notifies },
+        { outcome: row.outcome, reason: row.reason, rule: row.rule, notifies: row.notifies ?? [] },
+      );
     });
   }
 
-  test('the first thing that stops it is the one that is told, in the order silence, cooldown, duplicate, cordon, loop', () => {
-    const all = rule('a', { silence: SILENCE, cooldownMs: MINUTE_MS, approval: 'required' });
-    const standing = { a: { lastFiredAt: NOW, openJob: { id: 'job_1', state: 'running' as const } } };
-    const facts = { cordoned: true, depth: CHAIN_MAX + 1 };
-    const reasons = [
-      decideReaction(factsOf({ tried: [all], standing, facts })),
-      decideReaction(factsOf({ tried: [{ ...all, silence: null }], standing, facts })),
-      decideReaction(factsOf({ tried: [{ ...all, silence: null, cooldownMs: null }], standing, facts })),
-      decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts })),
-      decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts: { depth: CHAIN_MAX + 1 } })),
-    ].map(({ reason }) => reason.split(' ')[0]);
-    assert.deepEqual(reasons, ['Silence', 'Rule', 'Duplicate:', 'cordoned', 'loop']);
-    const step = decideReaction(factsOf({ tried: [rule('a')], facts: { depth: CHAIN_MAX + 1 } })).trace.find((each) => each.step === 'loop');
-    assert.match(step?.why ?? '', /^Rule a makes no job of this event: 4 jobs stand before it/);
-  });
-});
-
-function stepsOf(facts: ReactionFacts): string[] {
-  return decideReaction(facts).trace.map(({ step, rule: name, result }) => `${name ?? '-'} ${step}: ${result}`);
-}
-
-describe('The steps of an evaluation', () => {
-  test('name every rule once, and for one that matched each thing that was asked', () => {
-    const facts = factsOf({ tried: [passedOver('a'), failed('b'), telling('c'), rule('d')], facts: { notTried: ['e'] } });
-    assert.deepEqual(stepsOf(facts), [
-      'a rule: stopped',
-      'b rule: error',
-      'c rule: passed',
-      'c silence: passed',
-      'c cooldown: passed',
-      'c fire: passed',
-      'd rule: passed',
-      'd silence: passed',
-      'd cooldown: passed',
-      'd duplicate: passed',
-      'd cordon: passed',
-      'd loop: passed',
-      'd gate: passed',
-      'd fire: passed',
-      'e rule: not reached',
-    ]);
-  });
-
-  test('say what was not reached behind what stopped it', () => {
-    const facts = factsOf({ tried: [rule('a', { cooldownMs: MINUTE_MS })], standing: { a: { lastFiredAt: NOW } } });
-    const steps = ['a rule: passed', 'a silence: passed', 'a cooldown: stopped'];
-    const rest = ['duplicate', 'cordon', 'loop', 'gate', 'fire'].map((step) => `a ${step}: not reached`);
-    assert.deepEqual(stepsOf(facts), [...steps, ...rest]);
-  });
-});
-
-function silenceStep(some: Partial<TriedRule>): unknown {
-  const { outcome, trace } = decideReaction(factsOf({ tried: [rule('a', some)] }));
-  const step = trace.find((each) => each.step === 'silence');
-  return [outcome, step?.result, step?.why];
-}
-
-test('A silence that can not be evaluated stops nothing, and its step says so, unless another one stops the rule', () => {
-  const failedSilences = [{ id: 'sil_2', error: 'the event has no "x"' }, { id: 'sil_3', error: 'character 1: why' }];
-  assert.deepEqual(silenceStep({ failedSilences }), ['fired', 'error', 'Silence sil_2 (and 1 more) could not be evaluated and stops nothing: the event has no "x".']);
-  assert.deepEqual(silenceStep({ failedSilences: failedSilences.slice(1) }), ['fired', 'error', 'Silence sil_3 could not be evaluated and stops nothing: character 1: why.']);
-  assert.deepEqual(silenceStep({ failedSilences, silence: SILENCE }), ['suppressed', 'stopped', 'Silence sil_1 stops rule a until 2026-05-01T12:01:00.000Z: the move']);
-  assert.deepEqual(silenceStep({}), ['fired', 'passed', 'No open silence stops it.']);
-});
-
-test('A refusal of the job makes the outcome an error that says why, in the reason and in the last step', () => {
-  const decision = decideReaction(factsOf({ tried: [rule('a')], facts: { notTried: ['b'] } }));
-  const { outcome, reason, trace } = refused(decision, 'There is no workspace net.');
-  assert.deepEqual({ outcome, reason }, { outcome: 'error', reason: 'Rule a matched, but nothing was queued: There is no workspace net.' });
-  assert.deepEqual(
-    trace.slice(-3).map(({ step, rule: name, result, why }) => [step, name, result, why]),
-    [
-      ['gate', 'a', 'not reached', 'The job was refused before.'],
-      ['fire', 'a', 'error', 'There is no workspace net.'],
-      ['rule', 'b', 'not reached', 'An earlier rule had decided.'],
-    ],
+  test(
+    'the first thing that stops it is the one that is told, in the order silence, cooldown, duplicate, ' +
+      'cordon, loop',
+    () => {
+      const all = rule('a', { silence: SILENCE, cooldownMs: MINUTE_MS, approval: 'required' });
+      const standing = { a: { lastFiredAt: NOW, openJob: { id: 'job_1', state: 'running' as const } } };
+      const facts = { cordoned: true, depth: CHAIN_MAX + 1 };
+      const reasons = [
+        decideReaction(factsOf({ tried: [all], standing, facts })),
+        decideReaction(factsOf({ tried: [{ ...all, silence: null }], standing, facts })),
+        decideReaction(factsOf({ tried: [{ ...all, silence: null, cooldownMs: null }], standing, facts })),
+        decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts })),
+        decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts: { depth: CHAIN_MAX + 1 } })),
+      ].map(({ reason }) => reason.split(' ')[0]);
+      assert.deepEqual(reasons, ['Silence', 'Rule', 'Duplicate:', 'cordoned', 'loop']);
+      const step = decideReaction(factsOf({ tried: [rule('a')], facts: { depth: CHAIN_MAX + 1 } })).trace.find(
+        (each) => each.step === 'loop',
+      );
+      assert.match(step?.why ?? '', /^Rule a makes no job of this event: 4 jobs stand before it/);
+    },
   );
 });
 
 test('The reason of what was done names the job, and the approval that it waits for', () => {
   assert.equal(doneReason('a', { id: 'job_1', approvalId: null }), 'Rule a matched: job_1 is queued.');
-  assert.equal(doneReason('a', { id: 'job_1', approvalId: 'apr_1' }), 'Rule a matched: job_1 waits for the approval apr_1.');
+  assert.equal(
+    doneReason('a', { id: 'job_1', approvalId: 'apr_1' }),
+    'Rule a matched: job_1 waits for the approval apr_1.',
+  );
 });
 
 test('The rule that decides is the first that matched and does more than tell people', () => {

@@ -1,104 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { base64, BYTES, SHAPES } from '../../../test/support/fixtures/secret-shapes.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { secretForms } from './redaction-forms.ts';
 import { compileSecrets, createRedactor, REDACTED, redactText } from './redaction.ts';
 
-const SECRET = 'pa$$ "w<ö>rd"/+\'1\\2~&=z';
-const BYTES = Buffer.from(SECRET);
 const NOTHING = Buffer.alloc(0);
-
-function base64(text: Buffer | string): string {
-  return Buffer.from(text).toString('base64');
-}
-
-function base64url(text: Buffer | string): string {
-  return Buffer.from(text).toString('base64url');
-}
-
-function percent(keep: RegExp): string {
-  return Array.from(BYTES, (byte) => (keep.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`)).join('');
-}
-
-function ascii(json: string): string {
-  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** Hex digits in groups of so many bytes; the first group has `first` bytes. */
-function grouped(bytes: number, separator: string, first = bytes): string {
-  const parts = [BYTES.subarray(0, first)];
-  for (let at = first; at < BYTES.length; at += bytes) parts.push(BYTES.subarray(at, at + bytes));
-  return parts.map((part) => part.toString('hex')).join(separator);
-}
-
-const JSON_FORM = JSON.stringify(SECRET).slice(1, -1);
-const HTML_JSON = JSON_FORM.replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026');
-const lower = (text: string): string => text.replace(/%../g, (escape) => escape.toLowerCase());
-
-/** How a tool may print it. */
-const SHAPES: Record<string, string | Buffer> = {
-  'as it is': SECRET,
-  'within words': `xx${SECRET}yy`,
-  'with a label': `password=${SECRET}`,
-  'in quotes': `"${SECRET}"`,
-  'with ANSI around': `\x1b[31m${SECRET}\x1b[0m`,
-  'after a carriage return': `50%\r${SECRET}\r100%`,
-  'after a NUL': `\0${SECRET}\0`,
-  'after bytes of no UTF-8': Buffer.concat([Buffer.from([0xff, 0xc3, 0xe2, 0x82]), BYTES, Buffer.from([0xc3])]),
-  'with a line end': `${SECRET}\n`,
-  'twice': `${SECRET}${SECRET}`,
-  'twice with a space': `${SECRET} ${SECRET}`,
-  'after its own start': `pa$$${SECRET}`,
-  'before its own start': `${SECRET}pa$$`,
-  'base64': base64(SECRET),
-  'base64 without its end': base64(SECRET).replace(/=+$/, ''),
-  'base64 with a line end inside': base64(`${SECRET}\n`),
-  'base64 after 1 byte': base64(`a${SECRET}`),
-  'base64 after 2 bytes': base64(`ab${SECRET}`),
-  'base64 after 3 bytes': base64(`abc${SECRET}`),
-  'base64 before more': base64(`${SECRET}tail`),
-  'base64 between others': base64(`user:${SECRET}:more`),
-  'base64url': base64url(SECRET),
-  'base64url after 1 byte': base64url(`a${SECRET}`),
-  'base64url after 2 bytes': base64url(`ab${SECRET}`),
-  'base64url between others': base64url(`{"p":"${SECRET}"}`),
-  'hex': BYTES.toString('hex'),
-  'hex in capitals': BYTES.toString('hex').toUpperCase(),
-  'hex among others': `0x00${BYTES.toString('hex')}ff`,
-  'encodeURIComponent': encodeURIComponent(SECRET),
-  'encodeURIComponent, small digits': lower(encodeURIComponent(SECRET)),
-  'encodeURI': encodeURI(SECRET),
-  'RFC 3986': percent(/[\w.~-]/),
-  'RFC 3986, small digits': lower(percent(/[\w.~-]/)),
-  'a form': new URLSearchParams({ p: SECRET }).toString(),
-  'quote of Python': percent(/[\w.~/-]/),
-  'every byte in percent': percent(/(?!)/),
-  'JSON': JSON.stringify({ password: SECRET }),
-  'JSON for HTML': `{"p":"${HTML_JSON}"}`,
-  'JSON in ASCII': `{"p":"${ascii(JSON_FORM)}"}`,
-  'JSON with slashes escaped': `{"p":"${JSON_FORM.replaceAll('/', '\\/')}"}`,
-  'JSON within JSON': JSON.stringify({ log: JSON.stringify({ p: SECRET }) }),
-  'ASCII JSON within JSON': JSON.stringify({ log: `"${ascii(JSON_FORM)}"` }),
-  'base64 of base64': base64(base64(SECRET)),
-  'base64 of base64 with line ends': base64(`${base64(`${SECRET}\n`)}\n`),
-  'base64 of base64 between others': base64(`a:${base64(`ab${SECRET}cd`)}:b`),
-  'base64url of base64 after 2 bytes': base64url(`xy${base64(`x${SECRET}`)}`),
-  'UTF-16, low end first': Buffer.from(SECRET, 'utf16le'),
-  'UTF-16, high end first': Buffer.from(SECRET, 'utf16le').swap16(),
-  'UTF-16 among others': Buffer.from(`\ufeffp=${SECRET};`, 'utf16le'),
-  'base64 of UTF-16': Buffer.from(SECRET, 'utf16le').toString('base64'),
-  'base64 of UTF-16 between others': Buffer.from(`$p = "${SECRET}"`, 'utf16le').toString('base64'),
-  'hex with colons': grouped(1, ':'),
-  'hex with dashes, in capitals': grouped(1, '-').toUpperCase(),
-  'hex with spaces': grouped(1, ' '),
-  'hex in twos': grouped(2, ' '),
-  'hex in twos after 1 byte': `00${grouped(2, ' ', 1)}`,
-  'hex in fours': grouped(4, ' '),
-  'hex as bytes of C': `0x${grouped(1, ', 0x')}`,
-  'hex as escapes': `\\x${grouped(1, '\\x')}`,
-  'hex in words with the low end first': Array.from({ length: BYTES.length / 2 }, (_, i) => BYTES.subarray(2 * i, 2 * i + 2).toReversed().toHex()).join(' '),
-  'a shell word': `+ curl -u '${SECRET.replaceAll("'", "'\\''")}'`,
-};
 
 /** All of the forms that must not be found in what was let through. */
 const FORMS = secretForms(BYTES);
@@ -137,7 +44,11 @@ void test('T55: no shape of a secret survives, wherever the stream is cut in two
   const compiled = compileSecrets([BYTES]);
   assert.ok(Object.keys(SHAPES).length >= 40);
   for (const [name, shape] of Object.entries(SHAPES)) {
-    const text = Buffer.concat([Buffer.from('before '), Buffer.isBuffer(shape) ? shape : Buffer.from(shape), Buffer.from(' after\n')]);
+    const text = Buffer.concat([
+      Buffer.from('before '),
+      Buffer.isBuffer(shape) ? shape : Buffer.from(shape),
+      Buffer.from(' after\n'),
+    ]);
     const whole = redact(compiled, [text]);
     assert.ok(whole.includes(REDACTED), `${name}: the mark stands in place`);
     for (const form of FORMS) assert.ok(!whole.includes(form), `${name}: a form is left in ${whole.toString()}`);
@@ -146,13 +57,25 @@ void test('T55: no shape of a secret survives, wherever the stream is cut in two
     for (let cut = 0; cut <= text.length; cut += 1) {
       assert.deepEqual(redact(compiled, [text.subarray(0, cut), text.subarray(cut)]), whole, `${name}: cut at ${cut}`);
     }
-    assert.deepEqual(redact(compiled, Array.from(text, (byte) => Buffer.of(byte))), whole, `${name}: byte by byte`);
+    assert.deepEqual(
+      redact(
+        compiled,
+        Array.from(text, (byte) => Buffer.of(byte)),
+      ),
+      whole,
+      `${name}: byte by byte`,
+    );
   }
 });
 
 void test('T55: base64 and hex that a tool folds into lines are found', () => {
   const long = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.repeat(3));
-  for (const [text, width] of [[base64(long), 76], [base64(long), 64], [base64(`${long.toString()}\n`), 76], [long.toString('hex'), 60]] as const) {
+  for (const [text, width] of [
+    [base64(long), 76],
+    [base64(long), 64],
+    [base64(`${long.toString()}\n`), 76],
+    [long.toString('hex'), 60],
+  ] as const) {
     for (const end of ['\n', '\r\n']) {
       const folded = text.match(new RegExp(`.{1,${width}}`, 'g'))!.join(end);
       const kept = redactText(`>${folded}<`, [long]);
@@ -164,7 +87,13 @@ void test('T55: base64 and hex that a tool folds into lines are found', () => {
 void test('T55: a key of several lines is found whole, line by line, indented and with other line ends', () => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqh\nkiG9w0BAQEFAASCBK\nxyz\n-----END KEY-----\n';
   const compiled = compileSecrets([Buffer.from(key)]);
-  for (const shape of [key, key.trimEnd(), key.replaceAll('\n', '\r\n'), key.replaceAll('\n', '\n    '), JSON.stringify(key)]) {
+  for (const shape of [
+    key,
+    key.trimEnd(),
+    key.replaceAll('\n', '\r\n'),
+    key.replaceAll('\n', '\n    '),
+    JSON.stringify(key),
+  ]) {
     const kept = redactText(`a ${shape} b`, compiled);
     for (const line of ['BEGIN', 'MIIE', 'kiG9', 'END']) assert.ok(!kept.includes(line), kept);
   }
@@ -176,9 +105,11 @@ void test('T55: random secrets, texts and cuts give what a plain search gives', 
     const letters = 2 + random(3);
     const word = (length: number): Buffer => Buffer.from(Array.from({ length }, () => 97 + random(letters)));
     const secrets = Array.from({ length: 1 + random(4) }, () => word(1 + random(9)));
-    const text = Buffer.concat(Array.from({ length: random(30) }, () => (random(3) === 0 ? secrets[random(secrets.length)]! : word(random(6)))));
+    const text = Buffer.concat(
+      Array.from({ length: random(30) }, () => (random(3) === 0 ? secrets[random(secrets.length)]! : word(random(6)))),
+    );
     const pieces: Buffer[] = [];
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const next = Math.min(text.length, at + random(12));
       pieces.push(text.subarray(at, next));
       at = next;
@@ -191,16 +122,34 @@ void test('random bytes with secrets strewn in give what a plain search gives', 
   const secrets = [BYTES, Buffer.from([0, 255, 10, 13, 0, 254, 1]), Buffer.from('correct horse battery staple')];
   const forms = secrets.flatMap(secretForms);
   // Of a form in hex that is cut, each 6 bytes are found.
-  const windows = secrets.flatMap((secret) => Array.from({ length: secret.length - 5 }, (_, at) => secret.subarray(at, at + 6)));
-  const digits = windows.flatMap((window) => [window.toString('hex'), window.toString('hex').toUpperCase()].map((text) => Buffer.from(text)));
+  const windows = secrets.flatMap((secret) =>
+    Array.from({ length: secret.length - 5 }, (_, at) => secret.subarray(at, at + 6)),
+  );
+  const digits = windows.flatMap((window) =>
+    [window.toString('hex'), window.toString('hex').toUpperCase()].map((text) => Buffer.from(text)),
+  );
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
     // No separators: behind digits that are cut, they and what follows may go on with the value.
-    const noise = (): Buffer => Buffer.from(Array.from({ length: random(80) }, () => random(256)).map((byte) => (/[\t :,\\xX-]/.test(String.fromCharCode(byte)) ? 33 : byte)));
+    const noise = (): Buffer =>
+      Buffer.from(
+        Array.from({ length: random(80) }, () => random(256)).map((byte) =>
+          /[\t :,\\xX-]/.test(String.fromCharCode(byte)) ? 33 : byte,
+        ),
+      );
     const part = (): Buffer => (random(2) === 0 ? noise() : forms[random(forms.length)]!);
-    const text = Buffer.concat(Array.from({ length: 20 }, () => { const bytes = part(); return random(4) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes; }));
+    const text = Buffer.concat(
+      Array.from({ length: 20 }, () => {
+        const bytes = part();
+        return random(4) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes;
+      }),
+    );
     const cut = random(text.length);
-    assert.deepEqual(redact(secrets, [text.subarray(0, cut), text.subarray(cut)]), naive([...forms, ...digits], text), `seed ${seed}`);
+    assert.deepEqual(
+      redact(secrets, [text.subarray(0, cut), text.subarray(cut)]),
+      naive([...forms, ...digits], text),
+      `seed ${seed}`,
+    );
   }
 });
 
@@ -228,13 +177,27 @@ void test('a line end is never held back for a secret that begins or ends with o
 });
 
 void test('a secret within another secret is one mark', () => {
-  assert.equal(redactText('my-long-secret my-long', [Buffer.from('my-long'), Buffer.from('my-long-secret')]), `${REDACTED} ${REDACTED}`);
+  assert.equal(
+    redactText('my-long-secret my-long', [Buffer.from('my-long'), Buffer.from('my-long-secret')]),
+    `${REDACTED} ${REDACTED}`,
+  );
   assert.equal(redactText('abcdefghijkl', [Buffer.from('abcdefgh'), Buffer.from('efghijkl')]), REDACTED);
 });
 
 void test('a value below 6 bytes is replaced as it is, with a warning; an empty one is none', () => {
-  const { warnings } = compileSecrets([NOTHING, Buffer.from('\r\n'), Buffer.from('pin\n'), Buffer.from('long enough'), Buffer.alloc(40_000, 'x')]);
-  assert.deepEqual(warnings, [{ index: 0, problem: 'empty' }, { index: 1, problem: 'empty' }, { index: 2, problem: 'short' }, { index: 4, problem: 'long' }]);
+  const { warnings } = compileSecrets([
+    NOTHING,
+    Buffer.from('\r\n'),
+    Buffer.from('pin\n'),
+    Buffer.from('long enough'),
+    Buffer.alloc(40_000, 'x'),
+  ]);
+  assert.deepEqual(warnings, [
+    { index: 0, problem: 'empty' },
+    { index: 1, problem: 'empty' },
+    { index: 2, problem: 'short' },
+    { index: 4, problem: 'long' },
+  ]);
   assert.equal(redactText('my pin is pin', [Buffer.from('pin\n')]), `my ${REDACTED} is ${REDACTED}`);
   assert.equal(redactText('q', [Buffer.from('q')]), REDACTED);
   assert.equal(redactText('NDcxMQ== 34373131', [Buffer.from('4711')]), `${REDACTED} ${REDACTED}`);
@@ -258,15 +221,23 @@ void test('hostile output costs time in proportion to its length', () => {
 });
 
 test('T55: a folded encoding is found line by line, also with the words of another tool before each line', () => {
-  const value = Buffer.from(Array.from({ length: 8 }, (_, n) => `line ${n} of a private key, which is rather long`).join('\n'));
-  const lines = (value.toString('base64').match(/.{1,76}/g) ?? []).map((line) => `terraform_data.x (local-exec): ${line}`);
+  const value = Buffer.from(
+    Array.from({ length: 8 }, (_, n) => `line ${n} of a private key, which is rather long`).join('\n'),
+  );
+  const lines = (value.toString('base64').match(/.{1,76}/g) ?? []).map(
+    (line) => `terraform_data.x (local-exec): ${line}`,
+  );
   const redacted = redactText(lines.join('\n'), [value]);
   for (const line of value.toString('base64').match(/.{1,76}/g) ?? []) assert.ok(!redacted.includes(line), line);
 });
 
 test('T55: escapes of JSON are found in either case of their digits, and as .NET makes them', () => {
   const value = 'Abc<&>é/+ "x"DEF99';
-  for (const form of ['Abc\\u003C\\u0026\\u003Eé/+ \\"x\\"DEF99', 'Abc\\u003c\\u0026\\u003eé/+ \\"x\\"DEF99', 'Abc\\u003C\\u0026\\u003E\\u00E9/\\u002B \\u0022x\\u0022DEF99']) {
+  for (const form of [
+    'Abc\\u003C\\u0026\\u003Eé/+ \\"x\\"DEF99',
+    'Abc\\u003c\\u0026\\u003eé/+ \\"x\\"DEF99',
+    'Abc\\u003C\\u0026\\u003E\\u00E9/\\u002B \\u0022x\\u0022DEF99',
+  ]) {
     assert.equal(redactText(`a ${form} b`, [Buffer.from(value)]), `a ${REDACTED} b`, form);
   }
 });

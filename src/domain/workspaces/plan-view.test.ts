@@ -1,74 +1,67 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePlan } from './plan-json.ts';
-import { viewOf } from './plan-view.ts';
-import { SERVER_SET } from './plan-values.ts';
+import { lines, OPTIONS, plan, read, resource, update } from '../../../test/support/fixtures/plan-view.ts';
 import { REDACTED } from '../secrets/redaction.ts';
+import { parsePlan } from './plan-json.ts';
+import { SERVER_SET } from './plan-values.ts';
+import { viewOf } from './plan-view.ts';
 
-interface Entry {
-  address: string;
-  action: string;
-  attributes: { name: string; before: string; after: string }[];
-}
-type Read = Record<'destroys' | 'changes' | 'creates', Entry[]> & { summary: string; line_count: number };
-
-const OPTIONS = { artifactId: 'art_1', secrets: [] };
-
-function plan(changes: readonly unknown[], more: object = {}): object {
-  return { format_version: '1.2', resource_changes: changes, ...more };
-}
-
-/** A change of x.`name`, whose masks say that nothing is sensitive unless `change` has others. */
-function resource(name: string, actions: readonly string[], change: object, more: object = {}): object {
-  const masks = { after_unknown: {}, before_sensitive: {}, after_sensitive: {} };
-  return { address: `x.${name}`, mode: 'managed', type: 'x', name, change: { actions, before: null, after: null, ...masks, ...change }, ...more };
-}
-
-function read(json: unknown, secrets: readonly Buffer[] = [], secretVariables: readonly string[] = []): Read {
-  return JSON.parse(viewOf(json, { ...OPTIONS, secrets, secretVariables }).view) as Read;
-}
-
-function update(before: object, after: object, more: object = {}): object {
-  return resource('a', ['update'], { before, after, ...more });
-}
-
-/** The attributes of the one entry, as "name: before -> after". */
-function lines(json: unknown, secrets: readonly Buffer[] = []): string[] {
-  const { destroys, changes, creates } = read(json, secrets);
-  return [...destroys, ...changes, ...creates].flatMap(({ attributes }) => attributes.map(({ name, before, after }) => `${name}: ${before} -> ${after}`));
-}
-
-void test('destroys stand first, then replacements, each in the order of terraform; no-ops, reads and data sources stand nowhere', () => {
-  const json = plan([
-    resource('c', ['create'], { after: { a: 1 } }),
-    resource('u', ['update'], { before: { a: 1 }, after: { a: 2 } }),
-    resource('n', ['no-op'], { before: { a: 1 }, after: { a: 1 } }),
-    resource('r1', ['delete', 'create'], { before: { a: 1 }, after: { a: 2 } }),
-    resource('d', ['delete'], { before: { a: 1 } }),
-    resource('r2', ['create', 'delete'], { before: { a: 1 }, after: { a: 2 } }),
-    resource('q', ['read'], { after: { a: 1 } }, { mode: 'data' }),
-  ]);
-  const { planned, hasChanges, summary } = viewOf(json, OPTIONS);
-  assert.deepEqual(planned.destroys.map(({ name, action }) => [name, action]), [['d', 'destroy'], ['r1', 'replace'], ['r2', 'replace']]);
-  assert.deepEqual(planned.changes, [{ address: 'x.u', type: 'x', name: 'u', action: 'update' }]);
-  assert.deepEqual(planned.creates.map(({ name }) => name), ['c']);
-  assert.equal(summary, '3 to destroy, 1 to change, 1 to create');
-  assert.equal(hasChanges, true);
-  assert.equal(read(json).line_count, 10);
-});
+void test(
+  'destroys stand first, then replacements, each in the order of terraform; no-ops, reads and data ' +
+    'sources stand nowhere',
+  () => {
+    const json = plan([
+      resource('c', ['create'], { after: { a: 1 } }),
+      resource('u', ['update'], { before: { a: 1 }, after: { a: 2 } }),
+      resource('n', ['no-op'], { before: { a: 1 }, after: { a: 1 } }),
+      resource('r1', ['delete', 'create'], { before: { a: 1 }, after: { a: 2 } }),
+      resource('d', ['delete'], { before: { a: 1 } }),
+      resource('r2', ['create', 'delete'], { before: { a: 1 }, after: { a: 2 } }),
+      resource('q', ['read'], { after: { a: 1 } }, { mode: 'data' }),
+    ]);
+    const { planned, hasChanges, summary } = viewOf(json, OPTIONS);
+    assert.deepEqual(
+      planned.destroys.map(({ name, action }) => [name, action]),
+      [
+        ['d', 'destroy'],
+        ['r1', 'replace'],
+        ['r2', 'replace'],
+      ],
+    );
+    assert.deepEqual(planned.changes, [{ address: 'x.u', type: 'x', name: 'u', action: 'update' }]);
+    assert.deepEqual(
+      planned.creates.map(({ name }) => name),
+      ['c'],
+    );
+    assert.equal(summary, '3 to destroy, 1 to change, 1 to create');
+    assert.equal(hasChanges, true);
+    assert.equal(read(json).line_count, 10);
+  },
+);
 
 void test('a string stands as it is, everything else as compact JSON, null as nothing', () => {
   const after = { s: 'two words', n: 1.5, t: false, l: [1, 'a', null], m: { k: ['v'] }, nothing: null, empty: '' };
-  assert.deepEqual(lines(plan([resource('a', ['create'], { after })])), ['empty:  -> ', 'l:  -> [1,"a",null]', 'm:  -> {"k":["v"]}', 'n:  -> 1.5', 's:  -> two words', 't:  -> false']);
+  assert.deepEqual(lines(plan([resource('a', ['create'], { after })])), [
+    'empty:  -> ',
+    'l:  -> [1,"a",null]',
+    'm:  -> {"k":["v"]}',
+    'n:  -> 1.5',
+    's:  -> two words',
+    't:  -> false',
+  ]);
   assert.deepEqual(lines(plan([resource('a', ['delete'], { before: { s: 'gone', none: null } })])), ['s: gone -> ']);
 });
 
 void test('an update lists the attributes that differ and no other', () => {
-  assert.deepEqual(lines(plan([update({ a: 1, b: [1, { c: 2 }], d: null }, { a: 1, b: [1, { c: 3 }] })])), ['b: [1,{"c":2}] -> [1,{"c":3}]']);
+  assert.deepEqual(lines(plan([update({ a: 1, b: [1, { c: 2 }], d: null }, { a: 1, b: [1, { c: 3 }] })])), [
+    'b: [1,{"c":2}] -> [1,{"c":3}]',
+  ]);
 });
 
 void test('numbers that a double would round stand digit by digit, and differ when their last digit does', () => {
-  const text = JSON.stringify(plan([update({ id: 1 }, { id: 2 })])).replace('"id":1', '"id":12345678901234567890').replace('"id":2', '"id":12345678901234567891');
+  const text = JSON.stringify(plan([update({ id: 1 }, { id: 2 })]))
+    .replace('"id":1', '"id":12345678901234567890')
+    .replace('"id":2', '"id":12345678901234567891');
   assert.deepEqual(lines(parsePlan(text)), ['id: 12345678901234567890 -> 12345678901234567891']);
 });
 
@@ -146,7 +139,12 @@ void test('T56: keys that every object inherits are members like others', () => 
 void test('a number or bool that a resource masks is hidden where the same resource shows it again, and nowhere else', () => {
   const masked = { after: { input: [80, true], output: [80, true, 81] }, after_sensitive: { input: true } };
   const json = plan([resource('a', ['create'], masked), resource('b', ['create'], { after: { port: 80, on: true } })]);
-  assert.deepEqual(lines(json), [`input:  -> ${REDACTED}`, `output:  -> ["${REDACTED}","${REDACTED}",81]`, 'on:  -> true', 'port:  -> 80']);
+  assert.deepEqual(lines(json), [
+    `input:  -> ${REDACTED}`,
+    `output:  -> ["${REDACTED}","${REDACTED}",81]`,
+    'on:  -> true',
+    'port:  -> 80',
+  ]);
 });
 
 void test('an action that is not known stands under destroys, with what terraform called it', () => {
@@ -159,16 +157,33 @@ void test('an action that is not known stands under destroys, with what terrafor
 });
 
 void test('a resource that is forgotten is a change of the state, and a destroy where another takes its place', () => {
-  const json = plan([resource('a', ['forget'], { before: { k: 1 } }), resource('b', ['create', 'forget'], { before: { k: 1 }, after: { k: 2 } })]);
+  const json = plan([
+    resource('a', ['forget'], { before: { k: 1 } }),
+    resource('b', ['create', 'forget'], { before: { k: 1 }, after: { k: 2 } }),
+  ]);
   const { destroys, changes } = read(json);
   const note = { name: '(state)', before: 'managed', after: 'no longer managed, not destroyed' };
-  assert.deepEqual(changes.map(({ address, attributes }) => [address, attributes]), [['x.a', [note]]]);
-  assert.deepEqual(destroys.map(({ address, action, attributes }) => [address, action, attributes[0]]), [['x.b', 'replace', note]]);
+  assert.deepEqual(
+    changes.map(({ address, attributes }) => [address, attributes]),
+    [['x.a', [note]]],
+  );
+  assert.deepEqual(
+    destroys.map(({ address, action, attributes }) => [address, action, attributes[0]]),
+    [['x.b', 'replace', note]],
+  );
 });
 
 void test('a deposed object is told from the resource that took its place', () => {
-  const { destroys } = read(plan([resource('a', ['delete'], { before: { k: 1 } }, { deposed: '0badc0de' }), resource('a', ['delete'], { before: { k: 2 } })]));
-  assert.deepEqual(destroys.map(({ address }) => address), ['x.a (deposed object 0badc0de)', 'x.a']);
+  const { destroys } = read(
+    plan([
+      resource('a', ['delete'], { before: { k: 1 } }, { deposed: '0badc0de' }),
+      resource('a', ['delete'], { before: { k: 2 } }),
+    ]),
+  );
+  assert.deepEqual(
+    destroys.map(({ address }) => address),
+    ['x.a (deposed object 0badc0de)', 'x.a'],
+  );
 });
 
 void test('moves and imports are told with the change that comes with them, and counted where none does', () => {
@@ -181,11 +196,18 @@ void test('moves and imports are told with the change that comes with them, and 
     resource('e', ['update'], { ...change, importing: { identity: { account: 'a-1' } } }),
   ]);
   assert.deepEqual(lines(json), [
-    '(address): x.old -> x.a', '(import):  -> i-123', 'k: 1 -> 2',
-    `(import):  -> ${SERVER_SET}`, 'k: 1 -> 2',
-    '(import):  -> {"account":"a-1"}', 'k: 1 -> 2',
+    '(address): x.old -> x.a',
+    '(import):  -> i-123',
+    'k: 1 -> 2',
+    `(import):  -> ${SERVER_SET}`,
+    'k: 1 -> 2',
+    '(import):  -> {"account":"a-1"}',
+    'k: 1 -> 2',
   ]);
-  assert.equal(read(json).summary, '0 to destroy, 3 to change, 0 to create; 1 resource moves in the state, 1 resource is imported as it is');
+  assert.equal(
+    read(json).summary,
+    '0 to destroy, 3 to change, 0 to create; 1 resource moves in the state, 1 resource is imported as it is',
+  );
 });
 
 void test('actions that an apply invokes are listed, and changes that it puts off are counted', () => {
@@ -193,31 +215,60 @@ void test('actions that an apply invokes are listed, and changes that it puts of
     action_invocations: [{ address: 'action.x.run', type: 'x', name: 'run' }],
     deferred_changes: [{ reason: 'x', resource_change: resource('a', ['create'], { after: { k: 1 } }) }],
   });
-  assert.deepEqual(read(json).changes.map(({ address }) => address), ['action.x.run']);
+  assert.deepEqual(
+    read(json).changes.map(({ address }) => address),
+    ['action.x.run'],
+  );
   assert.equal(read(json).summary, '0 to destroy, 1 to change, 0 to create; 1 change is put off to a later plan');
 });
 
-void test('the summary says when nothing changes, and when only outputs do; terraform has the last word on whether to apply', () => {
-  const nothing = plan([], { output_changes: { a: { actions: ['no-op'], before_sensitive: false, after_sensitive: false } } });
-  const outputs = plan([], { output_changes: { a: { actions: ['create'], after: 1, before_sensitive: false, after_sensitive: false } } });
-  assert.deepEqual([viewOf(nothing, OPTIONS).summary, viewOf(nothing, OPTIONS).hasChanges], ['No changes.', false]);
-  assert.deepEqual([viewOf(outputs, OPTIONS).summary, viewOf(outputs, OPTIONS).hasChanges], ['No resource changes; 1 output changes.', true]);
-  assert.equal(viewOf({ ...outputs, applyable: false }, OPTIONS).hasChanges, false);
-  assert.equal(viewOf({ ...nothing, applyable: true }, OPTIONS).hasChanges, true);
-});
+void test(
+  'the summary says when nothing changes, and when only outputs do; terraform has the last word on ' +
+    'whether to apply',
+  () => {
+    const nothing = plan([], {
+      output_changes: { a: { actions: ['no-op'], before_sensitive: false, after_sensitive: false } },
+    });
+    const outputs = plan([], {
+      output_changes: { a: { actions: ['create'], after: 1, before_sensitive: false, after_sensitive: false } },
+    });
+    assert.deepEqual([viewOf(nothing, OPTIONS).summary, viewOf(nothing, OPTIONS).hasChanges], ['No changes.', false]);
+    assert.deepEqual(
+      [viewOf(outputs, OPTIONS).summary, viewOf(outputs, OPTIONS).hasChanges],
+      ['No resource changes; 1 output changes.', true],
+    );
+    assert.equal(viewOf({ ...outputs, applyable: false }, OPTIONS).hasChanges, false);
+    assert.equal(viewOf({ ...nothing, applyable: true }, OPTIONS).hasChanges, true);
+  },
+);
 
 void test('T56: what is not a plan is refused in a sentence that quotes nothing of it', () => {
   let deep: unknown = 'hunter2-deep';
   for (let i = 0; i < 300; i += 1) deep = [deep];
   const bad: unknown[] = [
-    null, [], 'hunter2', {}, { format_version: '2.0' }, { format_version: 'hunter2' },
-    plan([{ address: 'hunter2' }]), plan(['hunter2']), { ...plan([]), resource_changes: { hunter2: 1 } },
-    plan([resource('a', ['create'], { after: 'hunter2' })]), plan([{ ...resource('hunter2', [], {}), change: null }]),
-    plan([{ ...resource('a', [], {}), change: { actions: 'hunter2' } }]), plan([resource('a', ['create'], { after: { v: deep } })]),
+    null,
+    [],
+    'hunter2',
+    {},
+    { format_version: '2.0' },
+    { format_version: 'hunter2' },
+    plan([{ address: 'hunter2' }]),
+    plan(['hunter2']),
+    { ...plan([]), resource_changes: { hunter2: 1 } },
+    plan([resource('a', ['create'], { after: 'hunter2' })]),
+    plan([{ ...resource('hunter2', [], {}), change: null }]),
+    plan([{ ...resource('a', [], {}), change: { actions: 'hunter2' } }]),
+    plan([resource('a', ['create'], { after: { v: deep } })]),
     { ...plan([]), output_changes: ['hunter2'] },
   ];
   for (const json of bad) {
-    assert.throws(() => viewOf(json, OPTIONS), (error: Error) => /^The plan could not be read: .+\.$/.test(error.message) && !error.message.includes('hunter2'));
+    assert.throws(
+      () => viewOf(json, OPTIONS),
+      (error: Error) => /^The plan could not be read: .+\.$/.test(error.message) && !error.message.includes('hunter2'),
+    );
   }
-  assert.throws(() => parsePlan('{"hunter2": hunter2'), (error: Error) => error.message === 'The plan could not be read: it is not valid JSON.');
+  assert.throws(
+    () => parsePlan('{"hunter2": hunter2'),
+    (error: Error) => error.message === 'The plan could not be read: it is not valid JSON.',
+  );
 });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts';
+import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
+import { appOf, svc } from '../../../test/support/terminal.ts';
+import { Failure, type FailureCode, FAILURES } from '../../domain/failure.ts';
 import { encode, encodeFailure } from '../../operations/core/envelope.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
-import { appOf, hurriedClock, svc } from '../../../test/support/terminal.ts';
-import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
 
 const ID = 'job_01m7yd4zyke00anp2z332d2j5p';
 const TOKEN = { SVC_TOKEN: 'svc_test' };
@@ -15,23 +12,41 @@ const CODES = Object.keys(FAILURES) as FailureCode[];
 
 /** A runtime whose doctor fails with `code`: a failure from within an operation. */
 function failingRuntime(code: FailureCode): Runtime {
-  return { store: {}, services: { doctor: () => Promise.reject(new Failure(code, 'It is so.')) } } as unknown as Runtime;
+  return {
+    store: {},
+    services: { doctor: () => Promise.reject(new Failure(code, 'It is so.')) },
+  } as unknown as Runtime;
 }
 
 for (const code of CODES) {
-  test(`${code}: ends with its exit code and its envelope on standard output, locally and remotely with the same bytes`, async (t) => {
-    const server = await standIn(t, (_, response) => sendFailure(response, code));
-    const local = await svc(['doctor', '--output', 'json'], { app: appOf(failingRuntime(code)) });
-    const remote = await svc(['doctor', '--output', 'json', '--remote', server.url], { env: TOKEN });
-    assert.deepEqual(local, { exitCode: FAILURES[code].exit, stdout: encodeFailure(new Failure(code, 'It is so.')), stderr: '' });
-    assert.deepEqual({ exitCode: remote.exitCode, stdout: remote.stdout }, { exitCode: local.exitCode, stdout: local.stdout });
-  });
+  test(
+    `${code}: ends with its exit code and its envelope on standard output, locally and remotely with ` +
+      'the same bytes',
+    async (t) => {
+      const server = await standIn(t, (_, response) => sendFailure(response, code));
+      const local = await svc(['doctor', '--output', 'json'], { app: appOf(failingRuntime(code)) });
+      const remote = await svc(['doctor', '--output', 'json', '--remote', server.url], { env: TOKEN });
+      assert.deepEqual(local, {
+        exitCode: FAILURES[code].exit,
+        stdout: encodeFailure(new Failure(code, 'It is so.')),
+        stderr: '',
+      });
+      assert.deepEqual(
+        { exitCode: remote.exitCode, stdout: remote.stdout },
+        { exitCode: local.exitCode, stdout: local.stdout },
+      );
+    },
+  );
 
   test(`${code}: is told with its hint on standard error in text mode, locally and remotely`, async (t) => {
     const server = await standIn(t, (_, response) => sendFailure(response, code));
     const local = await svc(['doctor'], { app: appOf(failingRuntime(code)) });
     const remote = await svc(['doctor', '--remote', server.url], { env: TOKEN });
-    assert.deepEqual(local, { exitCode: FAILURES[code].exit, stdout: '', stderr: `Error: It is so.\nHint: ${FAILURES[code].hint}\n` });
+    assert.deepEqual(local, {
+      exitCode: FAILURES[code].exit,
+      stdout: '',
+      stderr: `Error: It is so.\nHint: ${FAILURES[code].hint}\n`,
+    });
     assert.equal(remote.exitCode, local.exitCode);
     assert.equal(remote.stdout, '');
     assert.ok(remote.stderr.endsWith(local.stderr));
@@ -47,18 +62,39 @@ test('a code that this build does not know ends with 1, and its envelope is show
 
 test('a usage error is invalid_argument: exit 1, an envelope in JSON mode, a hint in text mode', async () => {
   const text = await svc(['job', 'lst']);
-  assert.deepEqual(text, { exitCode: 1, stdout: '', stderr: 'Error: Unknown verb of svc job: "lst". Did you mean "list"?\nHint: svc job --help\n' });
-  for (const given of [{ argv: ['job', 'lst', '--output', 'json'] }, { argv: ['--output=json', 'job', 'lst'] }, { argv: ['job', 'lst'], env: { SVC_OUTPUT: 'json' } }]) {
+  assert.deepEqual(text, {
+    exitCode: 1,
+    stdout: '',
+    stderr: 'Error: Unknown verb of svc job: "lst". Did you mean "list"?\nHint: svc job --help\n',
+  });
+  for (const given of [
+    { argv: ['job', 'lst', '--output', 'json'] },
+    { argv: ['--output=json', 'job', 'lst'] },
+    { argv: ['job', 'lst'], env: { SVC_OUTPUT: 'json' } },
+  ]) {
     const json = await svc(given.argv, { env: given.env ?? {} });
-    assert.deepEqual(json, { exitCode: 1, stdout: encodeFailure(new Failure('invalid_argument', 'Unknown verb of svc job: "lst". Did you mean "list"?')), stderr: '' });
+    assert.deepEqual(json, {
+      exitCode: 1,
+      stdout: encodeFailure(new Failure('invalid_argument', 'Unknown verb of svc job: "lst". Did you mean "list"?')),
+      stderr: '',
+    });
   }
 });
 
 test('--output is text or json; anything else is refused, and SVC_OUTPUT is looked at after the flag', async () => {
   assert.equal((await svc(['version', '--output', 'yaml'])).exitCode, 1);
-  assert.match((await svc(['version'], { env: { SVC_OUTPUT: 'yaml' } })).stderr, /^Error: SVC_OUTPUT: expected text or json/);
-  assert.match((await svc(['version'], { env: { SVC_OUTPUT: 'json' } })).stdout, /^\{"schema_version":1,"kind":"version\.get","data":\{"version":"0\.0\.0-test","node":"/);
-  assert.equal((await svc(['version', '--output', 'text'], { env: { SVC_OUTPUT: 'json' } })).stdout, `svc 0.0.0-test (node ${process.versions.node})\n`);
+  assert.match(
+    (await svc(['version'], { env: { SVC_OUTPUT: 'yaml' } })).stderr,
+    /^Error: SVC_OUTPUT: expected text or json/,
+  );
+  assert.match(
+    (await svc(['version'], { env: { SVC_OUTPUT: 'json' } })).stdout,
+    /^\{"schema_version":1,"kind":"version\.get","data":\{"version":"0\.0\.0-test","node":"/,
+  );
+  assert.equal(
+    (await svc(['version', '--output', 'text'], { env: { SVC_OUTPUT: 'json' } })).stdout,
+    `svc 0.0.0-test (node ${process.versions.node})\n`,
+  );
 });
 
 test('fields go where the route takes them from, with the token, and the answer is shown byte for byte', async (t) => {
@@ -66,123 +102,45 @@ test('fields go where the route takes them from, with the token, and the answer 
   const server = await standIn(t, (_, response) => sendJson(response, 200, body));
   const remote = ['--remote', `${server.url}/ops/`, '--output', 'json'];
   const env = TOKEN;
-  assert.deepEqual(await svc(['job', 'list', '--state', 'failed', '--runbook', 'a b&c', '--limit', '0', ...remote], { env }), { exitCode: 0, stdout: body, stderr: '' });
+  assert.deepEqual(
+    await svc(['job', 'list', '--state', 'failed', '--runbook', 'a b&c', '--limit', '0', ...remote], { env }),
+    { exitCode: 0, stdout: body, stderr: '' },
+  );
   await svc(['job', 'get', 'a/b?c', ...remote], { env });
-  await svc(['command', 'run', '--inventory', 'localhost', '--egress-port', '443', '--idempotency-key', 'k 1', ...remote, '--', 'ls', '-l'], { env });
+  await svc(
+    [
+      'command',
+      'run',
+      '--inventory',
+      'localhost',
+      '--egress-port',
+      '443',
+      '--idempotency-key',
+      'k 1',
+      ...remote,
+      '--',
+      'ls',
+      '-l',
+    ],
+    { env },
+  );
   await svc(['maintenance', 'cordon', ...remote], { env });
   assert.deepEqual(
     server.seen.map(({ method, url, body: sent }) => ({ method, url, sent })),
     [
       { method: 'GET', url: '/ops/api/v1/jobs?state=failed&runbook=a+b%26c&limit=0', sent: '' },
       { method: 'GET', url: '/ops/api/v1/jobs/a%2Fb%3Fc', sent: '' },
-      { method: 'POST', url: '/ops/api/v1/commands/run', sent: '{"inventory":"localhost","egress_ports":[443],"command":["ls","-l"]}' },
+      {
+        method: 'POST',
+        url: '/ops/api/v1/commands/run',
+        sent: '{"inventory":"localhost","egress_ports":[443],"command":["ls","-l"]}',
+      },
       { method: 'POST', url: '/ops/api/v1/maintenance/cordon', sent: '' },
     ],
   );
   assert.ok(server.seen.every(({ headers }) => headers.authorization === 'Bearer svc_test'));
   assert.equal(server.seen[2]?.headers['idempotency-key'], 'k 1');
   assert.equal(server.seen[2]?.headers['content-type'], 'application/json');
-});
-
-test('what can be no segment of a path is refused before anything is sent, in both modes with the same bytes', async (t) => {
-  const server = await standIn(t, (_, response) => sendFailure(response, 'internal'));
-  for (const id of ['', '.', '..']) {
-    const remote = await svc(['job', 'get', id, '--remote', server.url, '--output', 'json'], { env: TOKEN });
-    const local = await svc(['job', 'get', id, '--output', 'json']);
-    assert.equal(remote.exitCode, 1);
-    assert.match(remote.stdout, /"code":"invalid_argument","message":"id: /);
-    assert.deepEqual(remote, local);
-  }
-  assert.equal(server.seen.length, 0);
-});
-
-test('what has no route refuses --remote before it connects: not_implemented, exit 1', async (t) => {
-  const server = await standIn(t, (_, response) => sendFailure(response, 'internal'));
-  for (const words of ['token list', 'job redrive --yes', 'serve', 'version', 'command run --inventory localhost --privileged -- id']) {
-    const [before = '', after] = words.split(' -- ');
-    const argv = [...before.split(' '), '--output', 'json', '--remote', server.url, ...(after === undefined ? [] : ['--', after])];
-    const ran = await svc(argv, { env: TOKEN });
-    assert.equal(ran.exitCode, 1, words);
-    assert.match(ran.stdout, /"code":"not_implemented"/, words);
-  }
-  assert.equal(server.seen.length, 0);
-  assert.equal((await svc(['token', 'list'], { env: { ...TOKEN, SVC_REMOTE: server.url } })).exitCode, 1, 'SVC_REMOTE means it too');
-  assert.equal((await svc(['version'], { env: { SVC_REMOTE: server.url } })).exitCode, 0, 'a program of this machine leaves SVC_REMOTE alone');
-});
-
-test('a server that is not there is unavailable: exit 7', async (t) => {
-  const server = await standIn(t, (_, response) => response.destroy());
-  const gone = await svc(['whoami', '--remote', 'http://127.0.0.1:9'], { env: TOKEN });
-  const cut = await svc(['maintenance', 'cordon', '--remote', server.url], { env: TOKEN });
-  assert.deepEqual([gone.exitCode, cut.exitCode], [7, 7]);
-  assert.match(gone.stderr, /^Error: Could not reach http:\/\/127\.0\.0\.1:9: /);
-  assert.match(cut.stderr, /may have been carried out/);
-});
-
-test('what does not speak this API is said to, and a redirect is not followed with the token', async (t) => {
-  const elsewhere = await standIn(t, (_, response) => sendFailure(response, 'internal'));
-  const server = await standIn(t, ({ url }, response) => {
-    if (url.startsWith('/moved')) response.writeHead(302, { Location: elsewhere.url }).end();
-    else if (url.startsWith('/proxy')) response.writeHead(502, { 'Content-Type': 'text/html' }).end('<h1>Bad gateway</h1>');
-    else response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Sign in</h1>');
-  });
-  const codes = ['/moved', '/proxy', '/page'].map(async (base) => (await svc(['whoami', '--remote', server.url + base], { env: TOKEN })).exitCode);
-  assert.deepEqual(await Promise.all(codes), [1, 7, 1]);
-  assert.equal(elsewhere.seen.length, 0);
-});
-
-test('a busy authentication gate is asked again as often as it says, three times at most', async (t) => {
-  const clock = hurriedClock();
-  const server = await standIn(t, ({ url }, response, before) => {
-    if (url.startsWith('/always') || before < 2) sendFailure(response, 'kdf_busy');
-    else sendJson(response, 200, '{"schema_version":1,"kind":"doctor","data":[]}\n');
-  });
-  const passed = await svc(['doctor', '--remote', server.url], { env: TOKEN, clock });
-  assert.equal(passed.exitCode, 0);
-  assert.deepEqual(clock.pausesMs, [1000, 1000]);
-  assert.match(passed.stderr, /trying again in 1 s \(2 of 3\)/);
-  const failed = await svc(['doctor', '--remote', `${server.url}/always`], { env: TOKEN });
-  assert.equal(failed.exitCode, 7);
-  assert.equal(server.seen.filter(({ url }) => url.startsWith('/always')).length, 4);
-});
-
-test('--remote is an http or https URL without credentials or query', async () => {
-  for (const url of ['ftp://h', 'h:80', 'http://', 'http://a:b@h', 'http://h/?x=1', 'file:///etc/passwd']) {
-    const ran = await svc(['whoami', '--remote', url], { env: TOKEN });
-    assert.equal(ran.exitCode, 1, url);
-    assert.match(ran.stderr, /^Error: --remote: /, url);
-  }
-});
-
-test('a token comes from --token-file, else SVC_TOKEN_FILE, else SVC_TOKEN; without one the exit code is 4', async (t) => {
-  const server = await standIn(t, (_, response) => sendJson(response, 200, '{"schema_version":1,"kind":"doctor","data":[]}\n'));
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-cli-'));
-  t.after(() => rmSync(dir, { recursive: true }));
-  writeFileSync(join(dir, 'a'), 'token_a\n');
-  writeFileSync(join(dir, 'b'), 'token_b\n');
-  const remote = ['doctor', '--remote', server.url];
-  await svc([...remote, '--token-file', join(dir, 'a')], { env: { SVC_TOKEN_FILE: join(dir, 'b'), SVC_TOKEN: 'token_c' } });
-  await svc(remote, { env: { SVC_TOKEN_FILE: join(dir, 'b'), SVC_TOKEN: 'token_c' } });
-  await svc(remote, { env: { SVC_TOKEN: 'token_c' } });
-  await svc([...remote, '--token-file', '-'], { typed: 'token_d\n' });
-  assert.deepEqual(server.seen.map(({ headers }) => headers.authorization), ['Bearer token_a', 'Bearer token_b', 'Bearer token_c', 'Bearer token_d']);
-  assert.equal((await svc(remote)).exitCode, 4);
-  assert.equal((await svc([...remote, '--token-file', join(dir, 'none')])).exitCode, 1);
-  assert.equal((await svc(remote, { env: { SVC_TOKEN: 'two\nlines' } })).exitCode, 1);
-});
-
-test('a 204 prints nothing in JSON mode', async (t) => {
-  const server = await standIn(t, (_, response) => response.writeHead(204).end());
-  assert.deepEqual(await svc(['maintenance', 'uncordon', '--remote', server.url, '--output', 'json'], { env: TOKEN }), { exitCode: 0, stdout: '', stderr: '' });
-});
-
-test('an answer that breaks off is no success', async (t) => {
-  const server = await standIn(t, (_, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json' });
-    response.write('{"schema_version":1,"kind":"job.list","data":[');
-    setImmediate(() => response.destroy());
-  });
-  assert.equal((await svc(['job', 'list', '--remote', server.url], { env: TOKEN })).exitCode, 7);
 });
 
 test('a refused input of a local call opens no data directory', async () => {
@@ -194,21 +152,36 @@ test('a refused input of a local call opens no data directory', async () => {
 test('a redrive needs --yes or a yes at the terminal; without either it is refused and nothing is called', async () => {
   const refused = await svc(['job', 'redrive', '--output', 'json']);
   assert.equal(refused.exitCode, 1);
-  assert.match(refused.stdout, /"code":"invalid_argument","message":"svc job redrive: this needs a confirmation; give --yes\."/);
+  assert.match(
+    refused.stdout,
+    /"code":"invalid_argument","message":"svc job redrive: this needs a confirmation; give --yes\."/,
+  );
   assert.match((await svc(['job', 'redrive', '--no-input'], { typed: 'y\n' })).stderr, /give --yes/);
   assert.match((await svc(['job', 'redrive'], { typed: 'n\n' })).stderr, /not confirmed, nothing was done/);
   // The stand-in has no data directory: to get as far as that is to have passed the question.
-  for (const [argv, typed] of [[['job', 'redrive', '--yes'], undefined], [['job', 'redrive', '--dry-run'], undefined], [['job', 'redrive'], 'y\n']] as const) {
+  for (const [argv, typed] of [
+    [['job', 'redrive', '--yes'], undefined],
+    [['job', 'redrive', '--dry-run'], undefined],
+    [['job', 'redrive'], 'y\n'],
+  ] as const) {
     const ran = await svc(argv, typed === undefined ? {} : { typed });
     assert.match(ran.stderr, /this test has no data directory/);
   }
 });
 
 test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; elsewhere never', async (t) => {
-  const server = await standIn(t, (_, response) => sendJson(response, 200, `{"schema_version":1,"kind":"doctor","data":[{"name":"store","status":"fail","detail":"${ID}"}]}\n`));
+  const server = await standIn(t, (_, response) =>
+    sendJson(
+      response,
+      200,
+      `{"schema_version":1,"kind":"doctor","data":[{"name":"store","status":"fail","detail":"${ID}"}]}\n`,
+    ),
+  );
   const argv = ['doctor', '--remote', server.url];
   const isColoured = async (more: string[], env: Record<string, string>, columns?: number): Promise<boolean> =>
-    (await svc([...argv, ...more], { env: { ...TOKEN, ...env }, ...(columns === undefined ? {} : { columns }) })).stdout.includes('\u001b[');
+    (
+      await svc([...argv, ...more], { env: { ...TOKEN, ...env }, ...(columns === undefined ? {} : { columns }) })
+    ).stdout.includes('\u001b[');
   assert.equal(await isColoured([], {}, 80), true);
   assert.equal(await isColoured(['--no-color'], {}, 80), false);
   assert.equal(await isColoured([], { NO_COLOR: '1' }, 80), false);
@@ -218,7 +191,19 @@ test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; el
 
 test('a token that is made stands alone on standard output, and the words about it beside it', async () => {
   const data = { id: 'tok_1', name: 'ci', scope: 'operator', expires_at: null, token: 'svc_tok_secret' };
-  const runtime = { store: { write: () => Promise.resolve({ shape: 'body', status: 200, kind: 'token.created', body: encode('token.created', data), data }) }, services: { hashToken: () => Promise.resolve('h') } } as unknown as Runtime;
+  const runtime = {
+    store: {
+      write: () =>
+        Promise.resolve({
+          shape: 'body',
+          status: 200,
+          kind: 'token.created',
+          body: encode('token.created', data),
+          data,
+        }),
+    },
+    services: { hashToken: () => Promise.resolve('h') },
+  } as unknown as Runtime;
   const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(runtime) });
   assert.equal(made.stdout, 'svc_tok_secret\n');
   assert.match(made.stderr, /^Token ci, scope operator, good until it is revoked\. It is shown this once:\n$/);

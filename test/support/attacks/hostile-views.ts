@@ -1,0 +1,238 @@
+/** Views in which a text stands wherever one may. */
+import type { ViewName } from '../../../src/operations/views/views.ts';
+import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
+
+/** The views of host requests, mutes and webhooks. */
+function hostileHost(text: string) {
+  const mute = { id: text, scope_kind: text, scope_value: text, reason: text, created_via: text, expires_at: text };
+  return {
+    'host.request': {
+      event_id: text,
+      outcome: text,
+      reason: text,
+      job_id: text,
+      approval_id: text,
+      job_state: text,
+      exit_code: 1,
+    },
+    'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
+    'mute.get': mute,
+    'webhook.list': [
+      { name: text, source: text, created_at: text, last_heard_at: text },
+      { name: text, source: text, created_at: text, last_heard_at: null },
+    ],
+    'webhook.get': { name: text, source: text, signed: true, created_at: text, last_heard_at: text },
+    'webhook.created': { name: text, source: text, signed: true, url: text, signing_secret: text },
+    'event.accepted': { events: [{ event_id: text, outcome: text }] },
+  };
+}
+
+/** The views of events. */
+function hostileEvents(text: string) {
+  const facts = {
+    id: text,
+    source: text,
+    name: text,
+    status: text,
+    netgroup: text,
+    severity: text,
+    fingerprint: text,
+    labels: { [text]: text },
+  };
+  const event = {
+    ...facts,
+    outcome: text,
+    reason: text,
+    rule: text,
+    job_id: text,
+    approval_id: text,
+    received_at: text,
+  };
+  const counts = { received: 6, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 1, error: 1 };
+  return {
+    'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
+    'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
+    'event.summary': counts,
+    'event.trace': {
+      event_id: text,
+      outcome: text,
+      reason: text,
+      steps: [
+        { step: 'rule', rule: text, result: 'passed', why: text },
+        {
+          step: text,
+          rule: null,
+          result: text,
+          why: text,
+          terms: [
+            { term: text, result: text, why: text },
+            { term: text, result: 'true', why: null },
+          ],
+        },
+      ],
+      annotations: { [text]: text },
+    },
+  };
+}
+
+/** The views of rules and silences. */
+function hostileRules(text: string) {
+  const whole = { name: text, enabled: true, when: text, cooldown: text, approval: text, last_fired_at: text };
+  const action = { kind: 'command', inventory: text, limit: text, timeout: text };
+  const silence = { id: text, rule: text, when: text, reason: text, created_at: text, expires_at: text };
+  const others = [{ kind: 'apply', workspace: text, timeout: text }, { kind: 'notify' }].map((each) => ({
+    ...whole,
+    enabled: false,
+    cooldown: null,
+    action: each,
+  }));
+  return {
+    'rule.list': [{ ...whole, action, silenced_until: text, silence_id: text }, ...others],
+    'rule.get': {
+      ...whole,
+      approval: 'required',
+      action,
+      approval_ttl: text,
+      added_by: text,
+      created_at: text,
+      updated_at: text,
+      silenced_until: text,
+      silence_id: text,
+      ended_silences: [text, text],
+    },
+    'rule.test': {
+      rule: text,
+      event_id: text,
+      fires: true,
+      outcome: text,
+      reason: text,
+      trace: [{ step: 'rule', rule: text, result: 'passed', why: text }],
+    },
+    'silence.list': [silence, { ...silence, rule: null }],
+    'silence.get': silence,
+  };
+}
+
+/** The views of pages. */
+function hostileNotify(text: string) {
+  const endpoint = { id: text, endpoint: text, label: text, created_at: text };
+  const watch = { name: text, webhook: text, every: text, state: text, last_heard_at: text, created_at: text };
+  return {
+    'notify.endpoint': endpoint,
+    'notify.endpoint.list': [endpoint, { ...endpoint, label: undefined }],
+    'notify.test': { page_id: text, endpoints: 2 },
+    'job.notify': { job_id: text, state: text, armed_at: text },
+    'deadman.get': watch,
+    'deadman.list': [watch, { ...watch, last_heard_at: null }],
+  };
+}
+
+/** The views of schedules. */
+function hostileSchedules(text: string) {
+  const schedule = {
+    name: text,
+    cron: text,
+    timezone: text,
+    enabled: true,
+    runbook: text,
+    next_at: text,
+    last_at: text,
+    last_job_id: text,
+  };
+  const action = { kind: text, workspace: text, inventory: text, limit: text, timeout: text };
+  return {
+    'schedule.list': [schedule, { ...schedule, enabled: false, next_at: null, last_job_id: null }],
+    'schedule.get': { ...schedule, approval: 'required', approval_ttl: text, action },
+  };
+}
+
+/** The views of jobs. */
+function hostileJobs(text: string) {
+  const job = {
+    id: text,
+    kind: text,
+    state: text,
+    runbook: text,
+    source: text,
+    trigger: text,
+    workspace: text,
+    concurrency_key: text,
+    privileged: true,
+  };
+  const times = { created_at: text, started_at: text, finished_at: text, expires_at: text };
+  const whole = {
+    ...job,
+    ...times,
+    progress: { play: text, task: text },
+    exit_code: 1,
+    requested_by: text,
+    redrive_of: text,
+    plan_artifact_id: text,
+  };
+  return {
+    'job.list': [whole],
+    'job.get': whole,
+    'job.events': [
+      { seq: 1, at: text, type: 'state', state: text, exit_code: null },
+      { seq: 2, at: text, type: 'log', stream: text, text },
+      { seq: 3, at: text, type: 'progress', play: text, task: text },
+    ],
+    'job.enqueued': { job_id: text, state: text },
+    'job.redrive': [{ old_job_id: text, new_job_id: text }],
+    'command.result': {
+      job_id: text,
+      state: text,
+      hosts: [{ host: text, rc: 0, changed: true, stdout: text, stderr: text, status: text }],
+    },
+  };
+}
+
+/** Data of each view with `text` wherever text may stand. */
+export function hostile(text: string): Record<ViewName, unknown> {
+  const token = {
+    id: text,
+    name: text,
+    owner: text,
+    scope: text,
+    created_at: text,
+    expires_at: text,
+    revoked_at: text,
+  };
+  return {
+    ...hostileInfrastructure(text),
+    ...hostileApprovals(text),
+    ...hostileJobs(text),
+    ...hostileHost(text),
+    ...hostileEvents(text),
+    ...hostileSchedules(text),
+    ...hostileNotify(text),
+    ...hostileRules(text),
+    whoami: {
+      id: text,
+      name: text,
+      scope: text,
+      via: text,
+      expires_at: text,
+      server: { version: text, hostname: text, started_at: text },
+    },
+    'audit.list': [
+      {
+        chain: text,
+        seq: 1,
+        at: text,
+        principal: text,
+        owner: text,
+        via: text,
+        operation: text,
+        target: text,
+        detail: { [text]: text, list: [text] },
+      },
+    ],
+    'audit.head': [{ chain: text, seq: 1, hash: text }],
+    doctor: [{ name: text, status: text, detail: text }],
+    'maintenance.readiness': { cordoned: text, [text]: text, list: [text], nested: { [text]: text } },
+    'token.created': { ...token, token: text },
+    'token.list': [token],
+    'token.get': token,
+  };
+}
