@@ -10,7 +10,7 @@ import type { TokenRow } from '../../store/schema/schema.ts';
 import { insertToken, listTokens, revokeToken } from '../../store/access/tokens.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
@@ -37,11 +37,6 @@ function tokenView(row: TokenRow): ViewItem<'token.list'> {
     expires_at: row.expires_at === null ? null : rfc3339(row.expires_at),
     revoked_at: row.revoked_at === null ? null : rfc3339(row.revoked_at),
   };
-}
-
-/** The token of an audit row: a name may belong to another one later. */
-function toldId(told: Reply): string | null {
-  return told.shape === 'one' ? (told.data as { id: string }).id : null;
 }
 
 const list = readOperation({
@@ -81,7 +76,6 @@ const create = writeOperation({
   }),
   answers: ['token.created'],
   failures: ['duplicate'],
-  audit: ({ name, scope, owner }, told) => ({ target: toldId(told), detail: { name, scope, owner: owner ?? name } }),
   async prepare({ services }) {
     const secret = newSecret();
     const salt = randomBytes(SALT_BYTES);
@@ -104,7 +98,10 @@ const create = writeOperation({
       revoked_at: null,
     };
     await insertToken(tx, row);
-    return reply('token.created', { ...tokenView(row), token: formatToken(id, secret) });
+    // The id, because the name may belong to another token later.
+    const { name, scope, owner } = row;
+    const shown = reply('token.created', { ...tokenView(row), token: formatToken(id, secret) });
+    return written(shown, id, { name, scope, owner });
   },
 });
 
@@ -119,8 +116,10 @@ const revoke = writeOperation({
   input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
   answers: ['token.get'],
   failures: ['not_found'],
-  audit: (_input, told) => ({ target: toldId(told), detail: {} }),
-  run: async ({ tx }, { token }) => reply('token.get', tokenView(await revokeToken(tx, token))),
+  async run({ tx }, { token }) {
+    const row = await revokeToken(tx, token);
+    return written(reply('token.get', tokenView(row)), row.id);
+  },
 });
 
 export const TOKEN_OPERATIONS = [list, create, revoke];

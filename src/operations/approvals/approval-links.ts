@@ -11,7 +11,7 @@ import type { ApprovalRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { holdStanding } from './link-standing.ts';
 import { writeOperation, type Operation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 
 const CAPABILITY = {
   none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
@@ -102,7 +102,6 @@ const link = writeOperation({
   }),
   answers: ['approval.link'],
   failures: ['not_found', 'forbidden', 'conflict'],
-  audit: ({ id, recipient }) => ({ target: id, detail: { recipient } }),
   prepare: ({ services }) => services.linkOrigin(),
   async run({ tx, caller }, { id, recipient }, origin) {
     const { approve, reject, expiresAt } = await mintLinks(tx, {
@@ -111,7 +110,8 @@ const link = writeOperation({
       recipient,
       madeBy: caller.owner,
     });
-    return reply('approval.link', { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) });
+    const links = { approval_id: id, recipient, approve, reject, expires_at: rfc3339(expiresAt) };
+    return written(reply('approval.link', links), id, { recipient });
   },
 });
 

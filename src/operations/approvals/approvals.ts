@@ -14,7 +14,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from '../core/operation.ts';
 import { planViewJson } from './plan-view.ts';
-import { reply, replyEncoded, replyStream, type StreamEvent } from '../core/reply.ts';
+import { reply, replyEncoded, replyStream, written, type StreamEvent } from '../core/reply.ts';
 import { VIEWS, type Projected } from '../views/views.ts';
 
 /** How often the pending approvals are looked at for a follower, in milliseconds: the contract's number. */
@@ -152,7 +152,6 @@ const decision = writeOperation({
   }),
   answers: ['approval.decision'],
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
-  audit: ({ id, decision }) => ({ target: id, detail: { decision } }),
   async prepare({ store, services, caller }, { id, decision }) {
     const approval = await findApproval(store.db, id);
     if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
@@ -170,7 +169,7 @@ const decision = writeOperation({
       decider: { name, owner, via },
     };
     const { approval, jobState } = await decide({ store, services }, tx, request);
-    return reply('approval.decision', {
+    const decided = reply('approval.decision', {
       approval_id: id,
       job_id: approval.job_id,
       decision,
@@ -181,6 +180,7 @@ const decision = writeOperation({
       decided_via: via,
       reason: approval.reason,
     });
+    return written(decided, id, { decision });
   },
 });
 

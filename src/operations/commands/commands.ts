@@ -10,7 +10,7 @@ import type { Db, JobRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readPages } from '../jobs/job-events.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 
 /** Of each stream a result shows this much; the rest is in the job's events. */
 const RESULT_BYTES_MAX = 1024 * 1024;
@@ -50,10 +50,6 @@ const run = writeOperation({
   }),
   answers: ['job.enqueued'],
   failures: ['not_found'],
-  audit: (input, told) => ({
-    target: told.shape === 'one' ? (told.data as { job_id: string }).job_id : null,
-    detail: { inventory: input.inventory, privileged: input.privileged },
-  }),
   async run({ tx, caller, services }, input) {
     const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
     const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
@@ -65,7 +61,8 @@ const run = writeOperation({
       { inventory, limit, command, egressPorts, privileged, timeoutMs },
       null,
     );
-    return reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
+    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
+    return written(enqueued, queued.jobId, { inventory, privileged });
   },
 });
 

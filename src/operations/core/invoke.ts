@@ -6,13 +6,14 @@ import type { Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { encode, encodeBatches, encodeRaw } from './envelope.ts';
 import {
+  type Answered,
   isNone,
+  isWrite,
   type Operation,
   pathFields,
   type ClientWait,
   takesKey,
   type WriteOperation,
-  type Written,
 } from './operation.ts';
 import { parseInput } from './parse.ts';
 import type { Reply, StreamEvent } from './reply.ts';
@@ -72,7 +73,7 @@ export function checkIdempotencyKey(key: string): void {
 export async function invoke(runtime: Runtime, operation: Operation, invocation: Invocation): Promise<Answer> {
   authorize(operation, invocation.caller);
   const input = parseInput(operation.input, invocation.raw);
-  if ('audit' in operation) return runWrite(runtime, operation, invocation, input);
+  if (isWrite(operation)) return runWrite(runtime, operation, invocation, input);
   return present(operation, await operation.run({ ...runtime, caller: invocation.caller }, input));
 }
 
@@ -101,7 +102,7 @@ async function runWrite(
   if (operation.around === undefined) return writeOnce(runtime, operation, invocation, input);
   const { caller, clientWait = STAYS } = invocation;
   let first: Answer | undefined;
-  const write = async (): Promise<Written> => {
+  const write = async (): Promise<Answered> => {
     first = await writeOnce(runtime, operation, invocation, input);
     return first.shape === 'body' ? first : { kind: null, data: null };
   };
@@ -190,29 +191,22 @@ async function commit(
       const winner = await kept(tx.db, key);
       if (winner !== null) return winner;
     }
-    const result = await operation.run({ ...runtime, caller, tx }, input, prepared);
-    const answer = present(operation, result);
-    tx.record({
-      principal: caller.name,
-      owner: caller.owner,
-      via: caller.via,
-      operation: operation.id,
-      ...operation.audit(input, result),
-    });
-    if (key !== null) await keep(tx, key, answer);
+    const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx }, input, prepared);
+    const answer = present(operation, reply);
+    tx.record({ principal: caller.name, owner: caller.owner, via: caller.via, operation: operation.id, ...audit });
+    if (key !== null) await keep(tx, key.key, holderOf(key, jobless), answer);
     return answer;
   });
 }
 
-async function keep(tx: Tx, { key, holder, joblessHolder }: HeldKey, answer: Answer): Promise<void> {
-  const body =
-    answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
-  const by = joblessHolder !== null && !madeJob(answer) ? joblessHolder : holder;
-  await keepAnswer(tx, { key, holder: by, status: answer.status, ...body, created_at: tx.now });
+function holderOf({ holder, joblessHolder }: HeldKey, jobless = false): string {
+  return jobless && joblessHolder !== null ? joblessHolder : holder;
 }
 
-function madeJob(answer: Answer): boolean {
-  return answer.shape === 'body' && (answer.data as { job_id?: string | null }).job_id !== null;
+async function keep(tx: Tx, key: string, holder: string, answer: Answer): Promise<void> {
+  const body =
+    answer.shape === 'body' ? { kind: answer.kind, data: JSON.stringify(answer.data) } : { kind: '', data: '' };
+  await keepAnswer(tx, { key, holder, status: answer.status, ...body, created_at: tx.now });
 }
 
 /** Projects through the view and encodes: the bytes that every face shows. */

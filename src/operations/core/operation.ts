@@ -4,7 +4,7 @@ import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/gate.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
 import type { ViewName } from '../views/views.ts';
 
@@ -101,11 +101,9 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   readonly effect: 'write' | 'enqueue';
   /** Takes no idempotency key: its answer holds a secret, and the answer to a key is kept in the store as it is. */
   readonly shownOnce?: true;
-  /** What the audit row says beside who and when: identifiers, states and counts only. */
-  audit(input: z.output<I>, reply: Reply): { target: string | null; detail: Readonly<Record<string, unknown>> };
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
   prepare?(context: Context, input: z.output<I>): Promise<P>;
-  run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Reply>;
+  run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Written>;
   /**
    * It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs.
    */
@@ -115,11 +113,11 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
    * answered under the same key; after it threw it may be called again. Another reply takes the place of that answer
    * in this call, not under the key; null leaves it.
    */
-  around?(context: WaitContext, input: z.output<I>, write: () => Promise<Written>): Promise<Reply | null>;
+  around?(context: WaitContext, input: z.output<I>, write: () => Promise<Answered>): Promise<Reply | null>;
 }
 
 /** What a write answered, as its view shows it; without content both are null. */
-export interface Written {
+export interface Answered {
   readonly kind: ViewName | null;
   readonly data: unknown;
 }
@@ -146,9 +144,13 @@ export function placeOf(http: HttpFace, field: string): 'path' | 'query' | 'body
   return http.method === 'GET' || http.query?.includes(field) === true ? 'query' : 'body';
 }
 
+export function isWrite(operation: Operation): operation is WriteOperation {
+  return operation.effect === 'write' || operation.effect === 'enqueue';
+}
+
 /** Whether a repeat with the same idempotency key is answered as the first was. */
 export function takesKey(operation: Operation): boolean {
-  return 'audit' in operation && operation.shownOnce !== true;
+  return isWrite(operation) && operation.shownOnce !== true;
 }
 
 export function isNone(face: object): face is None {

@@ -39,6 +39,24 @@ export function replyStream(events: (signal: AbortSignal) => AsyncIterable<Strea
 /** 204: the thing is done and there is nothing to show. */
 export const replyNone: Reply = { shape: 'none' };
 
+/** What a write leaves: its answer, and its audit row beside who and when. */
+export interface Written {
+  readonly reply: Reply;
+  readonly audit: AuditFacts;
+  /** It made no job, where the row says that it may make none. */
+  readonly jobless?: true;
+}
+
+/** Identifiers, states, names and counts only. */
+export interface AuditFacts {
+  readonly target: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export function written(reply: Reply, target: string | null, detail: AuditFacts['detail'] = {}): Written {
+  return { reply, audit: { target, detail } };
+}
+
 export function jobStreamEvent(event: JobEvent): StreamEvent {
   return { event: event.type, id: event.seq, data: event };
 }

@@ -5,7 +5,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/events/deadmen.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 /**
@@ -63,12 +63,11 @@ const add = writeOperation({
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],
-  audit: ({ name, webhook, every }) => ({ target: name, detail: { webhook, every } }),
   async run({ tx, caller, services }, { name, webhook, every }) {
     const everyMs = requireDuration('every', every, EVERY_MIN_MS, EVERY_MAX_MS);
     const row = await insertWatch(tx, { name, webhook, every_ms: everyMs, added_by: caller.name });
     tx.afterCommit(() => services.wake());
-    return reply('deadman.get', watchView(row));
+    return written(reply('deadman.get', watchView(row)), name, { webhook, every });
   },
 });
 
@@ -83,8 +82,7 @@ const remove = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: ['deadman.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
-  run: async ({ tx }, { name }) => reply('deadman.get', watchView(await deleteWatch(tx, name))),
+  run: async ({ tx }, { name }) => written(reply('deadman.get', watchView(await deleteWatch(tx, name))), name),
 });
 
 export const DEADMAN_OPERATIONS: readonly Operation[] = [list, add, remove];

@@ -8,9 +8,9 @@ import { hostEvent } from '../../reaction/host-event.ts';
 import { withoutCredentials } from '../../reaction/normalise/credentials.ts';
 import { consider, settle, retryOnRuleChange } from '../../reaction/receive.ts';
 import { awaitJob, deadline } from '../jobs/job-wait.ts';
-import { writeOperation, type Operation, type WaitContext, type Written } from '../core/operation.ts';
-import type { Reply } from '../core/reply.ts';
-import type { Projected, ViewData } from '../views/views.ts';
+import { writeOperation, type Operation, type WaitContext, type Answered } from '../core/operation.ts';
+import { type Reply, written } from '../core/reply.ts';
+import { type ViewData, VIEWS } from '../views/views.ts';
 
 /** How long `wait` waits where nobody says otherwise, and at most: the contract's numbers. */
 const WAIT_DEFAULT = '30s';
@@ -65,10 +65,6 @@ const request = writeOperation({
   }),
   answers: ['host.request'],
   failures: ['unavailable'],
-  audit: ({ request }, told) => {
-    const { event_id: target, outcome, job_id: job } = dataOf(told);
-    return { target, detail: { request: withoutCredentials(request), outcome, job } };
-  },
   async prepare({ services, caller }, { request, reason, status, metadata }) {
     const texts = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]));
     const event = hostEvent(caller.name, { request, reason: reason || null, status: status || null, metadata: texts });
@@ -83,19 +79,16 @@ const request = writeOperation({
     if (considered === undefined) throw new Error('an event was considered and did not come back');
     return considered;
   },
-  async run({ tx, services }, _input, considered) {
+  async run({ tx, services }, { request }, considered) {
     const { event, jobId, approvalId } = await settle(services.reaction, tx, considered);
-    return told({
-      event_id: event.id,
-      outcome: event.outcome,
-      reason: event.reason,
-      job_id: jobId,
-      approval_id: approvalId,
-    });
+    const { id, outcome, reason } = event;
+    const answer = replyWith({ event_id: id, outcome, reason, job_id: jobId, approval_id: approvalId });
+    const detail = { request: withoutCredentials(request), outcome, job: jobId };
+    return { ...written(answer, id, detail), ...(jobId === null ? { jobless: true } : {}) };
   },
   async around(context, { wait, timeout }, write) {
     const waitMs = requireDuration('timeout', timeout, WAIT_MIN_MS, WAIT_MAX_MS);
-    const writeTried = (): Promise<Written> => retryOnRuleChange(context.services.reaction, write);
+    const writeTried = (): Promise<Answered> => retryOnRuleChange(context.services.reaction, write);
     if (!wait) {
       await writeTried();
       return null;
@@ -106,7 +99,7 @@ const request = writeOperation({
       const first = await writeTried();
       // Under the same key this owner may have asked another route for something: that is answered as it was.
       if (first.kind !== 'host.request') return null;
-      return await ended(context, first.data as Projected<'host.request'>, waitMs);
+      return await ended(context, VIEWS['host.request'].parse(first.data), waitMs);
     } finally {
       release();
     }
@@ -132,13 +125,17 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
   try {
     const end = await awaitJob(store.db, services, jobId, until.signal);
     if (end !== null)
-      return told({ ...first, job_state: end.state, ...(end.exitCode === null ? {} : { exit_code: end.exitCode }) });
+      return replyWith({
+        ...first,
+        job_state: end.state,
+        ...(end.exitCode === null ? {} : { exit_code: end.exitCode }),
+      });
   } finally {
     until.clear();
   }
-  if (!clientWait.gone()) return told({ ...first, job_state: 'pending' });
+  if (!clientWait.gone()) return replyWith({ ...first, job_state: 'pending' });
   await noteDisconnected(context, jobId);
-  return told({ ...first, job_state: 'disconnected' });
+  return replyWith({ ...first, job_state: 'disconnected' });
 }
 
 /** Nobody reads that answer: the ledger says what became of the wait. */
@@ -150,17 +147,12 @@ function noteDisconnected({ store, caller }: WaitContext, jobId: string): Promis
 }
 
 /** 202 while a job of it is queued, waits for approval or runs. */
-function told(data: ViewData<'host.request'>): Reply {
+function replyWith(data: ViewData<'host.request'>): Reply {
   const { job_id: jobId, job_state: state = 'pending' } = data;
   const done = jobId === null || !(UNENDED as readonly string[]).includes(state);
   return { shape: 'one', kind: 'host.request', data, ...(done ? { status: 200 } : {}) };
 }
 
 const UNENDED = ['pending', 'disconnected'] as const;
-
-function dataOf(reply: Reply): ViewData<'host.request'> {
-  if (reply.shape !== 'one') throw new Error('a host request answers one thing');
-  return reply.data as ViewData<'host.request'>;
-}
 
 export const HOST_REQUEST_OPERATIONS: readonly Operation[] = [request];

@@ -11,7 +11,7 @@ import { setSigningSecret } from '../../store/events/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../store/events/webhooks.ts';
 import * as field from '../core/fields.ts';
 import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
@@ -67,7 +67,6 @@ const add = writeOperation({
   }),
   answers: ['webhook.created'],
   failures: ['duplicate'],
-  audit: ({ name, source, signed }) => ({ target: name, detail: { source, signed } }),
   prepare: async ({ services }, { signed }) => ({
     ring: signed ? await services.keyring() : null,
     origin: await services.linkOrigin(),
@@ -84,13 +83,8 @@ const add = writeOperation({
     });
     const signingSecret = ring === null ? null : newSecret();
     if (ring !== null && signingSecret !== null) await setSigningSecret(tx, ring, name, signingSecret);
-    return reply('webhook.created', {
-      name,
-      source,
-      signed,
-      url: hookUrl(origin, token),
-      signing_secret: signingSecret,
-    });
+    const created = { name, source, signed, url: hookUrl(origin, token), signing_secret: signingSecret };
+    return written(reply('webhook.created', created), name, { source, signed });
   },
 });
 
@@ -105,7 +99,6 @@ const remove = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: ['webhook.get'],
   failures: ['not_found', 'conflict'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   async run({ tx }, { name }) {
     const [watch] = await watchesOf(tx, name);
     if (watch !== undefined)
@@ -113,7 +106,7 @@ const remove = writeOperation({
         'conflict',
         `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`,
       );
-    return reply('webhook.get', webhookView(await deleteWebhook(tx, name)));
+    return written(reply('webhook.get', webhookView(await deleteWebhook(tx, name))), name);
   },
 });
 

@@ -24,7 +24,7 @@ import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readPages } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
-import { reply, replyBatches, replyStream } from '../core/reply.ts';
+import { reply, replyBatches, replyStream, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
@@ -122,13 +122,12 @@ const cancel = writeOperation({
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.get'],
   failures: ['not_found', 'conflict'],
-  audit: ({ id }) => ({ target: id, detail: {} }),
   async run(context, { id }) {
     const { tx, services } = context;
     // Each further look means that somebody moved the job since the last one, such as a daemon that claimed it.
     while (!(await cancelAsItIs(context, await getJob(tx.db, id))));
     tx.afterCommit(() => services.wake());
-    return reply('job.get', jobDetail(await getJob(tx.db, id), tx.now));
+    return written(reply('job.get', jobDetail(await getJob(tx.db, id), tx.now)), id);
   },
 });
 
@@ -164,10 +163,6 @@ const redrive = writeOperation({
   }),
   answers: ['job.redrive'],
   failures: [],
-  audit: ({ state, dry_run }, told) => ({
-    target: null,
-    detail: { state, dry_run, jobs: told.shape === 'one' && Array.isArray(told.data) ? told.data.length : 0 },
-  }),
   async run({ tx, caller, services }, { state, dry_run: dryRun }) {
     // Two redrives at a time would queue the same jobs, and the second one fail on it.
     await tx.dialect.lockKey(tx.db, 'redrive');
@@ -179,7 +174,7 @@ const redrive = writeOperation({
       pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
     }
     tx.afterCommit(() => services.wake());
-    return reply('job.redrive', pairs);
+    return written(reply('job.redrive', pairs), null, { state, dry_run: dryRun, jobs: pairs.length });
   },
 });
 

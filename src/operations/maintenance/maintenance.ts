@@ -5,7 +5,7 @@ import { countRunning } from '../../store/jobs/jobs.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { NO_INPUT } from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, type Reply, written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 
 const base = { input: NO_INPUT, answers: ['maintenance.readiness'], failures: ['unavailable'] } as const;
@@ -44,12 +44,11 @@ const cordon = writeOperation({
   http: { method: 'POST', path: '/maintenance/cordon' },
   cli: { verb: 'maintenance cordon', examples: ['svc maintenance cordon'] },
   mcp: { none: 'A reboot is planned by a person.' },
-  audit: () => ({ target: null, detail: {} }),
   async run({ tx, caller, services }) {
     requireQueue(services);
     await setCordon(tx, caller.name);
     tx.afterCommit(() => services.wake());
-    return readiness(tx.db);
+    return written(await readiness(tx.db), null);
   },
 });
 
@@ -62,12 +61,11 @@ const uncordon = writeOperation({
   http: { method: 'POST', path: '/maintenance/uncordon' },
   cli: { verb: 'maintenance uncordon', examples: ['svc maintenance uncordon'] },
   mcp: { none: 'A reboot is planned by a person.' },
-  audit: () => ({ target: null, detail: {} }),
   async run({ tx, services }) {
     requireQueue(services);
     await setCordon(tx, null);
     tx.afterCommit(() => services.wake());
-    return readiness(tx.db);
+    return written(await readiness(tx.db), null);
   },
 });
 

@@ -16,7 +16,7 @@ import { requestPage } from '../../store/notify/notifications.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
-import { reply, replyNone } from '../core/reply.ts';
+import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const OWN_DEVICE = { none: 'An endpoint is the device of a person, who registers it.' };
@@ -81,8 +81,6 @@ const add = writeOperation({
   }),
   answers: ['notify.endpoint'],
   failures: ['conflict', 'invalid_argument'],
-  // The URL is a capability and stays out of the ledger.
-  audit: (_input, told) => ({ target: told.shape === 'one' ? (told.data as { id: string }).id : null, detail: {} }),
   async prepare({ services }, { endpoint, keys }): Promise<URL> {
     const url = readEndpointUrl(endpoint);
     if (keys !== undefined) readPushKeys(keys);
@@ -101,7 +99,8 @@ const add = writeOperation({
     });
     // Requests for approval that nobody could be told of wait for it.
     tx.afterCommit(() => services.wake());
-    return reply('notify.endpoint', endpointView(row));
+    // The URL is a capability and stays out of the ledger.
+    return written(reply('notify.endpoint', endpointView(row)), row.id);
   },
 });
 
@@ -135,10 +134,9 @@ const remove = writeOperation({
   input: z.strictObject({ id: field.id('ep') }),
   answers: [],
   failures: ['not_found'],
-  audit: ({ id }) => ({ target: id, detail: {} }),
   async run({ tx, caller }, { id }) {
     await deleteEndpoint(tx, id, caller.id);
-    return replyNone;
+    return written(replyNone, id);
   },
 });
 
@@ -153,16 +151,12 @@ const test = writeOperation({
   input: field.NO_INPUT,
   answers: ['notify.test'],
   failures: [],
-  audit: (_input, told) => ({
-    target: told.shape === 'one' ? (told.data as { page_id: string }).page_id : null,
-    detail: {},
-  }),
   async run({ tx, caller, services }) {
     const page = newId('page', tx.now);
     await requestPage(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
     const { length } = await listEndpoints(tx.db, caller.id);
     tx.afterCommit(() => services.wake());
-    return reply('notify.test', { page_id: page, endpoints: length });
+    return written(reply('notify.test', { page_id: page, endpoints: length }), page);
   },
 });
 
@@ -178,7 +172,6 @@ const arm = writeOperation({
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.notify'],
   failures: ['not_found', 'conflict'],
-  audit: ({ id }) => ({ target: id, detail: {} }),
   async run({ tx, caller, services }, { id }) {
     const job = await getJob(tx.db, id);
     if (isTerminal(job.state))
@@ -186,7 +179,8 @@ const arm = writeOperation({
     await armJob(tx, { job_id: id, armed_by: caller.name, owner: caller.owner });
     const armed = await findArmed(tx.db, id);
     tx.afterCommit(() => services.wake());
-    return reply('job.notify', { job_id: id, state: job.state, armed_at: rfc3339(armed?.armed_at ?? tx.now) });
+    const armedAt = rfc3339(armed?.armed_at ?? tx.now);
+    return written(reply('job.notify', { job_id: id, state: job.state, armed_at: armedAt }), id);
   },
 });
 

@@ -12,7 +12,7 @@ import type { MuteRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
-import { reply, replyNone, type Reply } from '../core/reply.ts';
+import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 /** As long as the name of an event may be. */
@@ -91,10 +91,6 @@ const add = writeOperation({
   }),
   answers: ['mute.get'],
   failures: [],
-  audit: ({ scope_kind: kind, scope_value: value }, told) => ({
-    target: toldId(told),
-    detail: { scope_kind: kind, scope_value: value ?? null },
-  }),
   async run({ tx, caller }, input) {
     const now = await tx.dialect.clock(tx.db, tx.now);
     const row: MuteRow = {
@@ -109,7 +105,8 @@ const add = writeOperation({
       ended_at: null,
     };
     await insertMute(tx, row);
-    return reply('mute.get', muteView(row));
+    const { scope_kind, scope_value = null } = input;
+    return written(reply('mute.get', muteView(row)), row.id, { scope_kind, scope_value });
   },
 });
 
@@ -151,11 +148,6 @@ function upTo(name: string, ms: number): number {
   return ms;
 }
 
-/** What is told of the mute that was made. */
-function toldId(told: Reply): string | null {
-  return told.shape === 'one' ? (told.data as { id: string }).id : null;
-}
-
 const remove = writeOperation({
   id: 'mute.remove',
   summary: 'End a mute before its time',
@@ -168,7 +160,6 @@ const remove = writeOperation({
   input: z.strictObject({ id: field.id('mute') }),
   answers: [],
   failures: ['not_found'],
-  audit: ({ id }) => ({ target: id, detail: {} }),
   async prepare({ store, services }, { id }) {
     const mute = await findMute(store.db, id);
     return mute?.ended_at === null ? considerEnding(services.reaction, mute) : null;
@@ -177,7 +168,7 @@ const remove = writeOperation({
     // Ended in this moment by the pass that looks for it: then that made the event.
     const { ended_at: endedAt } = await deleteMute(tx, id);
     if (ending !== null && endedAt === null) await settle(services.reaction, tx, ending);
-    return replyNone;
+    return written(replyNone, id);
   },
 });
 

@@ -3,7 +3,6 @@ import { formatDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';
 import { ruleFault } from '../../domain/rules/fault.ts';
-import type { Action } from '../../domain/rules/rule.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -26,7 +25,7 @@ import { cutSilencesOf, silencedRules } from '../../store/rules/silences.ts';
 import { isWrittenOut, requireTargets } from './action-targets.ts';
 import * as field from '../core/fields.ts';
 import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
@@ -58,7 +57,7 @@ function getView(row: RuleRow, silence: SilenceRow | undefined) {
 }
 
 /** A rule after a write, with the silence that stops it: who adds or enables it is told that it does not act yet. */
-async function replyWritten({ tx }: WriteContext, row: RuleRow): Promise<Reply> {
+async function replyRule({ tx }: WriteContext, row: RuleRow): Promise<Reply> {
   const silenced = await silencedRules(tx.db, await tx.dialect.clock(tx.db, tx.now), row.name);
   return reply('rule.get', getView(row, silenced.get(row.name)));
 }
@@ -139,14 +138,6 @@ const add = writeOperation({
   }),
   answers: ['rule.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
-  audit: ({ replace }, told) => {
-    const {
-      name = null,
-      action = null,
-      enabled = null,
-    } = told.shape === 'one' ? (told.data as { name?: string; action?: Action; enabled?: boolean }) : {};
-    return { target: name, detail: { action: action?.kind ?? null, replace, enabled } };
-  },
   async prepare(_context, { name, text }) {
     const file = await readRuleFile(text);
     return { file, name: nameOf(name, file) };
@@ -156,7 +147,9 @@ const add = writeOperation({
     await requireTargets(tx, file.action, isWrittenOut);
     const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name, disabled };
     forgetAfter(context);
-    return replyWritten(context, (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule)));
+    const row = (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule));
+    const detail = { action: file.action.kind, replace, enabled: row.enabled === 1 };
+    return written(await replyRule(context, row), name, detail);
   },
 });
 
@@ -186,18 +179,14 @@ const remove = writeOperation({
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
-  audit: ({ name }, told) => {
-    const { ended_silences: ended = [] } =
-      told.shape === 'one' ? (told.data as { ended_silences?: readonly string[] }) : {};
-    return { target: name, detail: ended.length === 0 ? {} : { ended_silences: ended } };
-  },
   async run(context, { name }) {
     const { tx } = context;
     await holdRule(tx, name);
     // What was meant for this rule would hold another one that is given its name.
     const ended = await cutSilencesOf(tx, name, await tx.dialect.clock(tx.db, tx.now));
     forgetAfter(context);
-    return reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ended_silences: ended });
+    const removed = reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ended_silences: ended });
+    return written(removed, name, ended.length === 0 ? {} : { ended_silences: ended });
   },
 });
 
@@ -212,7 +201,6 @@ const enable = writeOperation({
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   async prepare({ store }, { name }) {
     const fault = await ruleFault(ruleOf(await getRule(store.db, name)));
     if (fault !== null)
@@ -225,7 +213,8 @@ const enable = writeOperation({
   async run(context, { name }) {
     forgetAfter(context);
     // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).
-    return replyWritten(context, await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner }));
+    const row = await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner });
+    return written(await replyRule(context, row), name);
   },
 });
 
@@ -240,10 +229,9 @@ const disable = writeOperation({
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   async run(context, { name }) {
     forgetAfter(context);
-    return replyWritten(context, await switchRule(context.tx, name, { enabled: false }));
+    return written(await replyRule(context, await switchRule(context.tx, name, { enabled: false })), name);
   },
 });
 

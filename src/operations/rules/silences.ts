@@ -11,7 +11,7 @@ import { cutSilence, insertSilence, listSilences } from '../../store/rules/silen
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 /** As long as the reason of a decision. */
@@ -83,10 +83,6 @@ const add = writeOperation({
   }),
   answers: ['silence.get'],
   failures: ['not_found'],
-  audit: ({ rule }, told) => ({
-    target: told.shape === 'one' ? (told.data as { id: string }).id : null,
-    detail: { rule: rule ?? null },
-  }),
   async prepare(_context, { rule, when, for: span }) {
     if (rule === undefined && when === undefined)
       throw new Failure('invalid_argument', 'rule, when: expected one of them, or both.');
@@ -105,7 +101,7 @@ const add = writeOperation({
       expires_at: now + spanMs,
     });
     tx.afterCommit(() => services.reaction.rules.forget());
-    return reply('silence.get', silenceView(row));
+    return written(reply('silence.get', silenceView(row)), row.id, { rule: row.rule });
   },
 });
 
@@ -136,11 +132,10 @@ const remove = writeOperation({
   input: z.strictObject({ id: field.id('sil') }),
   answers: ['silence.get'],
   failures: ['not_found', 'conflict'],
-  audit: ({ id }) => ({ target: id, detail: {} }),
   async run({ tx, services }, { id }) {
     const row = await cutSilence(tx, id, await tx.dialect.clock(tx.db, tx.now));
     tx.afterCommit(() => services.reaction.rules.forget());
-    return reply('silence.get', silenceView(row));
+    return written(reply('silence.get', silenceView(row)), id);
   },
 });
 

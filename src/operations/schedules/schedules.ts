@@ -26,7 +26,7 @@ import {
 import { requireTargets } from '../rules/action-targets.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
@@ -162,11 +162,6 @@ const add = writeOperation({
   input: addInput,
   answers: ['schedule.get'],
   failures: ['duplicate', 'not_found'],
-  audit: ({ name }, told) => {
-    const { runbook = null, approval = null } =
-      told.shape === 'one' ? (told.data as { runbook?: string; approval?: string }) : {};
-    return { target: name, detail: { runbook, approval } };
-  },
   async prepare(_context, input) {
     const read = await timetableReader();
     return {
@@ -197,7 +192,7 @@ const add = writeOperation({
     };
     await insertSchedule(tx, row);
     tx.afterCommit(() => services.wake());
-    return replyGet(row);
+    return written(replyGet(row), row.name, { runbook: row.runbook, approval: row.approval });
   },
 });
 
@@ -214,11 +209,10 @@ const enable = writeOperation({
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   prepare: timetableReader,
   async run({ tx, caller, services }, { name }, read) {
     const row = await holdSchedule(tx, name);
-    if (row.enabled === 1) return replyGet(row);
+    if (row.enabled === 1) return written(replyGet(row), name);
     const now = await tx.dialect.clock(tx.db, tx.now);
     const on = {
       enabled: 1 as const,
@@ -228,7 +222,7 @@ const enable = writeOperation({
     };
     await switchSchedule(tx, name, on);
     tx.afterCommit(() => services.wake());
-    return replyGet({ ...row, ...on });
+    return written(replyGet({ ...row, ...on }), name);
   },
 });
 
@@ -243,12 +237,11 @@ const disable = writeOperation({
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   async run({ tx }, { name }) {
     const row = await holdSchedule(tx, name);
     const off = { enabled: 0 as const, next_at: null, owners: row.owners };
     await switchSchedule(tx, name, off);
-    return replyGet({ ...row, ...off });
+    return written(replyGet({ ...row, ...off }), name);
   },
 });
 
@@ -263,8 +256,7 @@ const remove = writeOperation({
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
-  run: async ({ tx }, { name }) => replyGet(await deleteSchedule(tx, name)),
+  run: async ({ tx }, { name }) => written(replyGet(await deleteSchedule(tx, name)), name),
 });
 
 export const SCHEDULE_OPERATIONS: readonly Operation[] = [list, add, enable, disable, remove];

@@ -8,7 +8,7 @@ import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../
 import { countActiveTokens } from '../../store/access/tokens.ts';
 import * as field from '../core/fields.ts';
 import { type Context, readOperation, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 
 const LOCAL_ONLY = { none: 'The seal key is a file of this machine; nothing that is asked over a network touches it.' };
@@ -63,7 +63,6 @@ const init = writeOperation({
   input: field.NO_INPUT,
   answers: ['seal.status'],
   failures: ['invalid_argument'],
-  audit: () => ({ target: null, detail: {} }),
   async prepare({ store, services }): Promise<{ ring: Keyring; isNeeded: boolean }> {
     const ring = await services.seal.keyring();
     const isNeeded = (await holdsSealed(store.db)) || (await countActiveTokens(store.db, services.clock.now())) > 0;
@@ -73,7 +72,7 @@ const init = writeOperation({
   async run({ tx }, _input, { ring, isNeeded }) {
     // The key that was noted is lost, and nothing is lost with it.
     if (!isNeeded) await takeOver(tx, ring);
-    return reply('seal.status', await statusOf(tx.db, ring));
+    return written(reply('seal.status', await statusOf(tx.db, ring)), null);
   },
 });
 
@@ -83,9 +82,6 @@ interface Rotated {
   /** How many rows were sealed anew. */
   readonly items: number;
 }
-
-/** What the audit row says of it. It stands beside the view's own fields, and does not leave. */
-type Told = Partial<ViewData<'seal.status'> & Pick<Rotated, 'added' | 'items'>>;
 
 const rotate = writeOperation({
   id: 'seal.rotate',
@@ -98,17 +94,13 @@ const rotate = writeOperation({
   input: field.NO_INPUT,
   answers: ['seal.status'],
   failures: ['invalid_argument', 'conflict', 'unavailable'],
-  audit(_input, told) {
-    const { key_id: keyId, added, items } = told.shape === 'one' ? (told.data as Told) : {};
-    return { target: keyId ?? null, detail: { added, items } };
-  },
   async prepare(context): Promise<Rotated> {
     const { store, services } = context;
     const before = await services.seal.keyring();
     await assertSameKey(store, before);
     // What is left of a rotation that was cut short is done first, and then that was it: its key was added already.
     const left = await resealAll(store, before, byOf(context));
-    if (left.count > 0) return told({ ring: before, added: false, items: left.count }, left.broken);
+    if (left.count > 0) return requireWhole({ ring: before, added: false, items: left.count }, left.broken);
     const ring = await services.seal.rotate();
     // Noted before anything is sealed with it, so that a daemon without it is refused from here on.
     await store.write(async (tx) => {
@@ -116,12 +108,11 @@ const rotate = writeOperation({
       tx.record({ ...byOf(context), operation: 'seal.rotate', target: ring.activeId, detail: { added: true } });
     });
     const all = await resealAll(store, ring, byOf(context));
-    return told({ ring, added: true, items: all.count }, all.broken);
+    return requireWhole({ ring, added: true, items: all.count }, all.broken);
   },
   async run({ tx }, _input, { ring, added, items }) {
     await noteUsed(tx, ring);
-    const data = { ...(await statusOf(tx.db, ring)), added, items };
-    return reply('seal.status', data);
+    return written(reply('seal.status', await statusOf(tx.db, ring)), ring.activeId, { added, items });
   },
 });
 
@@ -130,7 +121,7 @@ function byOf({ caller }: Context): ResealBy {
 }
 
 /** Throws conflict where something could not be opened, once everything else is done. */
-function told(rotated: Rotated, broken: readonly string[]): Rotated {
+function requireWhole(rotated: Rotated, broken: readonly string[]): Rotated {
   if (broken.length === 0) return rotated;
   const more = broken.length > NAMED_MAX ? ` and ${broken.length - NAMED_MAX} more` : '';
   const done = rotated.added ? `Key ${rotated.ring.activeId} seals from now on` : 'The rotation was finished';

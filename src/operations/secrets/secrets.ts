@@ -13,7 +13,7 @@ import {
 } from '../../store/secrets/secrets.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 import { isSecretRef } from './run-secrets.ts';
 import type { ViewItem } from '../views/views.ts';
 
@@ -84,17 +84,14 @@ const set = writeOperation({
   }),
   answers: ['secret.get'],
   failures: ['invalid_argument'],
-  audit: ({ secret }, told) => ({
-    target: secret,
-    detail: { version: told.shape === 'one' ? (told.data as SecretFacts).version : null },
-  }),
   async prepare({ store, services }): Promise<{ ring: Keyring }> {
     const ring = await services.keyring();
     await assertSameKey(store, ring);
     return { ring };
   },
   async run({ tx }, { secret, value }, { ring }) {
-    return reply('secret.get', secretView(await setSecret(tx, ring, nameOf(secret), Buffer.from(value))));
+    const row = await setSecret(tx, ring, nameOf(secret), Buffer.from(value));
+    return written(reply('secret.get', secretView(row)), secret, { version: row.version });
   },
 });
 
@@ -109,8 +106,8 @@ const remove = writeOperation({
   input: z.strictObject({ secret: secretField }),
   answers: ['secret.get'],
   failures: ['not_found'],
-  audit: ({ secret }) => ({ target: secret, detail: {} }),
-  run: async ({ tx }, { secret }) => reply('secret.get', secretView(await removeSecret(tx, nameOf(secret)))),
+  run: async ({ tx }, { secret }) =>
+    written(reply('secret.get', secretView(await removeSecret(tx, nameOf(secret)))), secret),
 });
 
 export const SECRET_OPERATIONS = [list, set, remove];

@@ -16,7 +16,7 @@ import {
 } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply, replyNone } from '../core/reply.ts';
+import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
@@ -91,7 +91,6 @@ const add = writeOperation({
   }),
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
-  audit: ({ name, dir }) => ({ target: name, detail: { kind: dir === undefined ? 'git' : 'dir' } }),
   async prepare({ store, services }, { name, dir, git, ref }): Promise<Added> {
     const source = placeOf(dir, git, ref);
     // A fetch takes its time: a name that is taken is refused before it.
@@ -101,7 +100,7 @@ const add = writeOperation({
   async run({ tx }, _input, { source, fetched }) {
     const row: SourceRow = { ...source, commit_id: fetched.commit, synced_at: tx.now, created_at: tx.now };
     await insertSource(tx, row);
-    return reply('source.get', sourceView(row));
+    return written(reply('source.get', sourceView(row)), row.name, { kind: row.kind });
   },
 });
 
@@ -129,16 +128,14 @@ const sync = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: ['source.get'],
   failures: ['not_found', 'conflict', 'unavailable'],
-  audit: ({ name }, told) => ({
-    target: name,
-    detail: { commit: told.shape === 'one' ? (told.data as { commit: string | null }).commit : null },
-  }),
   async prepare({ store, services }, { name }) {
     const source = await getSource(store.db, name);
     return { source, fetched: await services.sources.fetch(source) };
   },
-  run: async ({ tx }, _input, { source, fetched }) =>
-    reply('source.get', sourceView(await moveSource(tx, source, fetched.commit))),
+  async run({ tx }, _input, { source, fetched }) {
+    const row = await moveSource(tx, source, fetched.commit);
+    return written(reply('source.get', sourceView(row)), row.name, { commit: row.commit_id });
+  },
 });
 
 const remove = writeOperation({
@@ -152,12 +149,11 @@ const remove = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: [],
   failures: ['not_found', 'conflict'],
-  audit: ({ name }) => ({ target: name, detail: {} }),
   async run({ tx, services }, { name }) {
     await deleteSource(tx, name);
     // Files that can't be removed harm nobody: their names are their contents.
     tx.afterCommit(() => void services.sources.remove(name).catch(() => undefined));
-    return replyNone;
+    return written(replyNone, name);
   },
 });
 

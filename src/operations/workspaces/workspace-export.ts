@@ -10,7 +10,7 @@ import { findState, newestState } from '../../store/workspaces/states.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { reply, written } from '../core/reply.ts';
 
 const FILE_MODE = 0o600;
 
@@ -41,7 +41,6 @@ const exportState = writeOperation({
   }),
   answers: ['workspace.exported'],
   failures: ['not_found', 'conflict', 'duplicate'],
-  audit: ({ name, version }) => ({ target: name, detail: { version: version ?? null } }),
   async prepare(context, { name, version, to }): Promise<StateRow> {
     await getWorkspace(context.store.db, name);
     const row = await (version === undefined
@@ -66,8 +65,10 @@ const exportState = writeOperation({
     await writeNew(resolve(to), bytes);
     return row;
   },
-  run: (_context, { name, to }, { version, serial }) =>
-    Promise.resolve(reply('workspace.exported', { name, version, serial, file: resolve(to) })),
+  run(_context, { name, to, version: asked = null }, { version, serial }) {
+    const exported = reply('workspace.exported', { name, version, serial, file: resolve(to) });
+    return Promise.resolve(written(exported, name, { version: asked }));
+  },
 });
 
 async function opened({ services }: Context, row: StateRow): Promise<Uint8Array> {

@@ -9,7 +9,7 @@ import { findSource } from '../../store/sources/sources.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, written, type Written } from '../core/reply.ts';
 import { requireSecrets, runSecretsField } from '../secrets/run-secrets.ts';
 
 const RUN = {
@@ -23,13 +23,6 @@ interface RunInput {
   readonly run_secrets: Readonly<Record<string, string>>;
   readonly timeout?: string | undefined;
   readonly detailed_exitcode?: boolean | undefined;
-}
-
-/** What the audit row tells of a run that was asked for: also whether neither a policy nor a person looked at it. */
-function audit({ name, plan }: { readonly name: string; readonly plan?: string | undefined }, told: Reply) {
-  const { job_id: target, ungated } = told.shape === 'one' ? (told.data as { job_id: string; ungated?: true }) : {};
-  const detail = { workspace: name, ...(plan === undefined ? {} : { plan }), ...(ungated === true ? { ungated } : {}) };
-  return { target: target ?? null, detail };
 }
 
 /**
@@ -57,7 +50,7 @@ async function queue(
   kind: WorkspaceKind,
   input: RunInput,
   plan: string | null,
-): Promise<Reply> {
+): Promise<Written> {
   const workspace = await enterWorkspace(tx, input.name);
   await requireSecrets(tx.db, input.run_secrets);
   const queued = await queueWorkspaceRun(
@@ -74,15 +67,15 @@ async function queue(
     },
     null,
   );
-  // `ungated` is for the audit row; the view does not show it.
-  if (queued.state === 'queued')
-    return reply('job.enqueued', {
-      job_id: queued.jobId,
-      state: 'queued',
-      ...(queued.ungated ? { ungated: true } : {}),
-    });
+  const detail = { workspace: input.name, ...(plan === null ? {} : { plan }) };
+  if (queued.state === 'queued') {
+    // Neither a policy nor a person looked at an ungated run.
+    const ungated = queued.ungated ? { ungated: true } : {};
+    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: 'queued' });
+    return written(enqueued, queued.jobId, { ...detail, ...ungated });
+  }
   const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
-  return reply('approval.pending', {
+  const pending = reply('approval.pending', {
     approval_id: id,
     job_id: queued.jobId,
     state: 'awaiting_approval',
@@ -91,6 +84,7 @@ async function queue(
     policy,
     plan_artifact_id: artifact,
   });
+  return written(pending, queued.jobId, detail);
 }
 
 const plan = writeOperation({
@@ -111,7 +105,6 @@ const plan = writeOperation({
   }),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
-  audit,
   prepare: refuseHooks,
   run: (context, input) => queue(context, 'plan', input, null),
 });
@@ -134,7 +127,6 @@ const apply = writeOperation({
   }),
   answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
-  audit,
   prepare: refuseHooks,
   run: (context, input) => queue(context, 'apply', input, input.plan ?? null),
 });
@@ -150,7 +142,6 @@ const destroy = writeOperation({
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'conflict', 'not_implemented'],
-  audit,
   prepare: refuseHooks,
   run: (context, input) => queue(context, 'destroy', input, null),
 });
@@ -166,7 +157,6 @@ const drift = writeOperation({
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
-  audit,
   prepare: refuseHooks,
   run: (context, input) => queue(context, 'drift', input, null),
 });

@@ -20,7 +20,7 @@ import {
 } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
-import { type Reply, reply } from '../core/reply.ts';
+import { type Reply, reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { newPlace, PLACE, placeOf } from './workspace-place.ts';
 
@@ -134,10 +134,6 @@ const add = writeOperation({
   }),
   answers: ['workspace.get'],
   failures: ['duplicate', 'not_found'],
-  audit: ({ name, source, require_saved_plan, protect_destroy }) => ({
-    target: name,
-    detail: { source: source ?? null, require_saved_plan, protect_destroy },
-  }),
   prepare: async (context, input) => ({ place: await placeOf(context, input), policy: await policyOf(input) }),
   async run({ tx }, input, { place, policy }) {
     if (place.source !== null) await holdSource(tx, place.source);
@@ -150,7 +146,8 @@ const add = writeOperation({
       require_saved_plan: input.require_saved_plan ? 1 : 0,
       protect_destroy: input.protect_destroy ? 1 : 0,
     });
-    return replyGet(tx.db, row);
+    const { source = null, require_saved_plan, protect_destroy } = input;
+    return written(await replyGet(tx.db, row), row.name, { source, require_saved_plan, protect_destroy });
   },
 });
 
@@ -184,18 +181,18 @@ const update = writeOperation({
   input: updateInput,
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
-  audit: ({ name, ...given }) => ({ target: name, detail: { changed: Object.keys(given) } }),
   async prepare(context, input) {
     const now = await getWorkspace(context.store.db, input.name);
     return { ...(await newPlace(context, input, now)), ...(await policyOf(input)), ...switches(input) };
   },
-  async run({ tx }, { name }, changes) {
+  async run({ tx }, { name, ...given }, changes) {
     // Whoever queues a run meanwhile decides by the old switches or by the new ones, and not by some of each.
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     if (typeof changes.source === 'string') await holdSource(tx, changes.source);
     // What a run leaves is looked for where the workspace says that it was.
     if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
-    return replyGet(tx.db, await updateWorkspace(tx, name, changes));
+    const row = await updateWorkspace(tx, name, changes);
+    return written(await replyGet(tx.db, row), name, { changed: Object.keys(given) });
   },
 });
 
@@ -241,15 +238,14 @@ const remove = writeOperation({
   }),
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
-  audit: ({ name, force }) => ({ target: name, detail: { force } }),
   async run({ tx }, { name, force }) {
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     const row = await getWorkspace(tx.db, name);
     await refuseOpenJob(tx.db, name);
     if (!force) await refuseResources(tx.db, name);
-    const told = await replyGet(tx.db, row);
+    const removed = await replyGet(tx.db, row);
     await deleteWorkspace(tx, name);
-    return told;
+    return written(removed, name, { force });
   },
 });
 
