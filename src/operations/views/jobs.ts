@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { JOB_KINDS, JOB_STATES, JOB_TRIGGERS } from '../../domain/jobs/job.ts';
+import { CHUNK_STREAMS } from '../../lib/chunks/chunk.ts';
+import { count, time } from './shared.ts';
+
+const job = {
+  id: z.string(),
+  kind: z.enum(JOB_KINDS),
+  state: z.enum(JOB_STATES),
+  runbook: z.string(),
+  source: z.string().nullable(),
+  trigger: z.enum(JOB_TRIGGERS),
+  workspace: z.string().nullable(),
+  concurrency_key: z.string().nullable(),
+  privileged: z.literal(true).optional(),
+};
+
+const jobTail = {
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  expires_at: time.optional(),
+  exit_code: z.int().nullable(),
+  requested_by: z.string(),
+  redrive_of: z.string().nullable(),
+  plan_artifact_id: z.string().nullable().optional(),
+};
+
+const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds: count });
+
+const event = z.discriminatedUnion('type', [
+  z.object({
+    seq: count,
+    at: time,
+    type: z.literal('state'),
+    state: z.enum(JOB_STATES),
+    exit_code: z.int().nullable(),
+  }),
+  z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(CHUNK_STREAMS), text: z.string() }),
+  z.object({ seq: count, at: time, type: z.literal('progress'), play: z.string(), task: z.string() }),
+]);
+
+export const JOB_VIEWS = {
+  'job.list': z.array(z.object({ ...job, ...jobTail })),
+  'job.get': z.object({ ...job, progress: progress.optional(), ...jobTail }),
+  'job.events': z.array(event),
+  'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
+  'job.redrive': z.array(z.object({ old_job_id: z.string(), new_job_id: z.string().nullable() })),
+} as const satisfies Record<string, z.ZodType>;

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { DRIFT_STATES } from '../../domain/workspaces/workspace.ts';
+import { count, time } from './shared.ts';
+
+const workspace = {
+  name: z.string(),
+  source: z.string().nullable(),
+  path: z.string(),
+  serial: count.nullable(),
+  drift: z.enum(DRIFT_STATES),
+  drift_checked_at: time.nullable(),
+  last_plan_job_id: z.string().nullable(),
+  last_apply_job_id: z.string().nullable(),
+  locked_by: z.string().nullable(),
+};
+
+/** How a workspace decides about plans: its own additions to the view of one. */
+const workspacePolicy = z.object({
+  approve_when: z.string().nullable(),
+  deny_when: z.string().nullable(),
+  require_saved_plan: z.boolean(),
+  protect_destroy: z.boolean(),
+});
+
+export const WORKSPACE_VIEWS = {
+  'workspace.list': z.array(z.object(workspace)),
+  'workspace.get': z.object({ ...workspace, policy: workspacePolicy }),
+  /** The versions of the state that the service keeps, newest first. */
+  'workspace.state': z.array(
+    z.object({ version: z.int(), serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),
+  ),
+  'workspace.exported': z.object({ name: z.string(), version: z.int(), serial: count, file: z.string() }),
+} as const satisfies Record<string, z.ZodType>;
