@@ -13,7 +13,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 const PHONE = { width: 360, height: 740 };
-/** How long the page is left open with scripts on, in milliseconds: whatever would decide by itself has done so by then. */
+/**
+ * How long the page is left open with scripts on, in milliseconds: whatever would decide by itself has done so by then.
+ */
 const LEFT_OPEN_MS = 2_000;
 /** The smallest height of what a thumb has to hit, in CSS pixels. */
 const TARGET_PX = 48;
@@ -70,7 +72,7 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
     });
   }
 
-  test('T57: left open with scripts on, it asks for nothing and decides nothing; one click decides, the next visit tells', async (t) => {
+  test('T57: left open with scripts on, it decides nothing; one click decides, the next visit tells', async (t) => {
     const { site, gated, page, approve, requests, faults } = await open(t, 'light', [
       'terraform_data.a',
       'terraform_data.b',

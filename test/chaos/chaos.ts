@@ -161,7 +161,8 @@ async function figuresOf(
 export function describeFigures({ kills, jobs, acks, interrupted, startMs, takeoverMs }: ChaosFigures): string {
   return [
     `${kills} kills, ${acks} acknowledged jobs (${jobs} in the store), ${interrupted} interrupted`,
-    `takeover p50 ${percentile(takeoverMs, 0.5)} ms, p95 ${percentile(takeoverMs, 0.95)} ms, longest ${percentile(takeoverMs, 1)} ms`,
+    `takeover p50 ${percentile(takeoverMs, 0.5)} ms, p95 ${percentile(takeoverMs, 0.95)} ms, longest ` +
+      `${percentile(takeoverMs, 1)} ms`,
     `ready again after p50 ${percentile(startMs, 0.5)} ms, longest ${percentile(startMs, 1)} ms`,
   ].join('; ');
 }

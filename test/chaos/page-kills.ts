@@ -240,7 +240,8 @@ export function describePageFigures({
 }: PageKillFigures): string {
   const { unanswered, answered, collecting, quiet } = kills;
   return [
-    `${unanswered + answered + collecting + quiet} kills (${unanswered} before an answer, ${answered} after one, ${collecting} while pages were collected, ${quiet} at no page)`,
+    `${unanswered + answered + collecting + quiet} kills (${unanswered} before an answer, ${answered} after ` +
+      `one, ${collecting} while pages were collected, ${quiet} at no page)`,
     `${jobs} armed and failed jobs, ${approvals} requests, ${decisions} decisions`,
     `${pages} pages, ${doubled} of them sent again`,
     `${msPerKill} ms for each kill`,

@@ -74,7 +74,10 @@ const REPORT_KEYS = ['ready', 'abi', 'problem', 'startTicks', 'output', 'executi
 const REPORT_WORDS = ['refused', 'not_found', 'not_executable', 'true'];
 /** A value of a secret, which no view of a plan may show. */
 const SECRET = 'hunter2-canary-secret';
-/** Characters of a value in a plan: each that is marked as sensitive is looked for in all its forms, and long ones are slow to prepare. */
+/**
+ * Characters of a value in a plan: each that is marked as sensitive is looked for in all its forms, and long ones are
+ * slow to prepare.
+ */
 const SENSITIVE_MAX = 256;
 
 const resource = fc.record(

@@ -1,10 +1,15 @@
-/** A minute of `npm run fuzz`, over all targets, each time with the same values in the same order: a faster machine gets further. */
+/**
+ * A minute of `npm run fuzz`, over all targets, each time with the same values in the same order: a faster machine gets
+ * further.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FUZZ_TARGETS } from './targets.ts';
 
 const SECONDS = 60;
-/** Other seeds are for `npm run fuzz`: a test that finds something new by chance stops whoever did not make the fault. */
+/**
+ * Other seeds are for `npm run fuzz`: a test that finds something new by chance stops whoever did not make the fault.
+ */
 const SEED = 20_261_122;
 const EACH_MS = (SECONDS * 1_000) / FUZZ_TARGETS.length;
 

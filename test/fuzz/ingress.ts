@@ -158,7 +158,9 @@ const multipart = fuzzTarget(
   ({ boundary, body, content }) => {
     for (const contentType of ['multipart/form-data; boundary=x', `multipart/form-data; boundary="${boundary}"`, body])
       multipartField(contentType, Buffer.from(body), 'data');
-    const form = `--x7f3\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--x7f3\r\nContent-Disposition: form-data; name="data"\r\n\r\n${content}\r\n--x7f3--\r\n`;
+    const form =
+      '--x7f3\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--x7f3\r\nContent-Disposition: ' +
+      `form-data; name="data"\r\n\r\n${content}\r\n--x7f3--\r\n`;
     const found = multipartField('multipart/form-data; boundary=x7f3', Buffer.from(form), 'data');
     if (!content.includes('--x7f3')) assert.equal(found?.toString(), Buffer.from(content).toString());
   },

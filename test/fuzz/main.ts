@@ -3,8 +3,8 @@
  *
  *     npm run fuzz [-- --seconds N] [--target NAME] [--seed S]
  *
- * The targets take turns. Without --seed the seed is random; it is printed, and with it and the name of a target a failure
- * is found again. Exit code 1 where something was found, 2 for a wrong option.
+ * The targets take turns. Without --seed the seed is random; it is printed, and with it and the name of a target a
+ * failure is found again. Exit code 1 where something was found, 2 for a wrong option.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -55,7 +55,8 @@ async function fuzz(targets: readonly FuzzTarget[], seed: number, seconds: numbe
       tally.failure = failure;
       if (failure !== null)
         console.log(
-          `\n${target.name} failed. npm run fuzz -- --target ${target.name} --seed ${failure.seed} --seconds 1\n${failure.value}\n${failure.error}\n`,
+          `\n${target.name} failed. npm run fuzz -- --target ${target.name} --seed ${failure.seed} --seconds ` +
+            `1\n${failure.value}\n${failure.error}\n`,
         );
     }
   }
@@ -73,7 +74,8 @@ async function main(): Promise<number> {
   const tallies = await fuzz(targets, seed, seconds);
   for (const [{ name }, { runs, failure }] of tallies)
     console.log(
-      `${name.padEnd(26)} ${String(runs).padStart(9)} values  ${failure === null ? 'nothing found' : `FAILED with seed ${failure.seed}`}`,
+      `${name.padEnd(26)} ${String(runs).padStart(9)} values  ` +
+        (failure === null ? 'nothing found' : `FAILED with seed ${failure.seed}`),
     );
   return [...tallies.values()].some(({ failure }) => failure !== null) ? 1 : 0;
 }

@@ -3,7 +3,9 @@ import * as fc from 'fast-check';
 import { Failure } from '../../src/domain/failure.ts';
 import { threadCpuMs } from '../support/measure/loop-spans.ts';
 
-/** What a check may take, in milliseconds of processor time: so much, and so much more for each character of the value. */
+/**
+ * What a check may take, in milliseconds of processor time: so much, and so much more for each character of the value.
+ */
 export interface TimeBound {
   readonly baseMs: number;
   readonly perCharacterMs: number;
@@ -96,7 +98,10 @@ function textOf(error: unknown): string {
 
 type ErrorClass = abstract new (...parts: never[]) => Error;
 
-/** What `attempt` gives; undefined where it refuses as the program refuses: with a Failure, or one of these classes. Throws all else. */
+/**
+ * What `attempt` gives; undefined where it refuses as the program refuses: with a Failure, or one of these classes.
+ * Throws all else.
+ */
 export async function unlessRefused<T>(
   attempt: () => T | Promise<T>,
   ...classes: readonly ErrorClass[]

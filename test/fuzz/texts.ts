@@ -1,4 +1,6 @@
-/** Texts that parsers meet: pieces of what they read, in any order, with rubbish in between, and some of them very long. */
+/**
+ * Texts that parsers meet: pieces of what they read, in any order, with rubbish in between, and some of them very long.
+ */
 import * as fc from 'fast-check';
 
 /** Characters of the longest texts. */

@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await command('sda1'), ['logger', 'disk sda1 is full']);
     });
 
-    test('makes the event an error where it does not accept a value, and a notification says so once per rule and day', async () => {
+    test('makes the event an error where it refuses a value; one notification per rule and day says so', async () => {
       await add('disk', DF);
       const first = await outcome('/mnt/../etc');
       assert.equal(first.event.outcome, 'error');

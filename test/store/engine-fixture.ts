@@ -74,9 +74,9 @@ function databaseAt(location: Location, drop: () => Promise<void>): TestDatabase
 
 /** Those that tests write into; sessions before the tokens that they belong to. */
 const TABLES = [
-  'jobs', 'job_chunks', 'sessions', 'tokens', 'idempotency', 'chains', 'ledger', 'daemons', 'sources', 'workspaces', 'states', 'artifacts', 'approvals',
-  'decision_links', 'secrets', 'seal', 'events', 'event_counts', 'webhooks', 'rules', 'rule_fires', 'silences', 'mutes', 'schedules',
-  'deadmen', 'pages', 'deliveries',
+  'jobs', 'job_chunks', 'sessions', 'tokens', 'idempotency', 'chains', 'ledger', 'daemons', 'sources', 'workspaces',
+  'states', 'artifacts', 'approvals', 'decision_links', 'secrets', 'seal', 'events', 'event_counts', 'webhooks',
+  'rules', 'rule_fires', 'silences', 'mutes', 'schedules', 'deadmen', 'pages', 'deliveries',
 ] as const; // prettier-ignore
 
 /** Empties the tables between two tests, which is quicker than a database for each. */

@@ -142,7 +142,10 @@ export interface StartingDaemon {
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<number | null>;
-  /** Resolves when nothing is left of the helpers of a daemon that was killed: until then its guard writes into its data directory. */
+  /**
+   * Resolves when nothing is left of the helpers of a daemon that was killed: until then its guard writes into its data
+   * directory.
+   */
   helpersEnded(): Promise<void>;
 }
 

@@ -43,7 +43,8 @@ test('a request that waits says until when, who can decide, and how to see, watc
   };
   assert.equal(
     render('approval.pending', data, PAGE),
-    `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24 min). Exit 0: the request is in.
+    `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24 min). ` +
+      `Exit 0: the request is in.
   Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.
   See it:  svc approval plan ${APPROVAL}
   Watch:   svc approval watch

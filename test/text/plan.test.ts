@@ -24,7 +24,7 @@ function plan(more: Partial<Plan>): Plan {
   return { destroys: [], changes: [], creates: [], summary: 'No changes.', line_count: 0, artifact_id: ID, ...more };
 }
 
-test('a plan is told destroys first, each with its sign and word, and its summary is the first and the last line', () => {
+test('a plan is told destroys first, each with its sign and word, and its summary is the first and last line', () => {
   const data = plan({
     destroys: [
       entry('old', 'destroy', ['input', 'gone', '']),

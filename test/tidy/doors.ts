@@ -43,7 +43,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const doorRule: SourceRule = {
-  why: 'A test drives time and chance only where they come in by lib/clock and lib/random, and a setting has help and a default only in config.',
+  why:
+    'A test drives time and chance only where they come in by lib/clock and lib/random, and a setting has help ' +
+    'and a default only in config.',
   find(source) {
     const exempt =
       !source.path.startsWith('src/') || isTest(source.path) || DOORS.some((door) => source.path.startsWith(door));

@@ -43,7 +43,10 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
 const FILE_SYSTEM = /^(?:node:)?fs(?:\/promises)?$/;
 
 export const fileAccessRule: SourceRule = {
-  why: 'A program of a run can exchange any folder below its run directory for a link between a check and its use. Use src/runners/run-files; a file that never touches what a run can write is named with its reason in test/tidy/file-access.ts.',
+  why:
+    'A program of a run can exchange any folder below its run directory for a link between a check and its use. ' +
+    'Use src/runners/run-files; a file that never touches what a run can write is named with its reason in ' +
+    'test/tidy/file-access.ts.',
   find(source) {
     const { path } = source;
     const isFree = isTest(path) || path.startsWith(DOOR) || Object.hasOwn(PATH_USERS, path);

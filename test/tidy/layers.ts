@@ -18,7 +18,8 @@ interface Layer {
 
 const BASE = ['lib', 'domain'];
 const LEAF_WHY =
-  'store, runners, probes and push stand side by side: app.ts and the daemon bring them together, they get data and report by callbacks.';
+  'store, runners, probes and push stand side by side: app.ts and the daemon bring them together, they get ' +
+  'data and report by callbacks.';
 
 /** Folder (or file directly in src) to the folders that it may import besides itself. */
 const LAYERS: Readonly<Record<string, Layer>> = {
@@ -41,11 +42,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   doctor: {
     may: [...BASE, 'config', 'store'],
-    why: 'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the examination.',
+    why:
+      'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the ' +
+      'examination.',
   },
   operations: {
     may: [...BASE, 'config', 'store', 'dial', 'probes', 'push', 'jobs', 'reaction', 'doctor'],
-    why: 'An operation only enqueues: it never runs a job itself, and it does not know through which face it was called.',
+    why:
+      'An operation only enqueues: it never runs a job itself, and it does not know through which face it was ' +
+      'called.',
   },
   faces: {
     may: [...BASE, 'config', 'reaction', 'doctor', 'operations'],
@@ -72,7 +77,9 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
 };
 
 export const layerRule: SourceRule = {
-  why: 'The layers keep a change in one place: lib <- domain <- store | runners | probes | push; store <- reaction, doctor <- operations <- faces.',
+  why:
+    'The layers keep a change in one place: lib <- domain <- store | runners | probes | push; store <- ' +
+    'reaction, doctor <- operations <- faces.',
   find(source) {
     const from = layerOf(source.path);
     if (from === undefined) return [];

@@ -20,7 +20,9 @@ const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'busybox'];
 const CHILD_PROCESS = ['child_process', 'node:child_process'];
 
 export const shellRule: SourceRule = {
-  why: 'What reaches a shell is parsed once more, and then a name or an output can be a command. A program is started with an array of arguments.',
+  why:
+    'What reaches a shell is parsed once more, and then a name or an output can be a command. A program is ' +
+    'started with an array of arguments.',
   find(source) {
     // A test's job may be a script: an argument vector with the script in it, started as an operator's job would be.
     const start = isTest(source.path) ? (): undefined => undefined : shellStart;
@@ -39,7 +41,9 @@ function shellImport(node: Node): string | undefined {
     : undefined;
 }
 
-/** `childProcess.execSync(...)`; `exec` alone is also a method of a RegExp, so its object must be named like the module. */
+/**
+ * `childProcess.execSync(...)`; `exec` alone is also a method of a RegExp, so its object must be named like the module.
+ */
 function shellMember(node: Node): string | undefined {
   if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return undefined;
   const { name, expression } = node.expression;

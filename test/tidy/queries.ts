@@ -30,7 +30,9 @@ const STATEMENT = new RegExp(
 const BUILDERS = ['selectFrom', 'insertInto', 'updateTable', 'deleteFrom', 'replaceInto', 'mergeInto'];
 
 export const sqlRule: SourceRule = {
-  why: 'The store is the one place where two databases, transactions and conditional moves are kept right. Give the query a name there.',
+  why:
+    'The store is the one place where two databases, transactions and conditional moves are kept right. Give ' +
+    'the query a name there.',
   find(source) {
     const exempt = !source.path.startsWith('src/') || source.path.startsWith('src/store/');
     return exempt ? [] : judgeNodes(source, judge);

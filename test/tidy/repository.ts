@@ -73,7 +73,8 @@ export function largeBinary({ path, sizeBytes, text }: RepositoryFile): Finding[
 }
 
 export const MIGRATIONS_WHY =
-  'Both databases are at the same step by the same name, so that one number says what a schema is, and one list tests both.';
+  'Both databases are at the same step by the same name, so that one number says what a schema is, and one ' +
+  'list tests both.';
 
 const MIGRATION = /^migrations\/(sqlite|postgres)\/((\d{4})_[a-z0-9_]+\.sql)$/;
 
@@ -101,7 +102,8 @@ export function unpairedMigrations(paths: readonly string[]): Finding[] {
 }
 
 export const REGISTRY_WHY =
-  'The lock names versions and their digests, not the server they came from: whoever clones has a registry of their own.';
+  'The lock names versions and their digests, not the server they came from: whoever clones has a registry of ' +
+  'their own.';
 
 /** Of a package-lock.json and .npmrc. */
 export function namedRegistry({ path, text }: TextFile): Finding[] {
@@ -124,7 +126,8 @@ export function versionMismatch({ path, text }: TextFile, versionSource: string)
 
 export const DEPENDENCIES_MAX = 15;
 export const DEPENDENCIES_WHY =
-  'A dependency is code that we answer for: exact, so that it changes when we say so; few; and each with its reason in docs/decisions.';
+  'A dependency is code that we answer for: exact, so that it changes when we say so; few; and each with its ' +
+  'reason in docs/decisions.';
 
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 

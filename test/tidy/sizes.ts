@@ -25,7 +25,9 @@ const FUNCTIONS: ReadonlySet<SyntaxKind> = new Set([
 ]);
 
 export const functionLengthRule: SourceRule = {
-  why: 'A function longer than a screen is understood only by running it. The body of a describe() is a list of tests and does not count.',
+  why:
+    'A function longer than a screen is understood only by running it. The body of a describe() is a list of ' +
+    'tests and does not count.',
   find(source) {
     const found: Finding[] = [];
     walk(source.tree, (node) => {

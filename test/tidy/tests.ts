@@ -18,7 +18,9 @@ const CONTEXTS = ['t', 'context', ...SUITES, ...TESTS];
 const MARKS = ['only', 'skip', 'todo'];
 
 export const noMarksRule: SourceRule = {
-  why: 'A test that does not run proves nothing, and nobody sees that it does not. Where a machine lacks something, say `skip: lacks && "reason"` in the options.',
+  why:
+    'A test that does not run proves nothing, and nobody sees that it does not. Where a machine lacks ' +
+    'something, say `skip: lacks && "reason"` in the options.',
   find: (source) => (isTest(source.path) ? judgeNodes(source, (node) => markedCall(node) ?? markedOption(node)) : []),
 };
 

@@ -163,7 +163,7 @@ test('T06: Another seal key opens no token, and no file of the store holds one',
   }
 });
 
-test('T07: A token stops working with the request after its revocation, also one that this process remembers', async (t) => {
+test('T07: A revoked token stops working with the next request, also one that this process remembers', async (t) => {
   const program = await startProgram(t);
   const token = await program.token('readonly');
   assert.equal(await whoami(program, `Bearer ${token}`), 200);
@@ -217,7 +217,9 @@ test('T12: Two Authorization headers are 401, whichever is right', async (t) => 
     ['Bearer x', good],
     [good, 'Basic eDp5'],
   ]) {
-    const text = `GET /api/v1/whoami HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${a}\r\nauthorization: ${b}\r\n\r\n`;
+    const text =
+      `GET /api/v1/whoami HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${a}\r\nauthorization: ` +
+      `${b}\r\n\r\n`;
     const { status, body } = split(await exchange(program.port, text));
     assert.equal(status, 401);
     assert.match(body, /More than one Authorization header/);

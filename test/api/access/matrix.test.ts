@@ -1,4 +1,7 @@
-/** Every route × every identity, generated from the table; what is right is told by the contract's rules, not by the table. */
+/**
+ * Every route × every identity, generated from the table; what is right is told by the contract's rules, not by the
+ * table.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type HttpFace, isNone } from '../../../src/operations/core/operation.ts';

@@ -29,7 +29,7 @@ describe('A name of the service', () => {
       await callLocally(program, 'token.create', { name, scope: 'readonly' });
   });
 
-  test('of an earlier build works on as a person, is told by the doctor, and does not stand for the service', async (t) => {
+  test('of an earlier build stays a person, is told by the doctor, and does not stand for the service', async (t) => {
     const site = await openDecisionSite(t);
     const { program } = site;
     await program.token('approve', { name: 'old', owner: 'gatehouse' });

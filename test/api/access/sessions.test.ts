@@ -27,7 +27,7 @@ async function statusWith(program: Program, cookie: string): Promise<number> {
   return (await fetch(`${program.url}/api/v1/whoami`, { headers: { cookie } })).status;
 }
 
-test('A token is exchanged for a cookie that scripts, other sites and other paths do not get, and leads to the dashboard', async (t) => {
+test('A token gives a cookie that scripts and other sites do not get, and leads to the dashboard', async (t) => {
   const program = await startProgram(t, { basePath: '/ops', secureCookies: true });
   const response = await post(program, '/login', { token: program.tokens.readonly });
   assert.equal(response.status, 303);
@@ -79,7 +79,7 @@ test("A host's token gets no session", async (t) => {
   assert.equal(response.headers.get('set-cookie'), null);
 });
 
-test('Every page without a session is 401 and the sign-in page, which asks for nothing else and names neither version nor host', async (t) => {
+test('Every page without a session is 401 and the sign-in page, which names neither version nor host', async (t) => {
   const program = await startProgram(t);
   for (const path of ['/', '/jobs', '/approvals/apr_x', '/login', '/favicon.ico', '/metrics']) {
     for (const accept of ['text/html', '*/*', 'application/json']) {
@@ -105,7 +105,7 @@ test('A session sees a page that there is not as 404, a bearer token as an envel
   assert.deepEqual([envelope.status, /"code":"not_found"/.test(envelope.text)], [404, true]);
 });
 
-test('A session that follows a notification is told that there is no page yet, and the command that shows it', async (t) => {
+test('A session that follows a notification is told that there is no page, and the command for it', async (t) => {
   const program = await startProgram(t, { basePath: '/ops' });
   const body = '01m7yd4zyke00anp2z332d2j5p';
   const told = async (path: string) => {

@@ -42,7 +42,8 @@ function dataIn(text: string): string[] {
 }
 
 for (const postgres of [false, true]) {
-  test(`The stream begins with what waits, even nothing, and tells each change of it with the bytes of the list, and nothing else (${postgres ? 'PostgreSQL' : 'SQLite'})`, async (t) => {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`The stream begins with what waits, even nothing, and tells each change as the list does (${on})`, async (t) => {
     const program = await startProgram(t, { postgres, clock: hasty(100) });
     const { readonly: token } = program.tokens;
     const socket = await open(program.port);
@@ -95,7 +96,7 @@ test('T54: One token may take all eight streams; the ninth is refused for 30 s, 
   await until('all places are free', () => program.face.load().places === 0);
 });
 
-test('T54: Eight readers that stopped hold their places for 30 s: then who asks gets one, and an identity that has one keeps it', async (t) => {
+test('T54: Eight readers that stopped hold their places for 30 s; an identity that has one keeps it', async (t) => {
   let laterMs = 0;
   const program = await startProgram(t, {
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs },
@@ -125,7 +126,8 @@ test('T54: The places of approval streams and of job streams are counted apart',
   for (let i = 0; i < 8; i += 1) sockets.push(await follow(program, program.tokens.readonly));
   const tail = await open(program.port);
   tail.write(
-    `GET /api/v1/jobs/${await program.queue()}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.readonly}\r\n\r\n`,
+    `GET /api/v1/jobs/${await program.queue()}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ` +
+      `${program.tokens.readonly}\r\n\r\n`,
   );
   await untilHas(tail, 'event: state');
   for (const socket of [...sockets, tail]) socket.destroy();

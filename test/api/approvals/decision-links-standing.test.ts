@@ -77,7 +77,7 @@ for (const postgres of [false, true]) {
       });
     }
 
-    test('T72: of a --notify target acts while a running daemon has that target: this URL under this name', async (t) => {
+    test('T72: of a --notify target acts while a running daemon has this URL under this name', async (t) => {
       const site = await openDecisionSite(t, { postgres });
       const { store } = site.program;
       const gated = await site.gate();

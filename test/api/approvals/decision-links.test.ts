@@ -12,7 +12,8 @@ function tokenOf(url: string): string {
 }
 
 for (const postgres of [false, true]) {
-  test(`T57: On ${postgres ? 'PostgreSQL' : 'SQLite'} a link that is looked at a hundred times is unused, then decides once, and then tells the outcome`, async (t) => {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`T57: On ${on} a link that was looked at a hundred times decides once, then tells the outcome`, async (t) => {
     const site = await openDecisionSite(t, { postgres });
     const gated = await site.gate({ destroys: ['terraform_data.a', 'terraform_data.b'] });
     const { approve } = await site.links(gated.approvalId);

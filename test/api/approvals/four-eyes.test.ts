@@ -155,7 +155,7 @@ for (const detour of DETOURS) {
   });
 }
 
-test('T28: A saved plan that was let through and interrupted is not run again by a redrive, an interrupted plan run is', async (t) => {
+test('T28: A redrive runs an interrupted plan run again, but no interrupted apply of a saved plan', async (t) => {
   const { program } = await sceneOf(t, { workspace: 'net' });
   const rows = await program.store.db.selectFrom('jobs').selectAll().execute();
   const [row] = rows;
@@ -183,7 +183,7 @@ test('T28: A saved plan that was let through and interrupted is not run again by
   assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
 });
 
-test('T29: A redrive goes around no switch: a fresh apply or a destroy that its workspace refuses by now stays ended', async (t) => {
+test('T29: A redrive goes around no switch: an apply or destroy that is now refused stays ended', async (t) => {
   const { program } = await sceneOf(t, { workspace: 'net' });
   const [row] = await program.store.db.selectFrom('jobs').selectAll().execute();
   assert.ok(row !== undefined);

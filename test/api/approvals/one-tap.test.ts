@@ -79,7 +79,7 @@ describe('T75: One tap', () => {
     }
   });
 
-  test('is a capability of its own: the links of svc approval link need the form, to approve and to reject', async (t) => {
+  test('is a capability of its own: links of svc approval link need the form, to approve and to reject', async (t) => {
     const site = await openDecisionSite(t);
     const gated = await site.gate();
     const { approve, reject } = await site.links(gated.approvalId);
@@ -90,7 +90,7 @@ describe('T75: One tap', () => {
     await assertPending(site, gated);
   });
 
-  test('counts in the sealed plan: a row that was changed to destroy nothing is not believed, and a plan that does not open is approved by no link', async (t) => {
+  test('counts in the sealed plan: no altered row is believed, no link approves what does not open', async (t) => {
     const site = await openDecisionSite(t);
     const gated = await site.gate({ destroys: ['terraform_data.a'] });
     const { approve } = await buttons(site, gated);

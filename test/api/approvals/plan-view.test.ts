@@ -9,7 +9,7 @@ function resource(name: string, actions: readonly string[], before: object | nul
   return { address: `x.${name}`, mode: 'managed', type: 'x', name, change: { actions, before, after, ...MASKS } };
 }
 
-void test('T56: the kept text of a plan view has the bytes that its projection has, so every face shows the same', () => {
+void test('T56: the kept text of a plan view has the bytes of its projection, so every face shows the same', () => {
   const awkward = { a: '</script>&"\\\n\u2028 ö 😀', b: '\ud800', pw: 'hunter2-secret', n: [1, { z: null }] };
   const resources = [
     resource('c', ['create'], null, awkward),

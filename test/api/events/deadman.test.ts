@@ -16,7 +16,8 @@ const states = async (program: Program) =>
   (await callLocally<Watch[]>(program, 'deadman.list', {})).map(({ name, state }) => `${name} ${state}`);
 
 for (const postgres of [false, true]) {
-  test(`A watch says what it hears, and what it was when it is removed; none allows a silence of less than 10 s, on ${postgres ? 'PostgreSQL' : 'SQLite'}`, async (t) => {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`A watch says what it hears, and what it was when removed; a silence has 10 s at least, on ${on}`, async (t) => {
     const program = await startProgram(t, { postgres });
     const { store } = program;
     await assert.rejects(

@@ -28,7 +28,7 @@ function heldStore(): { wrap: (store: Store) => Store; waiting: () => number; re
   };
 }
 
-test('F21: While enough events wait, further ones are 503 at once with a time to come back, without being read, and what was taken is kept', async (t) => {
+test('F21: While enough events wait, further ones are 503 unread at once, and what was taken is kept', async (t) => {
   const held = heldStore();
   const site = await openHookSite(t, { wrapStore: held.wrap, hookLimits: { ...HOOK_LIMITS, events: 3 } });
   const url = await site.hook('generic');
@@ -56,7 +56,7 @@ test('F21: While enough events wait, further ones are 503 at once with a time to
   );
 });
 
-test('One webhook takes a quarter of the room for bodies at most, so that who knows its URL and sends slowly keeps nobody else out', async (t) => {
+test('One webhook takes a quarter of the room for bodies at most: a slow sender keeps nobody else out', async (t) => {
   const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytesEach: 1_000 } });
   const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
   const socket = await open(site.port);
@@ -71,7 +71,7 @@ test('One webhook takes a quarter of the room for bodies at most, so that who kn
   await until('there is room again', async () => (await tell(known, { name: 'x' })).status === 202 || undefined);
 });
 
-test('T64: One webhook takes half of the room for events at most, also by one message with more of them than there is room', async (t) => {
+test('T64: One webhook takes half of the room for events at most, also by one message of too many', async (t) => {
   const held = heldStore();
   const site = await openHookSite(t, { wrapStore: held.wrap });
   const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
@@ -87,7 +87,7 @@ test('T64: One webhook takes half of the room for events at most, also by one me
   assert.deepEqual([(await taken).status, (await waits).status], [202, 202]);
 });
 
-test('Bodies that are under way have a bound, and a message for an unknown token takes no room from the others', async (t) => {
+test('Bodies that are under way have a bound, and a message for an unknown token takes none of it', async (t) => {
   const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000 } });
   const path = new URL(await site.hook('generic')).pathname;
   const begin = async (target: string, length: string) => {

@@ -1,4 +1,6 @@
-/** T64: Messages that are too large, or that have too many alerts: refused, on the ledger, and counted by the doctor. */
+/**
+ * T64: Messages that are too large, or that have too many alerts: refused, on the ledger, and counted by the doctor.
+ */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
@@ -27,8 +29,10 @@ async function doctor({ program }: HookSite): Promise<string> {
 }
 
 for (const postgres of [false, true]) {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
   test(
-    `On ${postgres ? 'PostgreSQL' : 'SQLite'} many alerts are taken, more than 10,000 are refused whole, and the doctor says how many messages of which webhook were refused and why`,
+    `On ${on} many alerts are taken, more than 10,000 are refused whole, and ` +
+      'the doctor says how many messages of which webhook were refused and why',
     { timeout: 60_000 },
     async (t) => {
       const site = await openHookSite(t, { postgres });
@@ -55,9 +59,8 @@ for (const postgres of [false, true]) {
         signed: true,
       });
       const at = Math.floor(Date.now() / 1_000);
-      const headers = {
-        'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', secret).update(`${at}.{"name":"x"}`).digest('hex')}`,
-      };
+      const hmac = createHmac('sha256', secret).update(`${at}.{"name":"x"}`);
+      const headers = { 'X-Gatehouse-Signature': `t=${at},v1=${hmac.digest('hex')}` };
       const statuses = [
         await tell(url, '{"name":"x"}', { headers }),
         await tell(url, '{"name":"x"}', { headers }),
@@ -77,7 +80,9 @@ for (const postgres of [false, true]) {
       );
       // The counts are written behind the answers.
       const expected =
-        'warn Messages of webhooks: 7 refused within a day: other: 2 not readable, 1 compressed, 1 too large; signed: 1 sent twice with one signature, 1 signature missing or wrong; many: 1 too many alerts. See svc event list --outcome error.';
+        'warn Messages of webhooks: 7 refused within a day: other: 2 not readable, 1 compressed, 1 too large; ' +
+        'signed: 1 sent twice with one signature, 1 signature missing or wrong; many: 1 too many alerts. See ' +
+        'svc event list --outcome error.';
       await until('the counts are written', async () =>
         (await listRefusals(site.program.store.db, Date.now())).reduce((sum, { count }) => sum + count, 0) === 7
           ? true
@@ -87,7 +92,7 @@ for (const postgres of [false, true]) {
     },
   );
 
-  test(`On ${postgres ? 'PostgreSQL' : 'SQLite'} refusals are forgotten after a day, and many webhooks fill a line and no more`, async (t) => {
+  test(`On ${on} refusals are forgotten after a day, and many webhooks fill a line and no more`, async (t) => {
     const { program } = await openHookSite(t, { postgres });
     const { store } = program;
     const now = Date.now();
@@ -112,7 +117,10 @@ for (const postgres of [false, true]) {
     } as Partial<Facts> as Facts);
     assert.match(
       detail,
-      /^Messages of webhooks: 32 refused within a day: hook0: 4 not readable; .*hook4: 4 not readable; 3 more webhooks\. /,
+      new RegExp(
+        String.raw`^Messages of webhooks: 32 refused within a day: hook0: 4 not readable; .*hook4: 4 not ` +
+          String.raw`readable; 3 more webhooks\. `,
+      ),
     );
   });
 }

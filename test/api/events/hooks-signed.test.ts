@@ -80,7 +80,7 @@ for (const postgres of [false, true]) {
       assert.equal((await site.events()).length, 2);
     });
 
-    test('takes a message that is sent again after the store could not take it, and has heard nothing until then', async (t) => {
+    test('takes a message that is sent again after the store failed, and has heard nothing until then', async (t) => {
       let refuses = true;
       // Only the write that answers with what became of events.
       const wrapStore = (store: Store): Store => ({
@@ -120,7 +120,7 @@ for (const postgres of [false, true]) {
       assert.equal((await site.events()).length, 1);
     });
 
-    test('forgets signatures that are too old to be taken, keeps a bounded number, and all of them go with it', async (t) => {
+    test('forgets signatures that are too old, keeps a bounded number, and takes all of them with it', async (t) => {
       const site = await openHookSite(t, { postgres });
       const { store } = site.program;
       await signedHook(site);
@@ -286,7 +286,7 @@ describe('T58: A webhook of signed messages', () => {
   });
 });
 
-test('A webhook of unsigned messages takes them whatever their headers say, and asks the store nothing more', async (t) => {
+test('A webhook of unsigned messages takes them whatever their headers say, without another look-up', async (t) => {
   const site = await openHookSite(t);
   const url = await site.hook('generic');
   const { statements } = noteWork(t);

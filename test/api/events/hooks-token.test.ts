@@ -37,7 +37,7 @@ async function sendMessages(
   return { answers, signedTaken };
 }
 
-test('T58: A wrong token of any length and form is 404 with one body, after the same look-up and hash as a right one', async (t) => {
+test('T58: A wrong token of any form is 404 with one body, after the look-up and hash of a right one', async (t) => {
   const site = await openHookSite(t);
   const token = (await site.hook('generic')).split('/').at(-1)!;
   const wrong = [
@@ -96,7 +96,7 @@ test('T58: A wrong token of any length and form is 404 with one body, after the 
   assert.equal((await site.events()).length, 1);
 });
 
-test('T58: After 100 messages the token is in no file of the data directory, no line of the log, no answer, row, view or page', async (t) => {
+test('T58: After 100 messages the token is in no file of the data directory, log, answer, row or view', async (t) => {
   const site = await openSite(t);
   const daemon = await site.start();
   const made = new Map<string, string>();
@@ -112,9 +112,8 @@ test('T58: After 100 messages the token is in no file of the data directory, no 
   const urlOf = (name: string): string => `${daemon.ready.ingress_url}/hook/${made.get(`${name} token`)!}`;
   const sign = (body: string): Record<string, string> => {
     const at = Math.floor(Date.now() / 1_000);
-    return {
-      'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', made.get('signing secret')!).update(`${at}.${body}`).digest('hex')}`,
-    };
+    const hmac = createHmac('sha256', made.get('signing secret')!).update(`${at}.${body}`);
+    return { 'X-Gatehouse-Signature': `t=${at},v1=${hmac.digest('hex')}` };
   };
   const { answers, signedTaken } = await sendMessages(urlOf, sign);
   for (const method of ['DELETE', 'OPTIONS']) answers.push((await tell(urlOf('plain'), undefined, { method })).text);

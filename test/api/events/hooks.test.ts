@@ -24,7 +24,8 @@ const ALERTS = {
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, 'x']));
 
 for (const postgres of [false, true]) {
-  test(`On ${postgres ? 'PostgreSQL' : 'SQLite'} a message is answered with an event for each alert, and they are on the ledger by then`, async (t) => {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`On ${on} a message is answered with an event for each alert, which are on the ledger by then`, async (t) => {
     const site = await openHookSite(t, { postgres });
     const url = await site.hook('alertmanager');
     const told = await tell(url, ALERTS);
@@ -32,7 +33,10 @@ for (const postgres of [false, true]) {
     const rows = await site.events();
     assert.match(
       told.text,
-      /^\{"schema_version":1,"kind":"event\.accepted","data":\{"events":\[\{"event_id":"evt_[0-9a-z]{26}","outcome":"ignored"\},.*\]\}\}\n$/,
+      new RegExp(
+        String.raw`^\{"schema_version":1,"kind":"event\.accepted",` +
+          String.raw`"data":\{"events":\[\{"event_id":"evt_[0-9a-z]{26}","outcome":"ignored"\},.*\]\}\}\n$`,
+      ),
     );
     assert.deepEqual(
       told.events.map(({ event_id }) => event_id),

@@ -15,7 +15,8 @@ import { callLocally } from '../../support/fixtures/workspaces.ts';
 const DECISION = { method: 'POST', body: { decision: 'approve' } } as const;
 
 for (const postgres of [false, true]) {
-  test(`An alert that is gated names its event, rule and time, and runs once somebody else says yes, on ${postgres ? 'PostgreSQL' : 'SQLite'}`, async (t) => {
+  const on = postgres ? 'PostgreSQL' : 'SQLite';
+  test(`A gated alert names its event, rule and time, and runs once somebody else says yes, on ${on}`, async (t) => {
     const program = await startProgram(t, { postgres });
     const { reaction } = program.services;
     await addRule(reaction, 'clean-up', { approval: 'required', owners: ['rolf'] });
@@ -104,7 +105,7 @@ function rssMib(): number {
   return process.memoryUsage().rss / 1_048_576;
 }
 
-test(`T53: All of ${ROWS} events come once and newest first, in bounded memory, while others are answered`, async (t) => {
+test(`T53: All of ${ROWS} events come once, newest first, in bounded memory, while others are answered`, async (t) => {
   const program = await startProgram(t);
   await fill(program);
   const headers = { authorization: `Bearer ${program.tokens.readonly}` };

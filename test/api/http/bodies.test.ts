@@ -214,7 +214,7 @@ const HOSTILE = [
   '\ud83d\ude00 \u0301',
 ];
 
-test('T44: Hostile output goes through JSON and streams as data: no byte lost, no line forged, nothing escaped for HTML', async (t) => {
+test('T44: Hostile output is data in JSON and streams: no byte lost, no line forged, no HTML escape', async (t) => {
   const program = await startProgram(t);
   const job = await runPrinting(program, HOSTILE);
   const listed = await send(program, 'readonly', { method: 'GET', path: `/api/v1/jobs/${job}/events` });

@@ -22,7 +22,7 @@ function chunked(body: string, chunkBytes: number): string {
   return `${chunks.join('')}0\r\n\r\n`;
 }
 
-test('T64: a body in chunks of one byte closes the connection, for known and unknown paths of both listeners', async (t) => {
+test('T64: a body in chunks of one byte closes the connection, for all paths of both listeners', async (t) => {
   const site = await openHookSite(t);
   const hook = new URL(await site.hook('generic')).pathname;
   const body = chunked(jsonOf(BODY_BYTES / 4), 1);
@@ -74,7 +74,7 @@ test('A body that comes byte by byte is read', async (t) => {
   assert.equal((await site.events())[0]?.annotations['text'], 'y'.repeat(600 - 38));
 });
 
-test('T64: requests that nobody waits for close their connection; one after the other they have no limit', async (t) => {
+test('T64: requests that nobody waits for close their connection; one after another they have no limit', async (t) => {
   const site = await openHookSite(t);
   const ask = 'GET /api/v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
   for (const port of [site.port, site.program.port]) {

@@ -34,7 +34,7 @@ async function jobCount(program: Program): Promise<number> {
 
 for (const postgres of [false, true]) {
   describe(postgres ? 'On PostgreSQL' : 'On SQLite', () => {
-    test('F18: 200 simultaneous requests with one key make one job and get the same bytes, from both of two daemons', async (t) => {
+    test('F18: 200 simultaneous requests with one key to two daemons make one job and get one answer', async (t) => {
       const first = await startProgram(t, { postgres });
       const second = await startProgram(t, { beside: first });
       for (const each of [first, second]) await run(each, first.tokens.operator, `warm-${each.port}`);
@@ -128,7 +128,8 @@ test('T26: A key is 1 to 255 printable ASCII characters, given once', async (t) 
       await exchange(
         program.port,
         Buffer.from(
-          `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${bearer}${keys}Content-Length: ${body.length}\r\n\r\n${body}`,
+          `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${bearer}${keys}Content-Length: ` +
+            `${body.length}\r\n\r\n${body}`,
           'latin1',
         ),
       ),

@@ -39,7 +39,7 @@ test('T50: What two readers of HTTP could understand differently is 400 and the 
   }
 });
 
-test('T50: Connections that are slow with their headers, their body, or say nothing are closed, and hold up nobody', async (t) => {
+test('T50: Connections with slow headers, a slow body or nothing at all are closed, and hold up nobody', async (t) => {
   const program = await startProgram(t, { limits: { headersMs: 400, requestMs: 800, checkMs: 50 } });
   await send(program, 'readonly', { method: 'GET', path: '/api/v1/whoami' });
   const begun = performance.now();
@@ -47,7 +47,9 @@ test('T50: Connections that are slow with their headers, their body, or say noth
   const slowHead = await Promise.all(Array.from({ length: 100 }, () => open(program.port)));
   for (const socket of slowHead) socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-');
   const slowBody = await Promise.all(Array.from({ length: 20 }, () => open(program.port)));
-  const head = `POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: 50\r\n\r\n{`;
+  const head =
+    'POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ' +
+    `${program.tokens.operator}\r\nContent-Length: 50\r\n\r\n{`;
   for (const socket of slowBody) socket.write(head);
   const drip = setInterval(() => slowHead.forEach((socket) => socket.writable && socket.write('a')), 50);
   const closed = Promise.all([...silent, ...slowHead, ...slowBody].map(untilClosed));

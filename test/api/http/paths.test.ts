@@ -111,7 +111,7 @@ for (const basePath of ['', '/ops', '/ops/deep']) {
             basePath.toUpperCase() + '/api/v1/jobs',
           ];
 
-    test(`T02: ${corpus.length} disguises of a path never get in without its credential, and never show anything else`, async () => {
+    test(`T02: ${corpus.length} disguises of a path need its credential, and never show anything else`, async () => {
       assert.ok(corpus.length >= 150);
       for (const target of [...corpus, ...twice]) {
         const bare = split(await exchange(program.port, Buffer.from(request('GET', target), 'utf8')));

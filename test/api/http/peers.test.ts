@@ -33,7 +33,7 @@ const LISTENERS: Readonly<
 };
 
 for (const [name, start] of Object.entries(LISTENERS)) {
-  test(`T76: one address never takes all connections of the ${name} listener; what is above its limit is closed unread`, async (t) => {
+  test(`T76: one address never takes all connections of the ${name} listener; more are closed unread`, async (t) => {
     const { port } = await start(t, new Peers([], everybodyIsForeign));
     const mine = await Promise.all(Array.from({ length: LIMITS.perAddress }, () => held(port, '127.0.0.2')));
     // More than the listener takes in all.
@@ -145,7 +145,7 @@ test('The log names the peer of a request that failed', async (t) => {
   );
 });
 
-test('--trusted-proxy takes prefixes and addresses, also from the environment, and refuses what is none by its name', () => {
+test('--trusted-proxy takes prefixes and addresses, also from the environment, and names what is none', () => {
   assert.deepEqual(readSettings({}, {}).trustedProxy, []);
   assert.deepEqual(readSettings({ 'trusted-proxy': '10.0.0.0/8 fd00::/8' }, {}).trustedProxy, [
     '10.0.0.0/8',

@@ -66,7 +66,7 @@ test('A quiet stream is kept alive by a comment', async (t) => {
   socket.destroy();
 });
 
-test('One identity gets four streams, all together get eight, and who is refused is told to retry in 30 s', async (t) => {
+test('One identity gets four streams, all together eight, and a refused one is told to retry in 30 s', async (t) => {
   const program = await startProgram(t);
   const job = await program.queue();
   const twin = await program.token('readonly', { owner: 'readonly' });
@@ -227,7 +227,8 @@ test('A stopping listener ends the streams, lets other requests finish, and take
   const half = await open(program.port);
   const body = '{"inventory":"localhost","command":["true"]}';
   half.write(
-    `POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: ${body.length}\r\n\r\n{`,
+    'POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ' +
+      `${program.tokens.operator}\r\nContent-Length: ${body.length}\r\n\r\n{`,
   );
   await send(program, 'operator', { method: 'GET', path: '/api/v1/whoami' });
   const closing = program.face.close(10_000);
@@ -245,14 +246,15 @@ test('A stopping listener cuts off what does not end in time', async (t) => {
   const program = await startProgram(t);
   const half = await open(program.port);
   half.write(
-    `POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${program.tokens.operator}\r\nContent-Length: 10\r\n\r\n{`,
+    'POST /api/v1/commands/run HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ' +
+      `${program.tokens.operator}\r\nContent-Length: 10\r\n\r\n{`,
   );
   await send(program, 'operator', { method: 'GET', path: '/api/v1/whoami' });
   await program.face.close(50);
   assert.equal(await untilClosed(half), '');
 });
 
-test('F15: Events that come one at a time fill the buffer of a client that never reads no further than a flood does', async (t) => {
+test('F15: Single events fill the buffer of a client that never reads no further than a flood does', async (t) => {
   const program = await startProgram(t, { limits: { drainMs: 300, bufferBytes: 4_096 } });
   const job = await running(program);
   const socket = await open(program.port);

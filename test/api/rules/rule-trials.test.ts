@@ -75,7 +75,7 @@ describe('Testing a rule on a past event', () => {
     assert.match(await why(event), /^suppressed: Silence sil_\w+ stops rule disk until .*: new disks$/);
   });
 
-  test('tells its steps in the words of the events that came in: the term that is false, the silence, the cooldown', async (t) => {
+  test('tells its steps as those of an event that came in: the false term, the silence, the cooldown', async (t) => {
     const program = await startProgram(t);
     await add(program, FILE);
     const text = async (id: string): Promise<string[]> => {

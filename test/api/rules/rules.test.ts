@@ -157,7 +157,10 @@ test('A stored rule that this version refuses is not enabled, and who tries is t
     enabled(),
     refusal(
       'invalid_argument',
-      /^The rule disk can not be read by this version: action\.command: the first word must name a program\. Add it anew: svc rule add disk --replace --file FILE$/,
+      new RegExp(
+        String.raw`^The rule disk can not be read by this version: action\.command: the first word must name a ` +
+          String.raw`program\. Add it anew: svc rule add disk --replace --file FILE$`,
+      ),
     ),
   );
   await store({ action, when_text: 'event.name' });

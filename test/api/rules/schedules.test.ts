@@ -36,7 +36,7 @@ async function programWith(t: {
 }
 
 describe('Adding a schedule', () => {
-  test('Its next slot is told in UTC, by the clock of its zone; the daemon is woken and the ledger has it', async (t) => {
+  test('Its next slot is told in UTC, by the clock of its zone; the daemon is woken, the ledger has it', async (t) => {
     const { program } = await programWith(t);
     const wakes = program.wakes();
     const added = await call(program, 'add', {
@@ -108,7 +108,10 @@ describe('Adding a schedule', () => {
       [
         CRON,
         'invalid_argument',
-        /^plan, drift, apply, destroy, command: expected exactly one of them\. The words of a command come last, after --\.$/,
+        new RegExp(
+          String.raw`^plan, drift, apply, destroy, command: expected exactly one of them\. The words of a ` +
+            String.raw`command come last, after --\.$`,
+        ),
       ],
       [
         { ...CRON, inventory: 'localhost' },

@@ -165,7 +165,10 @@ const GETS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'approval.get',
-      text: /"provenance":\{"origin":"alert","alert":"evt_01m7yd4zyke00anp2z332d2j5p","rule":"disk-full","matched_at":"2026-11-21T00:00:00\.000Z"\}/,
+      text: new RegExp(
+        String.raw`"provenance":\{"origin":"alert","alert":"evt_01m7yd4zyke00anp2z332d2j5p","rule":"disk-full",` +
+          String.raw`"matched_at":"2026-11-21T00:00:00\.000Z"\}`,
+      ),
     },
   },
   {

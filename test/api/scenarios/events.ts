@@ -18,10 +18,19 @@ function put(...rows: readonly Partial<EventRow>[]): (program: Program) => Promi
 }
 
 /** The contract's fields in their order, with every optional one. */
-const CHECK_FIELDS =
-  /"data":\{"id":"evt_[0-9a-z]{26}","source":"check","name":"web","status":"firing","netgroup":"away","severity":null,"fingerprint":null,"labels":\{"instance":"db1"\},"outcome":"fired","reason":"r","rule":"x","job_id":"job_1","approval_id":null,"received_at":"2026-05-01T12:00:00\.000Z","check_observations":\[\{"observed_at":"2026-05-01T11:59:00\.000Z","status":"down","consecutive":2\}\]\}\}\n$/;
-const PLAIN_FIELDS =
-  /"data":\{"id":"evt_[0-9a-z]{26}","source":"generic","severity":"critical","fingerprint":"disk-1","labels":\{"instance":"db1"\},"outcome":"ignored","reason":"[^"]+","rule":null,"job_id":null,"approval_id":null,"received_at":"[^"]+"\}\}\n$/;
+const CHECK_FIELDS = new RegExp(
+  String.raw`"data":\{"id":"evt_[0-9a-z]{26}","source":"check","name":"web","status":"firing",` +
+    String.raw`"netgroup":"away","severity":null,"fingerprint":null,"labels":\{"instance":"db1"\},` +
+    String.raw`"outcome":"fired","reason":"r","rule":"x","job_id":"job_1","approval_id":null,` +
+    String.raw`"received_at":"2026-05-01T12:00:00\.000Z",` +
+    String.raw`"check_observations":\[\{"observed_at":"2026-05-01T11:59:00\.000Z","status":"down",` +
+    String.raw`"consecutive":2\}\]\}\}\n$`,
+);
+const PLAIN_FIELDS = new RegExp(
+  String.raw`"data":\{"id":"evt_[0-9a-z]{26}","source":"generic","severity":"critical",` +
+    String.raw`"fingerprint":"disk-1","labels":\{"instance":"db1"\},"outcome":"ignored","reason":"[^"]+",` +
+    String.raw`"rule":null,"job_id":null,"approval_id":null,"received_at":"[^"]+"\}\}\n$`,
+);
 
 const LISTS: readonly Scenario[] = [
   {

@@ -133,7 +133,11 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       headers: { 'content-type': /^text\/event-stream/, 'x-accel-buffering': 'no', 'cache-control': 'no-store' },
-      text: /^id: 1\nevent: state\ndata: \{"seq":1,.*\n\nid: 2\nevent: log\n.*event: end\ndata: \{"state":"succeeded","exit_code":0\}\n\n$/s,
+      text: new RegExp(
+        String.raw`^id: 1\nevent: state\ndata: \{"seq":1,.*\n\nid: 2\nevent: log\n.*event: end\ndata: ` +
+          String.raw`\{"state":"succeeded","exit_code":0\}\n\n$`,
+        's',
+      ),
     },
   },
   {

@@ -67,7 +67,7 @@ const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
   },
   {
     operation: 'rule.list',
-    rule: 'holds rules by name, in the fields that are told, and of an action its kind and whom it names: never its words',
+    rule: 'holds rules by name, in the fields that are told, and of an action its kind and whom it names, no words',
     given: three,
     as: 'readonly',
     send: { method: 'GET', path: RULES },

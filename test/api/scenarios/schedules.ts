@@ -31,9 +31,12 @@ async function twoSchedules({ store }: Program): Promise<Record<string, string>>
   return {};
 }
 
-const NIGHTLY = `{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Berlin","enabled":true,"runbook":"apply:net","next_at":"2026-11-22T02:00:00.000Z","last_at":"2026-11-21T02:00:00.000Z","last_job_id":"${JOB}"}`;
+const NIGHTLY =
+  '{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Berlin","enabled":true,"runbook":"apply:net",' +
+  `"next_at":"2026-11-22T02:00:00.000Z","last_at":"2026-11-21T02:00:00.000Z","last_job_id":"${JOB}"}`;
 const TIDY =
-  '{"name":"tidy","cron":"*/30 * * * *","timezone":"UTC","enabled":false,"runbook":"command:localhost","next_at":null,"last_at":null,"last_job_id":null}';
+  '{"name":"tidy","cron":"*/30 * * * *","timezone":"UTC","enabled":false,"runbook":"command:localhost",' +
+  '"next_at":null,"last_at":null,"last_job_id":null}';
 
 export const SCHEDULE_SCENARIOS: readonly Scenario[] = [
   {

@@ -47,7 +47,8 @@ export const SOURCE_SCENARIOS: readonly Scenario[] = [
       status: 200,
       kind: 'source.list',
       text: new RegExp(
-        `"data":\\[\\{"name":"net","kind":"dir","ref":null,"commit":null,"synced_at":null\\},\\{"name":"ops","kind":"git","ref":"main","commit":"${COMMIT}","synced_at":"2026-01-02T00:00:00.000Z"\\}\\]`,
+        '"data":\\[\\{"name":"net","kind":"dir","ref":null,"commit":null,"synced_at":null\\},\\{"name":"ops",' +
+          `"kind":"git","ref":"main","commit":"${COMMIT}","synced_at":"2026-01-02T00:00:00.000Z"\\}\\]`,
       ),
     },
     expectNot: ['canary', 'git.example.org', '"location"'],

@@ -94,7 +94,7 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.apply',
-    rule: 'T21: of a saved plan that requires approval waits, and the approval names the digest and the serial of that plan',
+    rule: 'T21: of a saved plan that requires approval waits, and the approval names the digest and serial of it',
     given: saved('require_approval', { digest: 'exactly-this' }),
     as: 'operator',
     send: { method: 'POST', path: apply, body: withPlan },
@@ -160,7 +160,10 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 409,
       code: 'stale_plan',
-      text: /"stale":\{"plan_serial":3,"current_serial":5,"moved_by_job":"job_[0-9a-z]{26}","moved_via":"api","moved_at":"[^"]+Z"\}/,
+      text: new RegExp(
+        String.raw`"stale":\{"plan_serial":3,"current_serial":5,"moved_by_job":"job_[0-9a-z]{26}",` +
+          String.raw`"moved_via":"api","moved_at":"[^"]+Z"\}`,
+      ),
     },
     afterwards: noJob,
   },

@@ -24,7 +24,11 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'workspace.list',
-      text: /"name":"net","source":null,"path":"\/srv\/net","serial":3,"drift":"unknown","drift_checked_at":null,"last_plan_job_id":null,"last_apply_job_id":null,"locked_by":"job_[0-9a-z]{26}"\},\{"name":"web".*"serial":null.*"locked_by":null/,
+      text: new RegExp(
+        String.raw`"name":"net","source":null,"path":"\/srv\/net","serial":3,"drift":"unknown",` +
+          String.raw`"drift_checked_at":null,"last_plan_job_id":null,"last_apply_job_id":null,` +
+          String.raw`"locked_by":"job_[0-9a-z]{26}"\},\{"name":"web".*"serial":null.*"locked_by":null`,
+      ),
     },
     expectNot: ['plan.destroys', LINEAGE],
   },

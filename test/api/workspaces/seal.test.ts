@@ -10,7 +10,7 @@ const commands = secretCommands();
 const { call, status, ledger } = commands;
 
 describe('the seal', () => {
-  test('its status tells the key, since when, how much is sealed, and whether all of it is under that key', async () => {
+  test('its status tells the key, since when, how much is sealed, and whether all is under that key', async () => {
     const before = await call<Status>('seal.init');
     assert.deepEqual(Object.keys(before), ['key_id', 'algorithm', 'created_at', 'sealed_items', 'state']);
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('the seal', () => {
     );
   });
 
-  test('a store whose noted key is lost takes a new one by seal init, unless something needs the lost one', async () => {
+  test('a store whose noted key is lost takes a new one by seal init, unless something needs the old one', async () => {
     const lost = createKeyring([{ key: randomBytes(32), createdAt: null }]);
     const keeper = {
       keyring: () => Promise.resolve(lost),

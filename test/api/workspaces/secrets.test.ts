@@ -30,7 +30,7 @@ describe('a secret', () => {
     );
   });
 
-  test('that is set twice with one idempotency key is set once, and the value is not in what is kept of it', async () => {
+  test('that is set twice with one idempotency key is set once, and its value is not kept with that key', async () => {
     const first = await call('secret.set', { secret: 'net/token', value: CANARY }, commands.program.services, 'once');
     assert.deepEqual(
       await call('secret.set', { secret: 'net/token', value: 'other' }, commands.program.services, 'once'),

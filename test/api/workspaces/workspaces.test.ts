@@ -153,7 +153,7 @@ async function startTwo(t: Ending, postgres: boolean): Promise<[Program, Program
 
 for (const postgres of [false, true]) {
   describe(postgres ? 'Applies at once on PostgreSQL' : 'Applies at once on SQLite', () => {
-    test('T31: Of twenty applies of one clean plan, over two daemons, one is queued and the others are told who holds it', async (t) => {
+    test('T31: Of twenty applies of one plan over two daemons one is queued, and others are told which', async (t) => {
       const programs = await startTwo(t, postgres);
       const answers = await applyAtOnce(programs, await makePlan(programs[0], 'net', 'clean'), 20);
       const won = answers.filter(({ status }) => status === 202);
@@ -164,7 +164,7 @@ for (const postgres of [false, true]) {
       assert.equal((await jobsOf(programs[0])).length, 1);
     });
 
-    test('Of twenty applies of one plan that needs approval one is asked about, and the others are told by which approval', async (t) => {
+    test('Of twenty applies of one plan that needs approval one asks, and others are told the approval', async (t) => {
       const programs = await startTwo(t, postgres);
       const answers = await applyAtOnce(programs, await makePlan(programs[0], 'net', 'require_approval'), 20);
       const won = answers.filter(({ status }) => status === 202);

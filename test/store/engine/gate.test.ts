@@ -55,7 +55,9 @@ function setCordonTwice(store: Store): Promise<void> {
   });
 }
 
-/** Listening begins in the background on PostgreSQL, and who writes first may be missed: this writes until it is heard. */
+/**
+ * Listening begins in the background on PostgreSQL, and who writes first may be missed: this writes until it is heard.
+ */
 async function writeUntil(from: Store, heard: ReturnType<typeof bell>): Promise<void> {
   while (heard.count() === 0) await Promise.race([setCordonTwice(from), heard.rung]);
 }
@@ -73,7 +75,7 @@ for (const engine of ENGINES) {
     after(() => database.remove());
     beforeEach(() => wipe(store));
 
-    test('A member of a group that fails undoes its own writes only: its job, its ledger row and its notification', async () => {
+    test('A member of a group that fails undoes its own writes only: job, ledger row and notification', async () => {
       const told: string[] = [];
       const results = await Promise.allSettled([
         record(store, 'job_1', undefined, told),
@@ -122,7 +124,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await ledgerTargets(store), []);
     });
 
-    test('Each member of a group sees the writes of those before it, and nobody else does before the commit', async () => {
+    test('Each member of a group sees the writes of those before it; others see them after the commit', async () => {
       const seen: { inside: string[]; reader: string[]; other: string[] }[] = [];
       const look = async (tx: Tx): Promise<void> => {
         const inside = (await listJobs(tx.db, {}, 10)).map((job) => job.id).toReversed();
@@ -145,7 +147,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await read.promise, ['job_1']);
     });
 
-    test('Writes that come in turns of the event loop one after the other share a commit; one that somebody waits for begins at once', async () => {
+    test('Writes of successive turns of the event loop share a commit; an awaited one begins at once', async () => {
       const order: string[] = [];
       const write = (name: string, prompt = false): Promise<void> =>
         store.write(

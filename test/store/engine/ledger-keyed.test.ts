@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults(), [`chain ${store.chain}: its rows have no key, and no daemon made its seam`]);
     });
 
-    test('T74: a chain that was written anew without a key is found also after the daemon went on with it', async () => {
+    test('T74: a chain that was written anew without a key is found also after a daemon went on with it', async () => {
       await append(store, 5);
       await rewrite(store, store.chain, (row) => ({
         principal: row.seq === 2 ? 'mallory' : row.principal,

@@ -69,7 +69,8 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
   const client = new Client({ connectionString: location.url });
   await client.connect();
   const columns =
-    "select table_name, column_name, data_type, is_nullable from information_schema.columns where table_schema = 'public'";
+    'select table_name, column_name, data_type, is_nullable from information_schema.columns where ' +
+    "table_schema = 'public'";
   const indexes = "select tablename, indexname, indexdef, '' from pg_indexes where schemaname = 'public'";
   const { rows } = await client.query(`${columns} union all ${indexes} order by 1, 2`);
   await client.end();
@@ -141,7 +142,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await schemaOf(database), before);
     });
 
-    test('An older schema is refused, unchanged, by whoever may not migrate; a migration then brings it up to date', async (t) => {
+    test('An older schema is refused unchanged by whoever may not migrate; a migration updates it', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const all = migrationsOf(engine);

@@ -110,13 +110,14 @@ describe('When PostgreSQL goes away', () => {
     },
   );
 
-  test('A connection that the server ends, idle or in the middle of a transaction, costs one write at most', async () => {
+  test('A connection that the server ends, idle or within a transaction, costs one write at most', async () => {
     const store = await open();
     const admin = new Client({ connectionString: server.url });
     await admin.connect();
     const endAll = (): Promise<unknown> =>
       admin.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and ' +
+          "backend_type = 'client backend'",
       );
     await insertOne(store);
     await endAll();

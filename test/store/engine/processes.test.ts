@@ -89,7 +89,7 @@ describe('Several processes on one SQLite file', () => {
     }
   });
 
-  test('F33: a process without a free file descriptor goes on reading and writing, and can open no new store by half', async (t) => {
+  test('F33: a process without a free file descriptor reads and writes on, and opens no store by half', async (t) => {
     const database = await SQLITE!.create();
     t.after(() => database.remove());
     const directory = temporaryDirectory();

@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       assert.equal((await listTokens(its.store.db)).length, 2);
     });
 
-    test('Of many tokens of one name that are made at once from two processes, one is made and the others are duplicates', async () => {
+    test('Of many tokens of one name from two processes at once one is made, the others are duplicates', async () => {
       const other = await its.database.open();
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) =>
@@ -174,7 +174,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await listOthers(its.store.db, 'dmn_a'), []);
     });
 
-    test('Ingress listeners are those of daemons that have not stopped, the newest first; where leases tell who lives, of this machine and boot only', async () => {
+    test('Ingress listeners are those of living daemons, newest first; with leases, of this machine only', async () => {
       const row = {
         host: 'here',
         boot_id: 'boot',
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.equal((await listIngresses(its.store, row)).at(-1)?.url, 'http://127.0.0.1:1');
     });
 
-    test('F01: the running jobs of a daemon that stopped are orphans, with where it ran; nobody else’s are', async () => {
+    test('F01: the running jobs of a stopped daemon are orphans, with where it ran; nobody else’s are', async () => {
       await addDaemon(its.store, 'dmn_a');
       await addDaemon(its.store, 'dmn_b');
       const lost = await enqueue(its.store);

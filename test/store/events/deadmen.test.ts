@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await look(deps), ['silent', 'heard', 'silent']);
     });
 
-    test('are not prolonged by restarts: a daemon that starts more often than the silence is long tells of it', async () => {
+    test('are not prolonged by restarts: a daemon that starts again within each silence tells of it', async () => {
       const { store } = its;
       await addWatch(store);
       await hear(store);

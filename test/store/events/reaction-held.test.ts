@@ -38,7 +38,7 @@ for (const engine of ENGINES) {
       deps = reactionOf(store);
     });
 
-    test('is suppressed while the job of the same rule, fingerprint and status is open, and fires again after it', async () => {
+    test('is suppressed while a job of the same rule, fingerprint and status is open, then fires again', async () => {
       await addRule(deps, 'clean-up');
       const first = await one(deps);
       const second = await one(deps);
@@ -98,7 +98,9 @@ for (const engine of ENGINES) {
       await add('int(event.labels.nope) == 1');
       const { event } = await one(deps);
       assert.equal(event.outcome, 'fired');
-      const why = `Silence ${refused} (and 1 more) could not be evaluated and stops nothing: character 47: a time is compared with a duration, which can never be right.`;
+      const why =
+        `Silence ${refused} (and 1 more) could not be evaluated and stops nothing: character 47: a time is ` +
+        'compared with a duration, which can never be right.';
       assert.deepEqual(
         decodeTrace(event.trace).find(({ step }) => step === 'silence'),
         { step: 'silence', rule: 'clean-up', result: 'error', why },
@@ -122,7 +124,7 @@ for (const engine of ENGINES) {
       assert.match(event.reason, new RegExp(`^Silence ${id} stops rule clean-up until .*: the move$`));
     });
 
-    test('is matched where a mute holds what a rule tells people: the page is kept as held and never sent, and the steps name the mute', async () => {
+    test('is matched where a mute holds what a rule tells: the page is held, and the steps name the mute', async () => {
       await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
       const mute = {
         id: 'mute_1',

@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([job.owners, job.trigger], ['["mia","rolf","ana"]', 'host']);
     });
 
-    test('gates the job where the rule requires approval: with its origin, its rule and its own time to live', async () => {
+    test('gates the job where the rule requires approval: with its origin, rule and own time to live', async () => {
       await addRule(deps, 'clean-up', { approval: 'required', approvalTtlMs: 120_000 });
       const { event, jobId, approvalId } = await one(deps);
       assert.deepEqual(
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is matched where a rule only tells people: its page is asked for once, also beside a rule that acts', async () => {
+    test('is matched where a rule only tells people: it asks for one page, also beside a rule that acts', async () => {
       await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
       const { event } = await one(deps);
       assert.deepEqual([event.outcome, event.rule], ['matched', 'a-tell']);
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('F23: one poison among 1,000 events takes the outcome error, and the others theirs; the summary adds up', async () => {
+    test('F23: one poison of 1,000 events has the outcome error, others theirs; the summary adds up', async () => {
       await addRule(deps, 'clean-up', { when: 'event.source == "generic" && event.name == "DiskFull"' });
       const events = Array.from({ length: 1_000 }, (_, n) =>
         alert({ name: n % 10 === 0 ? 'DiskFull' : 'Noise', fingerprint: `f${n}` }),
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
       assert.equal(await jobCount(store), 99);
     });
 
-    test('a rule that was disabled or changed does not act as what it was, also where a process has not heard of it', async () => {
+    test('a disabled or changed rule does not act as what it was, also where a process has not heard', async () => {
       await addRule(deps, 'clean-up');
       const rules = new OldBook(store, systemClock);
       const late = { ...deps, rules };

@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
       assert.equal(await book.rule('nowhere'), undefined);
     });
 
-    test('are compiled once for each text: a book that forgets hands out the same rule while nothing changed', async () => {
+    test('are compiled once for each text: a book that forgets keeps the rules that did not change', async () => {
       await add(its.store, 'disk');
       const book = new CompiledRules(its.store, systemClock);
       const [first] = (await book.current()).rulesFor('generic');
@@ -80,7 +80,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await names(book), []);
     });
 
-    test('F23: that an older version took and this one does not are an error for each event, and hold up no other rule', async () => {
+    test('F23: that only an older version took are an error for each event, and hold up no other rule', async () => {
       await add(its.store, 'a-broken', { when: 'event.nmae == "x"' });
       await add(its.store, 'b-unread', { when: '((' });
       await add(its.store, 'c-fine');
@@ -98,7 +98,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('that this version refuses are an error for events of the sources that they ask for, and work where it refuses only a new one', async () => {
+    test('that are refused are an error for events of their sources, and work where only new ones are', async () => {
       await add(its.store, 'a-refused', {
         when: 'event.source == "alertmanager" && event.received_at > duration("5m")',
       });

@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
       assert.notEqual((await getRule(its.store.db, 'disk')).last_fired_at, null);
     });
 
-    test('are enabled when they are added, or not; in the place of another one they stay as that was unless they are to be disabled', async () => {
+    test('are enabled or not as they are added; in place of another they stay as it was, or disabled', async () => {
       const enabled = async (name: string): Promise<number> => (await getRule(its.store.db, name)).enabled;
       await add(its.store, 'disk');
       await add(its.store, 'held', { disabled: true });

@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
 
     // Daemons that share a file share a machine and its clock.
     for (const apartMs of engine.hasLeases ? [-3_600_000, 3_600_000] : [0]) {
-      test(`hold a rule until they end by the store's clock, also where the clock of the daemon is ${apartMs / 60_000} minutes off`, async () => {
+      test(`hold a rule until they end by the store's clock (daemon ${apartMs / 60_000} minutes off)`, async () => {
         const clock = { ...systemClock, now: () => systemClock.now() + apartMs };
         const daemon = reactionOf(await its.database.open({ daemonId: `dmn_${apartMs}`, clock }));
         const apart = { ...daemon, clock, rules: new CompiledRules(daemon.store, clock) };
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('that are cut with their rule stop nothing from then on, though the clock of the store is ahead of ours', async () => {
+    test('that are cut with their rule stop nothing more, though the clock of the store is ahead of ours', async () => {
       const ahead = Date.now() + 30_000;
       await put(store, { created_at: ahead - 1_000, expires_at: ahead + 600_000 });
       await addRule(deps, 'disk');
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
       assert.equal((await dueSilences(store.db, ahead, 10)).length, 1);
     });
 
-    test('make one event when they end while what they stopped still fires, however many look for it at once', async () => {
+    test('make one event when they end while what they stopped still fires, however many look at once', async () => {
       const { id } = await stoppedAndOver();
       await Promise.all([endSilences(deps), endSilences(deps), endSilences(deps)]);
       await endSilences(deps);
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('end without an event where nothing was stopped, where it is over, or where nobody can say that it fires', async () => {
+    test('end without an event where nothing was stopped, or where nobody can say that it still fires', async () => {
       await addRule(deps, 'disk');
       await tell();
       await put(store, { expires_at: Date.now() - 1 });
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([await ended(), await told()], [1, []]);
     });
 
-    test('let a rule act on their end, in the name of who silenced: that person can not be the one who approves it', async () => {
+    test('let a rule act on their end in the name of who silenced, who can not be the one to approve', async () => {
       await addRule(deps, 'after', { when: 'event.source == "silence" && event.name == "disk"', approval: 'required' });
       await stoppedAndOver({ created_by: 'mallory' });
       await endSilences(deps);

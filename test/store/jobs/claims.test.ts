@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await drain(its.store), [last]);
     });
 
-    test('A job that awaits approval holds no key, and takes its place behind who is ahead once it is approved', async () => {
+    test('A job that awaits approval holds no key, and queues behind who is ahead once it is approved', async () => {
       const [gated, head, last] = await enqueueKeyed(its.store, 'k', ['awaiting_approval', 'queued', 'queued']);
       assert.equal(await its.store.write((tx) => queueApproved(tx, gated!)), true);
       assert.deepEqual(idsOf(await claim(its.store, 10)), [head]);
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(idsOf(await claim(its.store, 10)), [keyed, plain]);
     });
 
-    test('A job that enters the queue with an older id than the one ahead never becomes claimable beside it', async () => {
+    test('A job that enters the queue with an older id than the one ahead is never claimable beside it', async () => {
       const [gated, head, last] = await enqueueKeyed(its.store, 'k', ['awaiting_approval', 'queued', 'queued']);
       await its.store.write((tx) => queueApproved(tx, gated!));
       // A cancel releases the key: the oldest waiting one is now the approved one, but the head is ahead of it.

@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
       assert.equal(await deliveryCount(store), 2);
     });
 
-    test('is no page of an approval that waits or whose outcome is not told, so none is made a second time', async () => {
+    test('is no page of an approval that waits or whose outcome is not told: none is made twice', async () => {
       const target = [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }];
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
       const sweep = () => collectPages({ store, clock, self: () => 'dmn_a', transports: target });
@@ -168,7 +168,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is taken away in small writes, also where one page has many deliveries, and the rest stays when the daemon stops', async () => {
+    test('is removed in small writes, also of a page of many deliveries; the rest stays at a stop', async () => {
       for (let n = 0; n < 4; n += 1) await add(`many:${n}`, 'done', 400);
       await store.write(async (tx) => {
         for (let n = 0; n < 700; n += 1)

@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A slot whose action is refused is over, its reason is in its row and the ledger, and others run', async () => {
+    test('A slot whose action is refused is over, its reason is in row and ledger, and others run', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       const due = Date.parse('2026-11-21T03:00:00Z');
       const base = {
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('One that this version can not read runs what was due and then rests, and runs on where it can be read again', async () => {
+    test('One that this version can not read runs what was due, rests, and goes on where it can be read', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await addSchedule(store, { timezone: 'Mars/Olympus', next_at: Date.parse('2026-11-21T03:00:00Z') });
       const look = daemon(store, time);

@@ -1,4 +1,7 @@
-/** The slots of schedules on each database: each is taken once, whoever looks, however often, and however the clock jumps. */
+/**
+ * The slots of schedules on each database: each is taken once, whoever looks, however often, and however the clock
+ * jumps.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
@@ -45,7 +48,7 @@ for (const engine of ENGINES) {
       assert.equal((await slotsRun(store)).length, 200);
     });
 
-    test('F10: over 50 minutes with two daemons, one of which starts anew each time, each minute is taken once', async () => {
+    test('F10: two daemons, one of which starts anew each time, take each of 50 minutes once', async () => {
       const time = timeFrom('2026-11-21T02:59:30Z');
       await addSchedule(store, { cron: '* * * * *', next_at: Date.parse('2026-11-21T03:00:00Z') });
       const steady = daemon(store, time);
@@ -72,7 +75,7 @@ for (const engine of ENGINES) {
       assert.equal((await jobs(store)).length, 1);
     });
 
-    test('F10: what passed while no daemon ran is made up for by one run, and the start after that makes none', async () => {
+    test('F10: one run makes up for what passed while no daemon ran, and the start after that makes none', async () => {
       const time = timeFrom('2026-11-21T09:20:00Z');
       await addSchedule(store, { cron: '0 * * * *', next_at: Date.parse('2026-11-21T03:00:00Z') });
       await daemon(store, time).sweepOnce();
@@ -99,7 +102,7 @@ for (const engine of ENGINES) {
       assert.equal((await jobs(store)).length, 1);
     });
 
-    test('F10: a clock that jumps two hours ahead runs what is due once, and back runs nothing twice and leaves nothing out', async () => {
+    test('F10: a clock that jumps two hours ahead and back runs nothing twice and leaves nothing out', async () => {
       const time = timeFrom('2026-11-21T01:30:00Z');
       await addSchedule(store, { cron: '0 * * * *', next_at: Date.parse('2026-11-21T02:00:00Z') });
       const look = daemon(store, time);
@@ -148,7 +151,7 @@ for (const engine of ENGINES) {
       assert.equal((await jobs(store)).length, 3);
     });
 
-    test('F10: through a night in which the clock is set forward, and one in which it is set back, each day runs once', async () => {
+    test('F10: through the nights in which the clock is set forward and back each day runs once', async () => {
       for (const [start, slots] of [
         ['2027-03-27T12:00:00Z', ['2027-03-28T01:00', '2027-03-29T00:30']],
         ['2027-10-30T12:00:00Z', ['2027-10-31T00:30', '2027-11-01T01:30']],

@@ -80,7 +80,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('30 jobs that fail within a minute are five pages and one that counts 25, within a minute, with what it speaks for kept', async () => {
+    test('30 jobs that fail within a minute are five pages and one that counts 25 and keeps them', async () => {
       await many(20, () => end());
       await sweep();
       assert.deepEqual(await kinds(store), { job: 5 });
@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
       assert.equal(pages.filter(({ state }) => state === 'new').length, 0);
     });
 
-    test('in a storm that lasts there is one page in a minute, and single ones again a minute after the last', async () => {
+    test('in a storm there is one page in a minute, and single ones again a minute after the last', async () => {
       for (let second = 0; second < 180; second += 10) {
         await many(10, () => end());
         await sweep();
@@ -174,7 +174,7 @@ for (const engine of ENGINES) {
       assert.equal(deliveries.length, 6);
     });
 
-    test('two daemons that look at the same time tell requests for approval once: one by one or together, never both', async () => {
+    test('two daemons that look at once tell requests for approval once: single or together, never both', async () => {
       for (const [asked, told] of [
         [4, { approval: 4 }],
         [9, { approvals: 1 }],
@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('a request that comes behind a page which counts waits for the next one 10 s at most, and where its deadline is near 2 s', async () => {
+    test('a request behind a page which counts waits for the next 10 s at most, near its deadline 2 s', async () => {
       const ask = (ttlMs?: number) => () => gate(store, { planned: false, ...(ttlMs === undefined ? {} : { ttlMs }) });
       await many(5, ask());
       await sweep();

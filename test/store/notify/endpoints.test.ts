@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
   describe(engine.name, () => {
     const its = freshStore(engine);
 
-    test('A URL that its token registers again keeps its row, with the keys of now, the label where one is given, and as one that works', async () => {
+    test('A URL that is registered again keeps its row, with new keys and label, as one that works', async () => {
       const first = await register(its.store, { token_id: 'tok_again', label: 'phone', p256dh: 'old', auth: 'old' });
       await its.store.write((tx) => recordAttempt(tx, first.id, 'answered 500'));
       const again = await register(its.store, { token_id: 'tok_again', p256dh: 'new', auth: 'new' });
@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await listEndpoints(its.store.db, 'tok_again'), [named]);
     });
 
-    test('Another token has a row of its own for the same URL, and what one changes leaves the other as it is', async () => {
+    test('Another token has a row of its own for the same URL, and a change of one leaves the other', async () => {
       const one = await register(its.store, { token_id: 'tok_one', label: 'one' });
       const two = await register(its.store, { token_id: 'tok_two', label: 'two' });
       assert.notEqual(two.id, one.id);
@@ -91,7 +91,9 @@ for (const engine of ENGINES) {
     });
 
     test('A URL of 12,000 bytes, as one with letters that are escaped becomes, is registered once too', async () => {
-      const endpoint = `https://push.example.com/${Array.from({ length: 2_000 }, (_, i) => `%C3%${((i % 64) + 128).toString(16).toUpperCase()}`).join('')}`;
+      const endpoint =
+        'https://push.example.com/' +
+        Array.from({ length: 2_000 }, (_, i) => `%C3%${((i % 64) + 128).toString(16).toUpperCase()}`).join('');
       const first = await register(its.store, { token_id: 'tok_long', endpoint });
       assert.equal((await register(its.store, { token_id: 'tok_long', endpoint })).id, first.id);
     });

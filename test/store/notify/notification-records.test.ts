@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
       assert.ok(waits.some((ms) => ms < 5_000) && waits.some((ms) => ms > 5_000), String(waits));
     });
 
-    test('a target that is no more is removed once; the reason and the try stand with what was sent, and what else waited is given up', async (t) => {
+    test('a target that is no more is removed once, with its reason; what else waited is given up', async (t) => {
       const { store, endpoint, page, delivery, stateOfPage, start } = await openPageRig(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 410', 'gone')),
       });
@@ -171,7 +171,7 @@ for (const engine of ENGINES) {
       assert.equal(await store.write((tx) => pruneEndpoint(tx, phone)), false);
     });
 
-    test('an endpoint that its owner removed while its distributor said that it is no more is not removed a second time', async (t) => {
+    test('an endpoint that its owner and its distributor remove at once is not removed twice', async (t) => {
       const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, {
         async send() {
           await store.write((tx) => deleteEndpoint(tx, phone, `local:${phone}`));
@@ -215,7 +215,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('endpoints of tokens that were revoked or have expired count neither as registered nor as failing', async (t) => {
+    test('endpoints of revoked or expired tokens count neither as registered nor as failing', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const store = await database.open();

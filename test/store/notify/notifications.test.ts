@@ -30,7 +30,7 @@ const LIMIT_MS = 15_000;
 
 for (const engine of ENGINES) {
   describe(`Pages on ${engine.name}`, () => {
-    test('F19: of 100 endpoints 99 are dead in nine ways; the live one gets each page while those that never answer are waited for, 404 and 410 prune, the others say what failed', async (t) => {
+    test('F19: of 100 endpoints 99 are dead: the live one gets all, 404 and 410 prune, others say why', async (t) => {
       const { clock: sendClock, letGo } = heldClock();
       const { store, arrived, endpoint, page, start } = await openPageRig(t, engine, { sendClock });
       // What is waited for ends before the daemons are stopped, also where the test fails.
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       assert.equal(await stateOfPage(id), 'done');
     });
 
-    test('An endpoint that is removed gets nothing that was on its way; the others get theirs, and its pages are done', async (t) => {
+    test('A removed endpoint gets nothing that was on its way; others do, and its pages are done', async (t) => {
       const sent: string[] = [];
       const send = async ({ endpoint: url }: EndpointTarget): Promise<void> => {
         sent.push(url);
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(sent.toSorted(), ['http://push.test/gone', 'http://push.test/kept', 'http://push.test/kept']);
     });
 
-    test('Who is among those who asked gets the page without links; the two devices of another person share one pair', async (t) => {
+    test('Who asked gets the page without links; the two devices of another person share one pair', async (t) => {
       const sent = new Map<string, PageMessage>();
       const { store, endpoint, start } = await openPageRig(t, engine, {
         send: async ({ endpoint: url }, message) => void sent.set(url, message),

@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       assert.equal((await listLiveTargets(store)).length, 2);
     });
 
-    test('what a daemon left to a target that no other has waits for a daemon with it, and is given up after an hour', async (t) => {
+    test('what only one daemon could send waits for one with that target, and is given up in an hour', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const store = await database.open();
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('numbered targets of an earlier build become the named ones by their order, what is running keeps its own, and decisions keep their words', async (t) => {
+    test('numbered targets of an earlier build become named ones in order; decisions keep their words', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const store = await database.open();

@@ -44,7 +44,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A job that waits for a decision holds no concurrency key, and an approved one goes behind who holds it', async (t) => {
+    test('A job that waits for a decision holds no concurrency key; once approved it queues for it', async (t) => {
       const store = await (await database(t, engine)).open();
       const first = await gate(store);
       const second = await gate(store);
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('T30: A decision about what is decided is a conflict that tells the outcome, and changes nothing', async (t) => {
+    test('T30: A decision about what is decided is a conflict with the outcome, and changes nothing', async (t) => {
       const store = await (await database(t, engine)).open();
       const gated = await gate(store);
       await ask(store, gated, 'reject');
@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('T21: A plan of a state that moved, of another lineage, or that was replaced is stale for yes and for no', async (t) => {
+    test('T21: A plan of a moved state, of another lineage or that was replaced is stale for yes and no', async (t) => {
       const store = await (await database(t, engine)).open();
       const moved = await gate(store);
       await moveState(store, SERIAL + 1, { byJob: 'job_mover', via: 'api' });
@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await statesOf(store, replaced), ['pending', 'awaiting_approval']);
     });
 
-    test('F29: What expired while no daemon ran is ended by the first pass, and its job can not be claimed', async (t) => {
+    test('F29: The first pass ends what expired while no daemon ran, and its job can not be claimed', async (t) => {
       const store = await (await database(t, engine)).open();
       const gated = await gate(store, { ttlMs: -1 });
       const open = await gate(store, { workspace: 'dns' });
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       await assert.rejects(ask(store, gated, 'approve'), /is expired already at 20/);
     });
 
-    test('More approvals than one piece expire in one pass, and the pass says when the next deadline comes', async (t) => {
+    test('More approvals than one piece expire in one pass, which says when the next deadline comes', async (t) => {
       const store = await (await database(t, engine)).open();
       await Promise.all(Array.from({ length: 130 }, () => gate(store, { planned: false, ttlMs: -1 })));
       await gate(store, { ttlMs: 20_000 });

@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       assert.equal((await countSealed(its.store.db, null)).foreign, 4);
     });
 
-    test('the first process notes its key; one that has not that key is refused, one that has rotated is not', async () => {
+    test('the first process notes its key; one without that key is refused, one that has rotated is not', async () => {
       await assertSameKey(its.store, its.ring);
       await assertSameKey(its.store, its.ring);
       await assert.rejects(
@@ -203,7 +203,7 @@ for (const engine of ENGINES) {
       assert.equal(asked.plan_digest, digest);
     });
 
-    test('T19: a rotation leaves alone and names what was altered, and what is under a key that is not here', async () => {
+    test('T19: a rotation leaves alone and names what was altered, or is under a key that is not here', async () => {
       for (let n = 0; n < 70; n += 1) await set(its.store, its.ring, `value ${n}`, { project: 'p', name: `s${n}` });
       await its.store.write(({ db }) =>
         db
@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
       assert.deepEqual({ old, foreign }, { old: 3, foreign: 1 });
     });
 
-    test('a rotation that was cut short goes on where it was, and never puts an old value in place of a new one', async () => {
+    test('a rotation that was cut short goes on where it was, and never puts back an old value', async () => {
       for (let n = 0; n < 200; n += 1) await set(its.store, its.ring, `value ${n}`, { project: 'p', name: `s${n}` });
       const other = await its.database.open();
       let pages = 0;

@@ -11,7 +11,7 @@ for (const engine of ENGINES) {
   describe(`Secrets on ${engine.name}`, () => {
     const its = sealedStore(engine);
 
-    test('a secret is read as it was set, bytes included, and the store holds neither it nor its base64 or hex', async () => {
+    test('a secret is read as it was set, and the store holds neither its bytes nor their base64 or hex', async () => {
       const value = 'gr\u00fc\u00df\u{1F511}\nline two';
       const facts = await set(its.store, its.ring, value);
       assert.deepEqual(
@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('of thirty that set one secret at once from two processes each makes a version, and the last one is kept', async () => {
+    test('of thirty that set one secret at once in two processes each makes a version; the last stays', async () => {
       const other = await its.database.open();
       const done = await Promise.all(
         Array.from({ length: 30 }, (_, n) => set(n % 2 === 0 ? its.store : other, its.ring, `value ${n}`)),
@@ -87,7 +87,7 @@ for (const engine of ENGINES) {
       assert.equal((await set(its.store, its.ring, 'y')).version, 1);
     });
 
-    test('a run gets each of its secrets by variable, one under two names too, and the missing one is named', async () => {
+    test('a run gets each of its secrets by variable, also under two names; the missing one is named', async () => {
       await set(its.store, its.ring, 'x');
       await set(its.store, its.ring, 'y', { project: 'app', name: 'key' });
       const refs = { A: 'net/token', B: 'app/key', C: 'net/token' };

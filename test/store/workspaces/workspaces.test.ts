@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
       assert.equal((await getWorkspace(its.store.db, 'net')).path, '/srv/1');
     });
 
-    test('What there is not is not_found for who gets, changes or deletes it, and undefined for who looks', async () => {
+    test('What does not exist is not_found to get, change or delete, and undefined for who looks', async () => {
       assert.equal(await findWorkspace(its.store.db, 'net'), undefined);
       await assert.rejects(getWorkspace(its.store.db, 'net'), refusal('not_found'));
       await assert.rejects(
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
       assert.equal(await findLock(its.store.db, 'web'), null);
     });
 
-    test('The active apply is the one that runs, else the oldest queued apply or destroy; plans and waiting ones are none', async () => {
+    test('The active apply is the one that runs, else the oldest queued apply or destroy, never a plan', async () => {
       await enqueueRun(its.store, 'plan');
       await enqueueRun(its.store, 'apply', { state: 'awaiting_approval' });
       assert.equal(await activeApply(its.store.db, 'net'), undefined);
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
       assert.equal((await findOpenJob(its.store.db, 'net'))?.kind, 'drift');
     });
 
-    test('A move is noted with its mover; the same state again moves nothing; another lineage at the same serial does', async () => {
+    test('A move is noted with its mover; the same state moves nothing, another lineage does', async () => {
       await its.store.write((tx) => insertWorkspace(tx, workspaceRow()));
       const move = (serial: number, lineage: string, byJob: string | null) =>
         its.store.write((tx) =>

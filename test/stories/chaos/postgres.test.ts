@@ -6,7 +6,8 @@ import { chosenSeed } from '../../chaos/seeded.ts';
 const KILLS = 20;
 
 test(
-  `F01: after ${KILLS} kills under load of two daemons on PostgreSQL nothing acknowledged is lost, nothing ran twice or beside its key`,
+  `F01: after ${KILLS} kills under load of two daemons on PostgreSQL nothing acknowledged is lost, nothing ran ` +
+    'twice or beside its key',
   { timeout: 180_000 },
   async (t) => {
     const seed = chosenSeed();

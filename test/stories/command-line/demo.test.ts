@@ -11,7 +11,8 @@ const DEMO = join(import.meta.dirname, '..', '..', '..', 'scripts', 'demo.ts');
 
 for (const args of [[], ['--keep']]) {
   test(
-    `The demo${args.map((arg) => ` with ${arg}`).join('')} that is interrupted ends its daemon and takes its directory away`,
+    `The demo${args.map((arg) => ` with ${arg}`).join('')} that is interrupted ends its daemon and takes its ` +
+      'directory away',
     { timeout: 60_000 },
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-test-'));

@@ -53,7 +53,8 @@ describe('T65: credentials on the command line', () => {
       const id = await site.queue({ command: ['/bin/sleep', '60'] });
       await until('the program runs', async () => ((await site.row(id)).leader_pid === null ? undefined : true));
       assert.equal(fileOf(daemon.pid, 'cmdline'), 'svc serve');
-      // A helper that is just being started is a copy of the daemon until it executes its program, and one may have ended.
+      // A helper that is just being started is a copy of the daemon until it executes its program, and one may have
+      // ended.
       await until('two helpers or more show nothing', async () => {
         const [, ...helpers] = await treeOf(daemon.pid);
         return (

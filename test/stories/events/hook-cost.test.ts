@@ -85,7 +85,8 @@ test(
         worst = Math.max(worst, best);
         if (best > SPAN_MAX_MS)
           late.push(
-            `${message.source}: ${message.name.slice(0, 60)} ${url === unknown ? 'for an unknown webhook ' : ''}kept it for ${best.toFixed(1)} ms`,
+            `${message.source}: ${message.name.slice(0, 60)} ` +
+              `${url === unknown ? 'for an unknown webhook ' : ''}kept it for ${best.toFixed(1)} ms`,
           );
       }
     }
@@ -104,7 +105,10 @@ test('T64: a message for an unknown webhook is refused before its body, and its 
     const head = await untilHas(socket, '}}\n');
     assert.match(
       head,
-      /^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n[^]*\{"schema_version":1,"kind":"error","error":\{"code":"not_found"/,
+      new RegExp(
+        String.raw`^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n[^]*\{"schema_version":1,"kind":"error",` +
+          String.raw`"error":\{"code":"not_found"`,
+      ),
     );
     await untilClosed(socket);
   };

@@ -1,4 +1,7 @@
-/** More webhooks than a daemon can take, most of them rubbish: what it answers with success it has, and the rest it refuses at once. */
+/**
+ * More webhooks than a daemon can take, most of them rubbish: what it answers with success it has, and the rest it
+ * refuses at once.
+ */
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { test } from 'node:test';
@@ -100,7 +103,8 @@ async function storedIds(site: Site, outcome: 'ignored' | 'error'): Promise<Set<
 
 for (const postgres of [false, true]) {
   test(
-    `F21: Of a flood on ${postgres ? 'PostgreSQL' : 'SQLite'} everything that was accepted is on the ledger, the rest is refused at once, and the API goes on`,
+    `F21: Of a flood on ${postgres ? 'PostgreSQL' : 'SQLite'} everything that was accepted is on the ledger, ` +
+      'the rest is refused at once, and the API goes on',
     { timeout: 60_000 },
     async (t) => {
       t.after(() => agent.destroy());
@@ -133,7 +137,8 @@ for (const postgres of [false, true]) {
       );
       const apiMs = percentile(api, 0.99);
       t.diagnostic(
-        `${acknowledged.length} events in ${of(202).length} messages, ${of(400).length} unreadable, ${of(503).length} refused in ${refusalMs.toFixed(1)} ms (median); API p99 ${apiMs.toFixed(0)} ms`,
+        `${acknowledged.length} events in ${of(202).length} messages, ${of(400).length} unreadable, ` +
+          `${of(503).length} refused in ${refusalMs.toFixed(1)} ms (median); API p99 ${apiMs.toFixed(0)} ms`,
       );
       assert.ok(refusalMs <= REFUSAL_MEDIAN_MS, `a refusal took ${refusalMs} ms`);
       assert.ok(apiMs <= API_P99_MS, `the API took ${apiMs} ms`);

@@ -39,7 +39,8 @@ async function endOf(site: Site, daemon: RunningDaemon): Promise<void> {
 
 for (const postgres of [false, true]) {
   test(
-    `On ${postgres ? 'PostgreSQL' : 'SQLite'} the URL of a new webhook is that of the newest daemon that lives here, and the setting's where none does`,
+    `On ${postgres ? 'PostgreSQL' : 'SQLite'} the URL of a new webhook is that of the newest daemon that lives ` +
+      `here, and the setting's where none does`,
     { timeout: 60_000 },
     async (t) => {
       const site = await openSite(t, { postgres });

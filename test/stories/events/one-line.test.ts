@@ -126,7 +126,9 @@ test(
       text: 'name: 00-tell\nwhen: event.source == "generic"\naction:\n  notify: "${event.annotations.summary}"\n',
     });
     await site.call('rule.add', {
-      text: 'name: clean\nwhen: event.source == "generic"\napproval: required\naction:\n  command: ["true"]\n  inventory: localhost\n',
+      text:
+        'name: clean\nwhen: event.source == "generic"\napproval: required\naction:\n  command: ["true"]\n  ' +
+        'inventory: localhost\n',
     });
     const { url } = await site.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
     const sent = await tell(`${daemon.ready.ingress_url}${new URL(url).pathname}`, {

@@ -1,4 +1,7 @@
-/** The ends of jobs as events, with real daemons: rules answer them, a circle ends, and a kill neither loses nor doubles one. */
+/**
+ * The ends of jobs as events, with real daemons: rules answer them, a circle ends, and a kill neither loses nor doubles
+ * one.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHAIN_MAX } from '../../../src/domain/events/event.ts';

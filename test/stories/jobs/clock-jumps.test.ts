@@ -1,4 +1,7 @@
-/** The wall clock jumps while jobs run and requests wait: as after a wrong battery, a restored snapshot, a first NTP answer. */
+/**
+ * The wall clock jumps while jobs run and requests wait: as after a wrong battery, a restored snapshot, a first NTP
+ * answer.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
@@ -25,7 +28,10 @@ interface ApprovalJson {
 
 /** A root whose apply takes so many seconds. */
 function slow(seconds: number): string {
-  return `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "echo up; sleep ${seconds}"\n  }\n}\n`;
+  return (
+    'resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n' +
+    `    command = "echo up; sleep ${seconds}"\n  }\n}\n`
+  );
 }
 
 /** Plans and asks for the apply, over HTTP: by the daemon's own clock. */

@@ -1,4 +1,6 @@
-/** The daemon dies as a power cut or an impatient kernel ends it: nothing is lost, nothing runs twice, nothing lives on. */
+/**
+ * The daemon dies as a power cut or an impatient kernel ends it: nothing is lost, nothing runs twice, nothing lives on.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -37,7 +37,8 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     await site.start(COLD_START);
     const account = (await findJobAccount(null))?.account ?? assert.fail('there is no account');
     const script =
-      'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; cat /etc/shadow; echo to-file > out; echo again > /dev/stdout';
+      'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; ' +
+      'cat /etc/shadow; echo to-file > out; echo again > /dev/stdout';
     const lines = (await ran(site, script)).split('\n');
     assert.deepEqual(lines.filter((line) => !line.includes('denied') && !line.includes('not permitted')).slice(0, 3), [
       `${account.name} ${account.name} ${account.uid} ${account.gid}`,
@@ -53,7 +54,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     await until('the run is removed', () => site.leftRuns().length === 0);
   });
 
-  test('T66: a privileged job runs as the daemon, and --job-user root runs all as root, which the doctor warns of', async (t) => {
+  test('T66: a privileged job runs as the daemon, all jobs as root with --job-user root: it warns', async (t) => {
     const site = await openSite(t);
     await site.start(COLD_START);
     assert.equal(await ran(site, 'id -u', 'succeeded', true), '0');
@@ -67,7 +68,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     assert.deepEqual([entry?.status, /Jobs run as root/.test(entry?.detail ?? '')], ['warn', true]);
   });
 
-  test('T66: neither the data directory nor a source changes its owner or mode, and what a run is given can be used', async (t) => {
+  test('T66: data directory and sources keep their owners and modes, and a run can use what it is given', async (t) => {
     const site = await openSite(t);
     const root = join(site.dir, 'net');
     mkdirSync(join(root, 'modules', 'inner'), { recursive: true });
@@ -90,7 +91,8 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
 
   test('T66: kills a job of the account, and names another process of the account', async (t) => {
     const site = await openSite(t);
-    // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom PostgreSQL may run.
+    // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom
+    // PostgreSQL may run.
     const daemon = await site.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
     const id = await site.queue({
       command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'],
@@ -107,7 +109,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     assert.match(JSON.stringify(report.data), new RegExp(`belongs? to no job \\(pid [^)]*${stranger.pid}`));
   });
 
-  test('T66: does not start with an account that does not exist, or with a place that the account cannot reach', async (t) => {
+  test('T66: does not start with an unknown account, or with a place that the account cannot reach', async (t) => {
     const site = await openSite(t);
     await assert.rejects(
       site.start({ args: ['--job-user', 'no-such-account-here'] }),

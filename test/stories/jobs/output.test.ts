@@ -83,7 +83,9 @@ describe('output', () => {
       const site = await openSite(t);
       const api = (await site.start()).api(site.token);
       const program =
-        'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open $ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; system("ls", "-d", "$ENV{HOME}/none")';
+        'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open ' +
+        '$ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; ' +
+        'system("ls", "-d", "$ENV{HOME}/none")';
       const id = await api.run([...perl(program), join(site.dir, 'data')]);
       assert.equal((await api.waitFor(id)).state, 'succeeded');
       const events = await api.events(id);

@@ -24,7 +24,8 @@ const CANARY = 'canary-5f3a';
 
 /** Variables that make a tool, a loader or an interpreter do what its caller did not ask for. */
 const HOSTILE_NAMES = [
-  'TF_CLI_ARGS', 'TF_CLI_ARGS_apply', 'TF_VAR_password', 'TF_PLUGIN_CACHE_DIR', 'TF_REATTACH_PROVIDERS', 'TF_LOG', 'TF_DATA_DIR',
+  'TF_CLI_ARGS', 'TF_CLI_ARGS_apply', 'TF_VAR_password', 'TF_PLUGIN_CACHE_DIR', 'TF_REATTACH_PROVIDERS',
+  'TF_LOG', 'TF_DATA_DIR',
   'ANSIBLE_CONFIG', 'ANSIBLE_LIBRARY', 'ANSIBLE_VAULT_PASSWORD_FILE', 'ANSIBLE_SSH_ARGS', 'ANSIBLE_ACTION_PLUGINS',
   'GIT_SSH_COMMAND', 'GIT_CONFIG_GLOBAL', 'GIT_EXEC_PATH', 'GIT_ASKPASS', 'GIT_TRACE',
   'PYTHONPATH', 'PYTHONSTARTUP', 'PERL5LIB', 'PERL5OPT', 'RUBYOPT', 'BASH_ENV', 'ENV', 'IFS', 'PS4', 'PROMPT_COMMAND',
@@ -156,7 +157,8 @@ describe('the sandbox', () => {
       appendFileSync(join(dataDir, 'private.txt'), CANARY);
       const api = (await site.start({ program: main })).api(site.token);
       const script = `echo x >> ${main}; cp /bin/true ${join(copy, 'src', 'new.ts')}; rm -f ${main}; chmod 0777 ${main};
-      cat ${join(dataDir, 'private.txt')} ${join(site.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ; echo end`;
+      cat ${join(dataDir, 'private.txt')} ${join(site.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ
+      echo end`;
       const id = await api.run(['/bin/sh', '-c', script]);
       assert.equal((await api.waitFor(id)).state, 'succeeded');
       assert.deepEqual(await linesOf(site, id, 'stdout'), ['end']);

@@ -108,7 +108,8 @@ describe('streams and load', () => {
   );
 
   test(
-    `F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at most ${LAG_MAX_LIMIT_MS} ms`,
+    `F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at ` +
+      `most ${LAG_MAX_LIMIT_MS} ms`,
     { timeout: 60_000 },
     async (t) => {
       const site = await openSite(t);
@@ -135,7 +136,8 @@ describe('streams and load', () => {
         assert.equal((await api.post(`/jobs/${flood}/cancel`)).status, 200);
         const figures = [lag, idle].map(({ p50, p99, max }) => [p50, p99, max].map((ms) => ms.toFixed(1)).join(' / '));
         t.diagnostic(
-          `${answers} answers in ${LOAD_MS / 1000} s; late by ${figures[0]} ms (p50, p99, max), a process that only syncs by ${figures[1]} ms`,
+          `${answers} answers in ${LOAD_MS / 1000} s; late by ${figures[0]} ms (p50, p99, max), a process ` +
+            `that only syncs by ${figures[1]} ms`,
         );
         // How late a process is that does next to nothing is the machine's, not ours.
         return { p99: lag.p99 - idle.p99 - LAG_P99_LIMIT_MS, max: lag.max - idle.max - LAG_MAX_LIMIT_MS };

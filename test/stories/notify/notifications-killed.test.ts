@@ -1,4 +1,7 @@
-/** F20: a daemon that dies between sending a page and recording it, between recording it and the next, or while it collects. */
+/**
+ * F20: a daemon that dies between sending a page and recording it, between recording it and the next, or while it
+ * collects.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describePageFigures, runPageKills } from '../../chaos/page-kills.ts';
@@ -7,7 +10,8 @@ import { chosenSeed } from '../../chaos/seeded.ts';
 const KILLS = 20;
 
 test(
-  `F20: over ${KILLS} kills at send points no page is lost, each kill repeats one at most, under the same id, and one end is one page`,
+  `F20: over ${KILLS} kills at send points no page is lost, each kill repeats one at most, under the same id, ` +
+    'and one end is one page',
   { timeout: 240_000 },
   async (t) => {
     const seed = chosenSeed();

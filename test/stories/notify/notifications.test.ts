@@ -10,7 +10,9 @@ const titled = (receiver: Receiver, title: RegExp) => receiver.pages.filter(({ p
 
 const HOUR_MS = 3_600_000;
 
-/** The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line. */
+/**
+ * The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line.
+ */
 const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): SiteFlags => ({
   env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env },
 });
@@ -19,7 +21,7 @@ async function arm(site: Site, jobId: string): Promise<void> {
   await site.call('job.notify', { id: jobId });
 }
 
-test('A failed job, and one that was armed and succeeds, are each told once, to ntfy, to a webhook and by mail', async (t) => {
+test('A failed job, and an armed one that succeeds, are each told once: to ntfy, a webhook and by mail', async (t) => {
   const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
   const site = await openSite(t);
   const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
@@ -55,7 +57,7 @@ test('A failed job, and one that was armed and succeeds, are each told once, to 
   assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'nobody asked about that one');
 });
 
-test('An approval is told with buttons at the rung full only, and its outcome afterwards; terse says that one waits', async (t) => {
+test('An approval is told with buttons at the rung full only, then its outcome; terse says one waits', async (t) => {
   for (const detail of ['full', 'summary', 'terse'] as const) {
     const receiver = await openReceiver(t);
     const site = await openSite(t);
@@ -105,7 +107,7 @@ test('A Reject button of a page decides, as the target that it was sent to', asy
   );
 });
 
-test('T72: A link of a target decides nothing after a start without that target, and again after one with it', async (t) => {
+test('T72: A link of a target decides only while the daemon was started with that target', async (t) => {
   const receiver = await openReceiver(t);
   const site = await openSite(t);
   const ops = (name: string): SiteFlags => ({
@@ -202,7 +204,7 @@ test('What a mute holds is never sent, and requests for approval are not held', 
   assert.equal(receiver.pages.filter(({ page }) => page.message.includes(failed)).length, 0);
 });
 
-test('Twelve jobs that fail at once are told one by one to the fifth, and the other seven by one page that names them', async (t) => {
+test('Of twelve jobs that fail at once five are told one by one, and seven by one page that names them', async (t) => {
   const receiver = await openReceiver(t);
   const site = await openSite(t);
   await site.start(told(receiver));

@@ -1,4 +1,6 @@
-/** What the real daemon opens while people try to register endpoints inside of its network: the kernel's word for it. */
+/**
+ * What the real daemon opens while people try to register endpoints inside of its network: the kernel's word for it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +58,8 @@ async function openTraced(t: TestContext): Promise<Traced> {
   names.names.set('push.example.com', ['93.184.215.14']);
   const network: PreloadedNetwork = { nameServer: names.at, ports: {} };
   const log = join(site.dir, 'strace.log');
-  // Of a child that a job's launcher is, too. Who is connected to is decided by connect, or by where a datagram is sent.
+  // Of a child that a job's launcher is, too. Who is connected to is decided by connect, or by where a datagram is
+  // sent.
   const wrapper = [
     'strace',
     '-f',
@@ -83,7 +86,8 @@ async function openTraced(t: TestContext): Promise<Traced> {
 }
 
 test(
-  'T36: while each of more than 250 forms is posted, and names of something inside, the daemon opens no socket but to its name server; every answer is 400 and no row is written',
+  'T36: while each of more than 250 forms is posted, and names of something inside, the daemon opens no socket ' +
+    'but to its name server; every answer is 400 and no row is written',
   { skip: needs('strace') },
   async (t) => {
     const { api, names, rows, reached } = await openTraced(t);

@@ -1,4 +1,6 @@
-/** What distributors do to those who push to them, over real TLS: each is recorded, none takes longer than a send may. */
+/**
+ * What distributors do to those who push to them, over real TLS: each is recorded, none takes longer than a send may.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Socket } from 'node:net';
@@ -151,7 +153,7 @@ async function place(t: Ending, authority: Authority): Promise<{ guard: GuardOpt
 }
 
 describe('A distributor', { skip: needs('openssl') }, () => {
-  test('F19: over TLS each of 26 ways to answer badly or not at all is on its row within 10 s, 404 and 410 prune theirs only, the tries end, and the doctor names what was given up', async (t) => {
+  test('F19: over TLS each of 26 bad answers is on its row in 10 s, 404 and 410 prune, the tries end', async (t) => {
     const { guard, urls } = await place(t, createAuthority(t));
     const { store, tookMs, endpoint, page, delivery } = await openPushRig(t, guard);
     const all = [...FAULTS, ...NO_CONNECTION];

@@ -59,7 +59,7 @@ async function servePhones(t: TestContext, authority: ReturnType<typeof createAu
 
 describe('An outage of the name servers', { skip: needs('openssl') }, () => {
   for (const outage of ['silent', 'servfail'] as const) {
-    test(`F11: name servers that are ${outage}: a page to a name is tried again and arrives later, others arrive meanwhile, and the API answers as before`, async (t) => {
+    test(`F11: while name servers are ${outage}, pages to names wait, others arrive, the API answers`, async (t) => {
       const [site, names, target, named, authority] = [
         await openSite(t),
         await openNameServer(t),
@@ -122,7 +122,8 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
       assert.deepEqual([target.pages.length, named.pages.length], [1, 1], 'one that had its page was sent it again');
       const [p50, p99] = [0.5, 0.99].map((part) => share(during, part) / share(before, part));
       t.diagnostic(`API during the outage to before: p50 ${p50?.toFixed(2)}, p99 ${p99?.toFixed(2)}`);
-      // A machine that others use as well doubles a p99; a loop that waits for name servers makes it a thousand times as much.
+      // A machine that others use as well doubles a p99; a loop that waits for name servers makes it a thousand times
+      // as much.
       assert.ok((p50 ?? Infinity) <= 5 && (p99 ?? Infinity) <= 20, `p50 ${p50}, p99 ${p99}`);
     });
   }

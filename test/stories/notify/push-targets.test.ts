@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRefused } from '../../support/daemon.ts';
 
-test('A daemon with a target that can not work does not start; it names the option and the target, and prints no credential', async (t) => {
+test('A daemon with a target that can not work does not start; it names the target without credentials', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-targets-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const good = 'ntfy+https://:tk_s3cret@ntfy.example.com/ops';

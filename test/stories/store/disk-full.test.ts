@@ -1,4 +1,7 @@
-/** The disk of the data directory is full in the middle of an apply, and later it is not: a 64 MB one, in a mount namespace. */
+/**
+ * The disk of the data directory is full in the middle of an apply, and later it is not: a 64 MB one, in a mount
+ * namespace.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +25,8 @@ async function tell(t: TestContext, what: 'store' | 'everything'): Promise<void>
 
 describe('On a full disk', { skip: needs('mount namespaces', 'terraform or tofu') }, () => {
   test(
-    'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its state, and 5 s after it all works',
+    'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its ' +
+      'state, and 5 s after it all works',
     { timeout: 60_000 },
     (t) => tell(t, 'store'),
   );

@@ -1,4 +1,7 @@
-/** The disk answers EIO at one call among many, or to all from one on: what is refused is refused, what is done is there. */
+/**
+ * The disk answers EIO at one call among many, or to all from one on: what is refused is refused, what is done is
+ * there.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +84,8 @@ describe('An I/O error of the disk', { skip: needs('strace') }, () => {
   }
 
   test(
-    `F06: at ${POINTS.length} points a call fails cleanly, the store stays whole, nothing acknowledged is lost and nothing is settled twice`,
+    `F06: at ${POINTS.length} points a call fails cleanly, the store stays whole, nothing acknowledged is lost ` +
+      'and nothing is settled twice',
     { timeout: 120_000 },
     async (t) => {
       const left = [...POINTS.entries()];

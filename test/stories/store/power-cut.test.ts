@@ -102,13 +102,15 @@ describe('A power cut', { skip: needs('strace') }, () => {
   );
 
   test(
-    'F08: with synchronous=NORMAL, which SQLite is often built with, the same cuts lose acknowledged things: the test bites',
+    'F08: with synchronous=NORMAL, which SQLite is often built with, the same cuts lose acknowledged things: ' +
+      'the test bites',
     { timeout: 120_000 },
     async (t) => {
       const cuts = await cutAll(await record('normal'), CUTS_WITHOUT_SYNC);
       const losing = cuts.filter(({ lost }) => lost.length > 0);
       t.diagnostic(
-        `${losing.length} of ${cuts.length} cuts lose something, up to ${Math.max(...cuts.map(({ lost }) => lost.length))} things`,
+        `${losing.length} of ${cuts.length} cuts lose something, up to ` +
+          `${Math.max(...cuts.map(({ lost }) => lost.length))} things`,
       );
       assert.ok(losing.length > CUTS_WITHOUT_SYNC / 2);
       assert.deepEqual(

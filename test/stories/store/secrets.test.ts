@@ -1,4 +1,6 @@
-/** Secrets on the command line, as the processes that a person starts: the value is in no place where it could be read. */
+/**
+ * Secrets on the command line, as the processes that a person starts: the value is in no place where it could be read.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

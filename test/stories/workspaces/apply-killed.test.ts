@@ -42,13 +42,17 @@ function chain(port: number): string {
   const blocks = Array.from({ length: RESOURCES }, (_, n) => {
     const after = n === 0 ? '' : `  depends_on = [terraform_data.r${n - 1}]\n`;
     const tell = `echo r${n} > /dev/tcp/127.0.0.1/${port}; sleep 0.02`;
-    const provisioner = `  provisioner "local-exec" {\n    interpreter = ["/bin/bash", "-c"]\n    command = "${tell}"\n  }\n`;
+    const shell = 'interpreter = ["/bin/bash", "-c"]';
+    const provisioner = `  provisioner "local-exec" {\n    ${shell}\n    command = "${tell}"\n  }\n`;
     return `resource "terraform_data" "r${n}" {\n  input = ${n}\n${after}${provisioner}}\n`;
   });
   return blocks.join('\n');
 }
 
-/** What the next plan would make is what is not there yet; what it would replace is there, but was stopped in the making. */
+/**
+ * What the next plan would make is what is not there yet; what it would replace is there, but was stopped in the
+ * making.
+ */
 async function nextPlan(site: Site): Promise<{ unmade: Set<string>; halfMade: string[] }> {
   const job = await runToEnd(site, 'plan', 'chain');
   assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
@@ -61,7 +65,8 @@ async function nextPlan(site: Site): Promise<{ unmade: Set<string>; halfMade: st
 
 describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () => {
   test(
-    `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or plan is left`,
+    `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or ` +
+      'plan is left',
     { timeout: 240_000 },
     async (t) => {
       const site = await openSite(t);

@@ -13,7 +13,10 @@ const TREE_LIMIT_MS = 15_000;
 const TIMEOUT = '5s';
 const TIMEOUT_MS = 5_000;
 
-/** The words of a provisioner that is deaf, and leaves a deaf one in a session of its own that holds its input and output. */
+/**
+ * The words of a provisioner that is deaf, and leaves a deaf one in a session of its own that holds its input and
+ * output.
+ */
 const STUBBORN = [
   `trap '' TERM HUP INT`,
   `setsid sh -c 'trap \\"\\" TERM HUP INT; while :; do sleep 1; done' <&0 &`,

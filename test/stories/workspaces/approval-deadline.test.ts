@@ -7,7 +7,7 @@ import { openSite } from '../../support/fixtures/installation.ts';
 
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
-  test(`F29: A deadline that passed while no daemon ran ends the approval at the start, and its job never runs (${on})`, async (t) => {
+  test(`F29: A deadline that passed without a daemon ends the approval at the start; no run (${on})`, async (t) => {
     const site = await openSite(t, { postgres });
     await (await site.start()).stop();
     const { approval, jobId } = await gate(site.store, { planned: false, ttlMs: -1 });

@@ -15,9 +15,9 @@ resource "terraform_data" "item" { for_each = toset([var.content]) }
 `;
 
 /**
- * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. The process that it leaves
- * has a session of its own, another parent and no environment. Each wait ends after 5 s. The real tool follows the script
- * in the same file, because the sandbox opens no other file outside of the system's folders.
+ * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. The process that it
+ * leaves has a session of its own, another parent and no environment. Each wait ends after 5 s. The real tool follows
+ * the script in the same file, because the sandbox opens no other file outside of the system's folders.
  */
 const toolText = (realBytes: number): string => `#!/bin/sh
 attack=$(cat attack)

@@ -194,7 +194,10 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     'T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory',
     { timeout: 120_000 },
     async () => {
-      const text = `variable "word" {\n  sensitive = true\n}\n${items(1, '"${nonsensitive(var.word)} planned-9b1c"')}output "shown" {\n  value = nonsensitive(var.word)\n}\n`;
+      const text =
+        'variable "word" {\n  sensitive = true\n}\n' +
+        items(1, '"${nonsensitive(var.word)} planned-9b1c"') +
+        'output "shown" {\n  value = nonsensitive(var.word)\n}\n';
       await addWorkspace(site, 'secret', text);
       await site.call('secret.set', { secret: 'demo/word', value: CANARY });
       const plan = await planOf(site, 'secret', { run_secrets: { word: 'demo/word' } });

@@ -1,4 +1,7 @@
-/** Sources as the command line adds, fetches, shows and removes them: git and its transport are real but for the network. */
+/**
+ * Sources as the command line adds, fetches, shows and removes them: git and its transport are real but for the
+ * network.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,8 +15,8 @@ import { type Ran, svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
 
 /**
- * What stands in for ssh: as the real one, it connects to the port of the server (on the loopback address) and passes on
- * what both sides say. It answers for one host, and tells the server its words before the command.
+ * What stands in for ssh: as the real one, it connects to the port of the server (on the loopback address) and passes
+ * on what both sides say. It answers for one host, and tells the server its words before the command.
  */
 const SSH = `#!/bin/bash
 [[ $1 == -G ]] && exit 1

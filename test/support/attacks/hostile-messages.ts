@@ -1,4 +1,4 @@
-/** Messages that cost the most of what senders can send: by length, by nesting, by number, for each parser of the ingress. */
+/** Messages that cost each parser of the ingress the most: by length, by nesting, by number. */
 import type { WebhookSource } from '../../../src/domain/events/event.ts';
 
 export interface HostileMessage {
@@ -56,6 +56,9 @@ export function hostileMessages(size: number): HostileMessage[] {
     json('generic', `a label of ${unit}`, `{"name":"x","labels":{"a":"${fill(unit)}","${fill(unit, 3_000)}":1}}`),
     json('alertmanager', `labels of ${unit}`, `{"alerts":[${list(() => `{"labels":{"a":"${fill(unit, 2_400)}"}}`)}]}`),
   ]);
+  const alert = (n: number): string =>
+    `{"status":"firing","labels":{"alertname":"A","n":"${n}"},"annotations":{"s":"${fill('s', 25)}"}}`;
+  const alerts = Array.from({ length: Math.min(10_000, Math.floor(size / 110)) }, (_, n) => alert(n));
   return [
     ...texts,
     json('generic', 'lists in lists', fill('[')),
@@ -70,11 +73,7 @@ export function hostileMessages(size: number): HostileMessage[] {
     json('generic', 'a long fingerprint', `{"name":"x","fingerprint":"${fill('f')}"}`),
     json('generic', 'a long status', `{"name":"x","status":"${fill(' ')}"}`),
     json('alertmanager', 'tiny alerts', `{"alerts":[${list(() => '{"labels":{"a":1}}')}]}`),
-    json(
-      'alertmanager',
-      'as many alerts as may be',
-      `{"alerts":[${Array.from({ length: Math.min(10_000, Math.floor(size / 110)) }, (_, n) => `{"status":"firing","labels":{"alertname":"A","n":"${n}"},"annotations":{"s":"${fill('s', 25)}"}}`).join(',')}]}`,
-    ),
+    json('alertmanager', 'as many alerts as may be', `{"alerts":[${alerts.join(',')}]}`),
     json(
       'alertmanager',
       'alerts that can not be read',
@@ -132,7 +131,9 @@ function forms(fill: (unit: string) => string): HostileMessage[] {
           source: 'uptime-kuma',
           name: `almost the boundary ${boundary}`,
           contentType,
-          body: `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n\r\n${fill(`\r\n--${boundary.slice(0, -1)}`)}`,
+          body:
+            `--${boundary}\r\nContent-Disposition: form-data; name="data"` +
+            `\r\n\r\n${fill(`\r\n--${boundary.slice(0, -1)}`)}`,
         },
       ];
     }),

@@ -83,8 +83,9 @@ function movedDirectory(zip: Buffer, by: number): { readonly bytes: Buffer; read
 }
 
 /**
- * One archive that is `first` to a reader of the end record, and `second` to Go's, which looks for a ZIP64 record when the
- * size of the directory is 0xffff: a comment fills the directory up to that size, and ends with the locator of the record.
+ * One archive that is `first` to a reader of the end record, and `second` to Go's, which looks for a ZIP64 record when
+ * the size of the directory is 0xffff: a comment fills the directory up to that size, and ends with the locator of the
+ * record.
  */
 export function zipOfTwo(first: Buffer, second: Buffer): Buffer {
   const locals = [second.subarray(0, directoryOf(second).at), first.subarray(0, directoryOf(first).at)] as const;

@@ -1,7 +1,7 @@
 /**
- * A stand-alone program, in a mount namespace of its own: `node disk-full-story.ts DIR store|everything`. Mounts a small
- * disk on DIR, lets a daemon work there, fills it in the middle of an apply, and makes room again. Ends with 0 when all
- * was as it has to be; says what was not.
+ * A stand-alone program, in a mount namespace of its own: `node disk-full-story.ts DIR store|everything`. Mounts a
+ * small disk on DIR, lets a daemon work there, fills it in the middle of an apply, and makes room again. Ends with 0
+ * when all was as it has to be; says what was not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -71,11 +71,14 @@ async function startGate(): Promise<Gate> {
 }
 
 function rootOf({ port }: Gate): string {
-  const wait = `  provisioner "local-exec" {\n    interpreter = ["/bin/bash", "-c"]\n    command = "read line < /dev/tcp/127.0.0.1/${port}"\n  }\n`;
+  const wait =
+    '  provisioner "local-exec" {\n    interpreter = ["/bin/bash", "-c"]\n' +
+    `    command = "read line < /dev/tcp/127.0.0.1/${port}"\n  }\n`;
   return [
     `resource "terraform_data" "before" { input = 1 }`,
     `resource "terraform_data" "gate" {\n  depends_on = [terraform_data.before]\n${wait}}`,
-    `resource "terraform_data" "made" {\n  count = ${MADE_WHILE_FULL}\n  input = ${BIG}\n  depends_on = [terraform_data.gate]\n}`,
+    `resource "terraform_data" "made" {\n  count = ${MADE_WHILE_FULL}\n  input = ${BIG}\n  depends_on = ` +
+      '[terraform_data.gate]\n}',
   ].join('\n');
 }
 

@@ -1,4 +1,7 @@
-/** What a store has to hold after a fault of its disk: everything that somebody was told, and nothing that contradicts itself. */
+/**
+ * What a store has to hold after a fault of its disk: everything that somebody was told, and nothing that contradicts
+ * itself.
+ */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -88,7 +91,10 @@ async function unopened({ db }: Store, ring: Keyring): Promise<string[]> {
   ];
 }
 
-/** The job of each approval stands where the approval says, and the ledger tells of one settlement for each that is settled. */
+/**
+ * The job of each approval stands where the approval says, and the ledger tells of one settlement for each that is
+ * settled.
+ */
 async function unsettled({ db }: Store): Promise<string[]> {
   const approvals = await db
     .selectFrom('approvals')

@@ -36,7 +36,9 @@ function bytesOf(escaped: string): Buffer {
   return Buffer.from(escaped.replaceAll('\\x', ''), 'hex');
 }
 
-/** Throws for a write that went through in part, or whose content the trace has cut: what is played would be made up. */
+/**
+ * Throws for a write that went through in part, or whose content the trace has cut: what is played would be made up.
+ */
 function callOf(line: string): Call | undefined {
   const removed = UNLINK.exec(line);
   if (removed !== null) return { to: 'remove', file: basename(bytesOf(removed[1] ?? '').toString()) };

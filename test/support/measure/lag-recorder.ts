@@ -1,8 +1,8 @@
 /**
- * Loaded into a daemon under test before its first line (`node --import`): records how late its event loop turns, and at
- * SIGUSR2 writes the figures since the last one to the file named in GATEHOUSE_LAG_FILE. Run by itself (with
- * `fork`) it does nothing but write and sync the file named in GATEHOUSE_SYNC_FILE: then its figures are those of the
- * machine's processor and disk.
+ * Loaded into a daemon under test before its first line (`node --import`): records how late its event loop turns, and
+ * at SIGUSR2 writes the figures since the last one to the file named in GATEHOUSE_LAG_FILE. Run by itself (with `fork`)
+ * it does nothing but write and sync the file named in GATEHOUSE_SYNC_FILE: then its figures are those of the machine's
+ * processor and disk.
  */
 import { fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,6 +1,6 @@
 /**
- * How long one turn of the event loop works: processor time of the thread, which other programs of a busy machine do not
- * add to. The longest of a piece of work is an upper bound for what it keeps from others.
+ * How long one turn of the event loop works: processor time of the thread, which other programs of a busy machine do
+ * not add to. The longest of a piece of work is an upper bound for what it keeps from others.
  */
 
 /** Often enough that a long turn is not hidden among short ones, in milliseconds. */

@@ -37,7 +37,9 @@ export async function serve(ending: Ending, converse: (socket: Socket) => void, 
 export const saying = (head: string) => (socket: Socket) =>
   void socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
 
-/** A clock whose timers wait until they are let go, and then fire in the order of their times; later ones are as always. */
+/**
+ * A clock whose timers wait until they are let go, and then fire in the order of their times; later ones are as always.
+ */
 export function heldClock(): { readonly clock: Clock; readonly letGo: () => void } {
   const held = new Map<() => void, number>();
   let isHeld = true;

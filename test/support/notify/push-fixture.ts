@@ -1,4 +1,6 @@
-/** The part of a daemon that sends pages, on a store of its own and with the real sender, which dials a test's network. */
+/**
+ * The part of a daemon that sends pages, on a store of its own and with the real sender, which dials a test's network.
+ */
 import assert from 'node:assert/strict';
 import { startLoop } from '../../../src/daemon/core/loop.ts';
 import { Pager } from '../../../src/daemon/notify/send.ts';

@@ -26,7 +26,9 @@ if (nameServer !== undefined) {
   };
 }
 
-/** What asks the machine itself, which a test must not depend on: it knows no name, and says so by a code of its own. */
+/**
+ * What asks the machine itself, which a test must not depend on: it knows no name, and says so by a code of its own.
+ */
 dns.lookup = (): Promise<never> => Promise.reject(Object.assign(new Error('not of this test'), { code: 'ELOOKUP' }));
 
 const { connect } = net;

@@ -43,7 +43,8 @@ describe("A server of one's own", () => {
 
   test('is PostgreSQL 18, syncs what it commits, and opens no socket in the file system', async () => {
     const settings =
-      "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'unix_socket_directories') ORDER BY name";
+      "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', " +
+      "'unix_socket_directories') ORDER BY name";
     assert.deepEqual(await query(server.url, settings), [
       { name: 'fsync', setting: 'on' },
       { name: 'synchronous_commit', setting: 'on' },
@@ -70,7 +71,8 @@ describe("A server of one's own", () => {
 
 test('A killed test process leaves no server behind', async () => {
   const program =
-    'const { startPostgres } = await import(process.argv[1]); console.log((await startPostgres()).url); setInterval(() => {}, 1000);';
+    'const { startPostgres } = await import(process.argv[1]); console.log((await startPostgres()).url); ' +
+    'setInterval(() => {}, 1000);';
   const kit = new URL('postgres.ts', import.meta.url).href;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, kit], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -50,7 +50,7 @@ function deepChain(objects: Objects, depth: number): string {
   return objects.commit(objects.tree(['100644', 'f', name]));
 }
 
-/** So many mebibytes of zeros, deflated without ever having them: each mebibyte is a block that refers to nothing before it. */
+/** So many mebibytes of zeros, deflated without ever having them: each is a block that refers to nothing before it. */
 function deflatedZeros(mebibytes: number): Buffer {
   const block = deflateRawSync(Buffer.alloc(MIB), { finishFlush: constants.Z_FULL_FLUSH });
   const adler = Buffer.alloc(4);

@@ -114,7 +114,8 @@ export const FILES: readonly Hostile[] = [
       writeBelow(folder, `hooks/${name}`, `#!/bin/sh\n${command}\n`);
     appendFileSync(
       join(folder, 'config'),
-      `\tfsmonitor = ${command}\n\tsshCommand = ${command}\n\thooksPath = hooks\n\tpager = ${command}\n[uploadpack]\n\tpackObjectsHook = ${command}\n[alias]\n\tfetch = !${command}\n`,
+      `\tfsmonitor = ${command}\n\tsshCommand = ${command}\n\thooksPath = hooks\n\tpager = ${command}\n` +
+        `[uploadpack]\n\tpackObjectsHook = ${command}\n[alias]\n\tfetch = !${command}\n`,
     );
   }),
   stored('files: configuration that includes a file of the machine', /git fetch failed|^main\.tf$/, (folder) =>
