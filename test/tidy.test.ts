@@ -10,7 +10,7 @@ import * as areas from './tidy/areas.ts';
 import { PATH_USERS } from './tidy/file-access.ts';
 import * as repository from './tidy/repository.ts';
 import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
-import { FILE_LENGTH_WHY, FILE_LINES_MAX, fileLength } from './tidy/sizes.ts';
+import * as sizes from './tidy/sizes.ts';
 import { type Finding, parse, type TextFile } from './tidy/source.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -47,8 +47,12 @@ describe('Every source file', () => {
       ),
     );
   }
-  test(`has at most ${FILE_LINES_MAX} lines`, () => {
-    assertNone(TEXTS.filter(({ path }) => CODE.test(path)).flatMap(fileLength), FILE_LENGTH_WHY);
+  test(`has at most ${sizes.FILE_LINES_MAX} lines`, () => {
+    assertNone(TEXTS.filter(({ path }) => CODE.test(path)).flatMap(sizes.fileLength), sizes.FILE_LENGTH_WHY);
+  });
+  test(`has no line of more than ${sizes.LINE_COLUMNS_MAX} columns`, () => {
+    const finished = SOURCES.filter(({ path }) => path.startsWith('test/'));
+    assertNone(finished.flatMap(sizes.lineLength), sizes.LINE_LENGTH_WHY);
   });
 });
 
@@ -71,8 +75,14 @@ describe('The rule for source files bites:', () => {
     });
   }
   test('a file of 301 lines is too long, one of 300 is not', () => {
-    bites(fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(FILE_LINES_MAX + 1) }), /has 301 lines/);
-    assert.deepEqual(fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(FILE_LINES_MAX) }), []);
+    bites(sizes.fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(sizes.FILE_LINES_MAX + 1) }), /has 301 lines/);
+    assert.deepEqual(sizes.fileLength({ path: 'src/a.ts', text: 'x;\n'.repeat(sizes.FILE_LINES_MAX) }), []);
+  });
+  test('a line of 121 columns is too long, one of 120 is not', () => {
+    const line = 'x'.repeat(sizes.LINE_COLUMNS_MAX);
+    bites(sizes.lineLength({ path: 'src/a.ts', text: `${line}\n// ${line}\n` }), /src\/a\.ts has 123 columns/);
+    bites(sizes.lineLength({ path: 'src/a.ts', text: `${line}x` }), /has 121 columns/);
+    assert.deepEqual(sizes.lineLength({ path: 'src/a.ts', text: `${line}\n${line}\n` }), []);
   });
 });
 

@@ -1,9 +1,11 @@
-/** How long a file and a function may be. */
+/** How long a file, a line and a function may be. */
 import { isCallExpression, isIdentifier, type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { type Finding, finding, lineAt, type SourceRule, type TextFile, walk } from './source.ts';
 
 export const FILE_LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
+/** The formatter's width: what it breaks by itself ends there. */
+export const LINE_COLUMNS_MAX = 120;
 
 export const FILE_LENGTH_WHY =
   'A file that one reads in one go has one subject; a longer one has two, and the second wants a name of its own.';
@@ -12,6 +14,17 @@ export const FILE_LENGTH_WHY =
 export function fileLength({ path, text }: TextFile): Finding[] {
   const lines = text.replace(/\n$/, '').split('\n').length;
   return lines <= FILE_LINES_MAX ? [] : [{ path, what: `has ${lines} lines, at most ${FILE_LINES_MAX} are allowed` }];
+}
+
+export const LINE_LENGTH_WHY =
+  'The formatter breaks code at this width, but no comment, string or pattern: break those by hand, or say less.';
+
+/** Of any text file: each line that is too long. */
+export function lineLength({ path, text }: TextFile): Finding[] {
+  return text.split('\n').flatMap((each, index) => {
+    const what = `has ${each.length} columns, at most ${LINE_COLUMNS_MAX} are allowed`;
+    return each.length <= LINE_COLUMNS_MAX ? [] : [{ path, line: index + 1, what }];
+  });
 }
 
 const FUNCTIONS: ReadonlySet<SyntaxKind> = new Set([

@@ -35,7 +35,7 @@ const STRIDE = 5;
 /** Behind all that there are; numbers may have gaps between them. */
 const nextNumber = (engine: EngineUnderTest): number => (migrationsOf(engine).at(-1)?.number ?? 0) + 1;
 const migrationsOf = (engine: EngineUnderTest): readonly Migration[] =>
-  readMigrations(join(import.meta.dirname, '..', '..', 'migrations', FOLDERS[engine.name]));
+  readMigrations(join(import.meta.dirname, '..', '..', '..', 'migrations', FOLDERS[engine.name]));
 
 /**
  * After how many statements of all migrations a child is killed. A child for each of some eighty statements took a
