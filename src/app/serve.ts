@@ -247,6 +247,7 @@ function loggedSignals(log: Log): Signals {
   signals.on('job:rescued', (event) => log.warn(event, 'job of a dead daemon marked interrupted'));
   signals.on('job:stuck', (event) => log.error(event, 'processes of a dead daemon do not end'));
   signals.on('lease:lost', (event) => log.error(event, 'lost lease'));
+  signals.on('loop:done', ({ name, did }) => log.info({ name, ...did }, 'pass'));
   signals.on('loop:failed', ({ name, error }) => log.error({ name, err: error }, 'pass failed'));
   return signals;
 }

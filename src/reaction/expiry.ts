@@ -40,20 +40,23 @@ export interface Hold<R> {
 }
 
 /**
- * Notes the ends that are due, each in a write of its own with its event. Several daemons may call it at once: one of
+ * Notes the ends that are due, each in a write of its own with its event; the result is how many. Several daemons may call it at once: one of
  * them notes an end. Stops early when `signal` aborts.
  */
 export async function noteEnds<R extends { readonly id: string }>(
   deps: ReactionDeps,
   hold: Hold<R>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { store, clock } = deps;
   const now = await store.dialect.clock(store.db, clock.now());
+  let ended = 0;
   for (const row of await hold.due(store.db, now, ENDINGS_MAX)) {
-    if (signal?.aborted === true) return;
+    if (signal?.aborted === true) break;
     await noteEnd(deps, hold, row);
+    ended += 1;
   }
+  return ended;
 }
 
 async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<void> {

@@ -35,7 +35,7 @@ function hostOfEvent({ labels }: EventStatusRow): string | null {
 }
 
 /** Notes the end of the mutes whose time has passed, and makes an event of each whose thing still fires. */
-export function endMutes(deps: ReactionDeps, signal?: AbortSignal): Promise<void> {
+export function endMutes(deps: ReactionDeps, signal?: AbortSignal): Promise<number> {
   return noteEnds(deps, MUTE, signal);
 }
 

@@ -25,6 +25,6 @@ const SILENCE: Hold<SilenceRow> = {
  * Notes the end of the silences whose time has passed, and makes an event of each that stopped something that still
  * fires.
  */
-export function endSilences(deps: ReactionDeps, signal?: AbortSignal): Promise<void> {
+export function endSilences(deps: ReactionDeps, signal?: AbortSignal): Promise<number> {
   return noteEnds(deps, SILENCE, signal);
 }

@@ -1,3 +1,4 @@
+import type { LoopRow } from '../core/loop.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { listExpired, nextDeadline, settle, type Due } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
@@ -51,3 +52,10 @@ async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jo
     tx.afterCommit(() => announceJob(jobId));
   });
 }
+
+export const expireLoop: LoopRow<ExpireDeps> = {
+  name: 'expire',
+  everyMs: EXPIRE_EVERY_MS,
+  wakeOn: ['after-request'],
+  once: async (deps, signal) => ({ dueMs: await expireOnce(deps, signal) }),
+};

@@ -1,3 +1,4 @@
+import type { LoopRow } from './loop.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { renewLease } from '../../store/maintenance/daemons.ts';
 import type { Store } from '../../store/store.ts';
@@ -74,3 +75,13 @@ export async function renewOnce({ store, leaseMs, self, trust, onLate, onLost }:
   trust.renewed(askedAt);
   if (late) onLate();
 }
+
+/** The lease outlives the jobs: while they end, nobody may take them. */
+export const leaseLoop: LoopRow<LeaseDeps> = {
+  name: 'lease',
+  everyMs: ({ leaseMs }) => renewEveryMs(leaseMs),
+  wakeOn: [],
+  runs: ({ store }) => store.dialect.liveness === 'lease',
+  once: renewOnce,
+  outlivesJobs: true,
+};

@@ -28,7 +28,7 @@ describe('a loop', () => {
       name: 'x',
       clock,
       everyMs: 70,
-      sweepOnce: async () => void (passes += 1),
+      once: async () => void (passes += 1),
       onError: assert.fail,
     });
     await turn();
@@ -49,8 +49,8 @@ describe('a loop', () => {
     const { clock } = stoppedClock();
     let passes = 0;
     const first = Promise.withResolvers<void>();
-    const sweepOnce = (): Promise<void> => ((passes += 1) === 1 ? first.promise : Promise.resolve());
-    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce, onError: assert.fail });
+    const once = (): Promise<void> => ((passes += 1) === 1 ? first.promise : Promise.resolve());
+    const loop = startLoop({ name: 'x', clock, everyMs: 70, once, onError: assert.fail });
     loop.wake();
     first.resolve();
     await turn();
@@ -62,7 +62,7 @@ describe('a loop', () => {
     const { clock } = stoppedClock();
     const told: unknown[] = [];
     let passes = 0;
-    const sweepOnce = async (): Promise<void> => {
+    const once = async (): Promise<void> => {
       passes += 1;
       if (passes === 1) throw new Error('no luck');
     };
@@ -70,7 +70,7 @@ describe('a loop', () => {
       name: 'x',
       clock,
       everyMs: 70,
-      sweepOnce,
+      once,
       onError: (name, error) => told.push([name, String(error)]),
     });
     await turn();
@@ -84,11 +84,11 @@ describe('a loop', () => {
     const { clock } = stoppedClock();
     const pass = Promise.withResolvers<void>();
     let told = false;
-    const sweepOnce = (signal: AbortSignal): Promise<void> => {
+    const once = (signal: AbortSignal): Promise<void> => {
       signal.addEventListener('abort', () => (told = true));
       return pass.promise;
     };
-    const loop = startLoop({ name: 'x', clock, everyMs: 70, sweepOnce, onError: assert.fail });
+    const loop = startLoop({ name: 'x', clock, everyMs: 70, once, onError: assert.fail });
     let stopped = 0;
     const stops = [loop.stop(), loop.stop()].map((each) => each.then(() => (stopped += 1)));
     await turn();

@@ -1,6 +1,40 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Latch } from '../../lib/flow/latch.ts';
 
+/** What a pass did. */
+export interface Pass {
+  /** Counts by what was done. They are logged when one is not zero. */
+  readonly did?: Readonly<Record<string, number>>;
+  /** In how many milliseconds the next pass is due, where that is sooner than the loop's own interval. */
+  readonly dueMs?: number;
+}
+
+/** What can ask a loop for a pass before its time. */
+export type WakeUp =
+  /** A job may be claimable, a cancel was asked, the cordon was lifted, another process committed. */
+  | 'request'
+  /** The same, some milliseconds later: the claim that it may lead to goes first. */
+  | 'after-request'
+  | 'slot-free'
+  | 'job-ended'
+  | 'notification-due';
+
+/** A loop of the daemon: a row of LOOPS. */
+export interface LoopRow<Deps> {
+  readonly name: string;
+  /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
+  readonly everyMs: number | ((deps: Deps) => number);
+  readonly wakeOn: readonly WakeUp[];
+  /** Absent: it always runs. */
+  readonly runs?: (deps: Deps) => boolean;
+  /** One pass. Throwing does not end the loop. */
+  readonly once: (deps: Deps, signal: AbortSignal) => Promise<Pass | void>;
+  /** After the last pass: waits for what passes have left under way. */
+  readonly settled?: (deps: Deps) => Promise<void>;
+  /** Stopped when the daemon's jobs have ended, the others before. */
+  readonly outlivesJobs?: true;
+}
+
 export interface Loop {
   /** Asks for a pass soon; many requests are one pass. */
   wake(): void;
@@ -11,29 +45,27 @@ export interface Loop {
 export interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
-  /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number;
-  /**
-   * One pass; it may answer in how many milliseconds the next is due, where that is sooner. Throwing does not end the
-   * loop.
-   */
-  readonly sweepOnce: (signal: AbortSignal) => Promise<number | void>;
+  readonly once: (signal: AbortSignal) => Promise<Pass | void>;
   readonly onError: (name: string, error: unknown) => void;
+  readonly onDone?: (name: string, did: NonNullable<Pass['did']>) => void;
 }
 
 /** Runs a pass at once, then after each wake-up or when the time is up, one at a time. */
-export function startLoop(options: LoopOptions): Loop {
+export function startLoop({ name, clock, everyMs, once, onError, onDone }: LoopOptions): Loop {
   const stopping = new AbortController();
   const bell = new Latch();
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      let dueMs: number | void = undefined;
+      let dueMs = everyMs;
       try {
-        dueMs = await options.sweepOnce(stopping.signal);
+        const pass = await once(stopping.signal);
+        dueMs = Math.min(pass?.dueMs ?? everyMs, everyMs);
+        if (pass?.did !== undefined && Object.values(pass.did).some((count) => count > 0)) onDone?.(name, pass.did);
       } catch (error) {
-        options.onError(options.name, error);
+        onError(name, error);
       }
-      const cancel = options.clock.after(Math.min(dueMs ?? options.everyMs, options.everyMs), () => bell.ring());
+      const cancel = clock.after(dueMs, () => bell.ring());
       await bell.wait(stopping.signal);
       cancel();
     }

@@ -1,3 +1,4 @@
+import type { LoopRow } from './loop.ts';
 import type { ModeChange } from '../../config/data-dir-modes.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { listRunSince } from '../../store/jobs/jobs.ts';
@@ -13,7 +14,7 @@ export interface ModeWatchDeps {
 }
 
 /** How often the modes are looked at while nothing else happens, in milliseconds: seven files, some 0.2 ms. */
-export const MODES_EVERY_MS = 2_000;
+const MODES_EVERY_MS = 2_000;
 /** Jobs that one row of the ledger names. */
 const JOBS_MAX = 100;
 /** A job that ended so long before the last good look is named too: clocks of two databases need not agree. */
@@ -80,3 +81,16 @@ export async function withModes<T>(watch: Pick<ModeWatch, 'check'>, work: () => 
     return work();
   }
 }
+
+export interface ModesLoopDeps {
+  /** Undefined where jobs run as another account than the daemon. */
+  readonly modes?: ModeWatch;
+}
+
+export const modesLoop: LoopRow<ModesLoopDeps> = {
+  name: 'modes',
+  everyMs: MODES_EVERY_MS,
+  wakeOn: [],
+  runs: ({ modes }) => modes !== undefined,
+  once: async ({ modes }) => modes?.check(),
+};

@@ -10,6 +10,7 @@ export interface DaemonSignals {
   /** Not even SIGKILL ended what a dead daemon's job left: it keeps its key and is tried again. */
   'job:stuck': [{ jobId: string; left: readonly number[] }];
   'lease:lost': [{ daemonId: string }];
+  'loop:done': [{ name: string; did: Readonly<Record<string, number>> }];
   'loop:failed': [{ name: string; error: unknown }];
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { LoopRow, WakeUp } from '../core/loop.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
 import type { Tx } from '../../store/engine/gate.ts';
 import { requestPage } from '../../store/notify/notifications.ts';
@@ -64,3 +65,10 @@ async function askForPage(
   });
   tx.afterCommit(wake);
 }
+
+export const deadmanLoop: LoopRow<Omit<DeadmanDeps, 'wake'> & { readonly wakeUp: (why: WakeUp) => void }> = {
+  name: 'deadman',
+  everyMs: DEADMAN_EVERY_MS,
+  wakeOn: [],
+  once: ({ store, clock, wakeUp }) => watchOnce({ store, clock, wake: () => wakeUp('notification-due') }),
+};

@@ -1,3 +1,4 @@
+import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { considerOutcome, giveUpOutcome, settleOutcome } from '../../reaction/outcome.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
@@ -15,7 +16,7 @@ export interface OutcomeDeps {
  * How often ends are looked for that nobody here heard of, in milliseconds: of jobs that never ran, or of other
  * daemons.
  */
-export const OUTCOMES_EVERY_MS = 1_000;
+const OUTCOMES_EVERY_MS = 1_000;
 /**
  * The ends of another daemon's jobs are its own to tell, until so long after: two that tell one end are in each other's
  * way.
@@ -65,3 +66,10 @@ async function tellOne(
   }
   return null;
 }
+
+export const outcomesLoop: LoopRow<OutcomeDeps> = {
+  name: 'outcomes',
+  everyMs: OUTCOMES_EVERY_MS,
+  wakeOn: ['job-ended'],
+  once: tellOutcomes,
+};

@@ -1,3 +1,4 @@
+import type { LoopRow } from '../core/loop.ts';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
@@ -30,7 +31,7 @@ export interface RescueDeps extends FindDeps {
 }
 
 /** How often the daemons look after each other, in milliseconds. */
-export const RESCUE_EVERY_MS = 2_000;
+const RESCUE_EVERY_MS = 2_000;
 /** The rescue of jobs waits for the sweep: a directory that a process keeps filling is left to the next pass. */
 const SWEEP_WITHIN_MS = 1_000;
 
@@ -116,3 +117,10 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   });
   return left;
 }
+
+export const rescueLoop: LoopRow<RescueDeps> = {
+  name: 'rescue',
+  everyMs: RESCUE_EVERY_MS,
+  wakeOn: [],
+  once: rescueOnce,
+};

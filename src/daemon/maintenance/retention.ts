@@ -1,3 +1,4 @@
+import type { LoopRow, Pass } from '../core/loop.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   deleteFires,
@@ -14,8 +15,8 @@ export interface RetentionDeps {
   readonly clock: Clock;
 }
 
-/** How often it is looked for what may be forgotten, in milliseconds: nothing hangs on when. */
-export const RETENTION_EVERY_MS = 3_600_000;
+/** Interval of the retention pass, in milliseconds; the exact time does not matter. */
+const RETENTION_EVERY_MS = 3_600_000;
 /** So long people may ask why they were told something, in milliseconds: 30 days. */
 export const PAGES_KEPT_MS = 30 * 86_400_000;
 /**
@@ -30,28 +31,41 @@ const BATCH = 500;
  * Forgets what is old and over, in small writes. A daemon that dies in between leaves the rest to the next pass; two at
  * a time do no harm.
  */
-export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<void> {
-  await forgetPages(deps, signal);
-  await forgetFires(deps, signal);
+export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<Pass> {
+  const notifications = await forgetPages(deps, signal);
+  return { did: { notifications, rule_fires: await forgetFires(deps, signal) } };
 }
 
-async function forgetPages({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<void> {
+async function forgetPages({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
   const before = clock.now() - PAGES_KEPT_MS;
   const ended = (): boolean => signal?.aborted === true;
+  let count = 0;
   while (!ended()) {
     const ids = await oldPages(store.db, before, BATCH);
-    if (ids.length === 0) return;
+    if (ids.length === 0) break;
     while (!ended() && !(await store.write((tx) => deletePages(tx, ids, BATCH))));
+    count += ids.length;
   }
+  return count;
 }
 
-async function forgetFires({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<void> {
+async function forgetFires({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
   const before = clock.now() - FIRES_KEPT_MS;
   const ended = (): boolean => signal?.aborted === true;
+  let count = 0;
   let from: FireId | null = FIRST_FIRE;
   while (from !== null && !ended()) {
     const { old, next } = await oldFires(store.db, before, from, BATCH);
     if (old.length > 0) await store.write((tx) => deleteFires(tx, old, before));
+    count += old.length;
     from = next;
   }
+  return count;
 }
+
+export const retentionLoop: LoopRow<RetentionDeps> = {
+  name: 'retention',
+  everyMs: RETENTION_EVERY_MS,
+  wakeOn: [],
+  once: retainOnce,
+};

@@ -1,3 +1,4 @@
+import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
   countsFrom,
@@ -31,7 +32,7 @@ export interface ScheduleDeps extends QueueDeps {
  * How often schedules are looked at where no slot is near, in milliseconds: so soon one is seen that another process
  * added, and a clock that jumped. A look where nothing is due is one row of an index.
  */
-export const SCHEDULE_EVERY_MS = 1_000;
+const SCHEDULE_EVERY_MS = 1_000;
 /** Slots that are read at a time: what a long stop left over is worked off in pieces. */
 const BATCH = 100;
 /** A clock that lost this much against the one that never jumps was set back, in milliseconds; less is drift. */
@@ -168,3 +169,14 @@ function record(
   const [owner = principal] = JSON.parse(owners) as string[];
   tx.record({ principal, owner, via: 'schedule', operation, target: name, detail });
 }
+
+export interface ScheduleLoopDeps {
+  readonly scheduler: Scheduler;
+}
+
+export const scheduleLoop: LoopRow<ScheduleLoopDeps> = {
+  name: 'schedule',
+  everyMs: SCHEDULE_EVERY_MS,
+  wakeOn: [],
+  once: async ({ scheduler }, signal) => ({ dueMs: await scheduler.sweepOnce(signal) }),
+};

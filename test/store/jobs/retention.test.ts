@@ -30,7 +30,8 @@ for (const engine of ENGINES) {
     const began = Date.now();
     let now = began;
     const clock = { ...systemClock, now: () => now };
-    const retain = (signal?: AbortSignal, of = store): Promise<void> => retainOnce({ store: of, clock }, signal);
+    const retain = (signal?: AbortSignal, of = store): ReturnType<typeof retainOnce> =>
+      retainOnce({ store: of, clock }, signal);
     const add = (topic: string, state: PageRow['state'] = 'done', targets = 0): Promise<string> =>
       store.write(async (tx) => {
         const id = newId('page', tx.now);

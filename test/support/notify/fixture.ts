@@ -175,12 +175,11 @@ function startPager(
     services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: (error) => void errors.push(error),
   });
-  const sweepOnce = (signal: AbortSignal): Promise<number> => pager.sweepOnce(signal);
   const loop: Loop = startLoop({
     name: 'page',
     clock,
     everyMs: 100,
-    sweepOnce,
+    once: async (signal) => ({ dueMs: await pager.sweepOnce(signal) }),
     onError: (_name, error) => void errors.push(error),
   });
   pager.onFree(() => loop.wake());

@@ -59,7 +59,7 @@ export async function openPushRig(
     name: 'page',
     clock: systemClock,
     everyMs: 100,
-    sweepOnce: (signal) => pager.sweepOnce(signal),
+    once: async (signal) => ({ dueMs: await pager.sweepOnce(signal) }),
     onError: (_name, error) => fail(error),
   });
   pager.onFree(() => loop.wake());

@@ -1,0 +1,75 @@
+import type { Clock } from '../../lib/clock.ts';
+import { expireLoop, type ExpireDeps } from '../approvals/expire.ts';
+import { deadmanLoop } from '../events/deadman.ts';
+import { endingsLoop } from '../events/endings.ts';
+import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
+import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
+import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work-loops.ts';
+import { retentionLoop } from '../maintenance/retention.ts';
+import { notificationLoop, type NotificationLoopDeps } from '../notify/loop.ts';
+import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
+import { type LeaseDeps, leaseLoop } from './lease.ts';
+import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
+import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
+import type { Signals } from './signals.ts';
+
+/** What the loops work with: each takes its part. */
+export type LoopDeps = ExpireDeps &
+  RescueDeps &
+  WorkLoopDeps &
+  OutcomeDeps &
+  NotificationLoopDeps &
+  ModesLoopDeps &
+  ScheduleLoopDeps &
+  LeaseDeps & { readonly clock: Clock; readonly signals: Signals; readonly wakeUp: (why: WakeUp) => void };
+
+/** Every loop of a daemon, in the order in which they start. */
+export const LOOPS: readonly LoopRow<LoopDeps>[] = [
+  expireLoop,
+  rescueLoop,
+  claimLoop,
+  cancelLoop,
+  outcomesLoop,
+  endingsLoop,
+  notificationLoop,
+  deadmanLoop,
+  scheduleLoop,
+  retentionLoop,
+  modesLoop,
+  leaseLoop,
+];
+
+/** The loops of a running daemon. */
+export class Loops {
+  readonly #deps: LoopDeps;
+  readonly #running: { readonly row: LoopRow<LoopDeps>; readonly loop: Loop }[] = [];
+
+  constructor(deps: LoopDeps) {
+    this.#deps = deps;
+    const { clock, signals } = deps;
+    const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
+    const onDone = (name: string, did: Readonly<Record<string, number>>): void =>
+      void signals.emit('loop:done', { name, did });
+    for (const row of LOOPS) {
+      if (row.runs?.(deps) === false) continue;
+      const everyMs = typeof row.everyMs === 'number' ? row.everyMs : row.everyMs(deps);
+      const once: Parameters<typeof startLoop>[0]['once'] = (signal) => row.once(deps, signal);
+      this.#running.push({ row, loop: startLoop({ name: row.name, clock, everyMs, once, onError, onDone }) });
+    }
+  }
+
+  wake(why: WakeUp): void {
+    for (const { row, loop } of this.#running) if (row.wakeOn.includes(why)) loop.wake();
+  }
+
+  /** Stops those that outlive the jobs, or all others. */
+  async stop(which: 'before-jobs-end' | 'after-jobs-end'): Promise<void> {
+    const stopped = this.#running.filter(({ row }) => (row.outlivesJobs === true) === (which === 'after-jobs-end'));
+    await Promise.all(
+      stopped.map(async ({ row, loop }) => {
+        await loop.stop();
+        await row.settled?.(this.#deps);
+      }),
+    );
+  }
+}
