@@ -10,12 +10,13 @@ import type { WakeUp } from './core/loop.ts';
 import { Loops } from './core/loops.ts';
 import type { ModeWatch } from './core/mode-watch.ts';
 import type { Signals } from './core/signals.ts';
-import type { InputDeps } from './jobs/run-inputs.ts';
+import { RUN_SUPPORT } from './jobs/kinds.ts';
+import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
 import { Pager, type PageOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 
-export interface DaemonOptions extends InputDeps {
+export interface DaemonOptions extends RunDeps {
   readonly clock: Clock;
   readonly kit: RunKit;
   readonly machine: Machine;
@@ -66,7 +67,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const parts = { ...options, runsDir: kit.runsDir, self: () => identity.id, trust, wakeUp };
+  const parts = { ...options, kinds: RUN_SUPPORT, runsDir: kit.runsDir, self: () => identity.id, trust, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,

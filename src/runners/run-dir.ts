@@ -13,9 +13,6 @@ import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
  * folders of the same name and a suffix, which only the service writes.
  */
 
-/** A saved plan in clear, for the one tool that carries it out. */
-export const PLAN_FILE = 'saved.tfplan';
-
 /** Where the directory of a run goes to be removed: from then on it has no path that its programs know. */
 const GONE_SUFFIX = '.gone';
 /** What programs of the run may read and not change: for them it is read-only, whatever its mode is. */

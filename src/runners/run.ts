@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Account } from '../domain/jobs/account.ts';
-import { STOP_GRACE_MS, type RunOutcome } from '../domain/jobs/job.ts';
+import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
-import type { State } from '../domain/workspaces/workspace.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRecorder, type RecordedChunk, type Recorder } from './output/recorder.ts';
 import { childEnvironment } from './process/environment.ts';
@@ -12,8 +11,8 @@ import { supervise } from './process/supervise.ts';
 import { toldDirOf } from './process/term-once.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
-import { inputsDirOf, makeRunDir, placeInput, PLAN_FILE, removeRunDir } from './run-dir.ts';
-import type { ProgramEnd, ProgramOrder, Runner, RunJob } from './runner.ts';
+import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
+import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -32,28 +31,25 @@ export interface RunKit {
 }
 
 /** What a run reports while it goes on; the daemon writes it down. */
-export interface RunReports {
+export interface RunReports<Checkpoint> {
   /** Sequence number of the first event that the run may use. */
   readonly firstSeq: number;
   /** The first process of a program, before the program does anything of its own. */
   leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
-  /**
-   * The state of the workspace as it is at this moment; with `aside`, one that is for a person to bring where it
-   * belongs.
-   */
-  keepState(state: State, aside: boolean): Promise<void>;
+  /** What the run has made so far. */
+  checkpoint(value: Checkpoint): Promise<void>;
 }
 
 /** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
-export async function runJob(
+export async function runJob<Spec, Materials, Checkpoint, Result>(
   kit: RunKit,
-  runner: Runner,
-  job: RunJob,
-  reports: RunReports,
+  runner: Runner<Spec, Materials, Checkpoint, Result>,
+  job: RunJob<Spec, Materials>,
+  reports: RunReports<Checkpoint>,
   signal: AbortSignal,
-): Promise<RunOutcome> {
+): Promise<RunOutcome<Result>> {
   const folders = { run: join(kit.runsDir, job.id), data: [kit.runsDir, ...(kit.hiddenFolders ?? [])] };
   const recorder = createRecorder({
     secrets: [...job.secrets.values(), ...job.hidden],
@@ -71,16 +67,9 @@ export async function runJob(
     await recorder.finish();
     return { state: 'failed', exitCode: null };
   }
+  const limits = { deadline, signal };
+  const program = { job, runDir, clearFiles: runner.clearFiles };
   let unkept = false;
-  const keep = async (state: State, aside: boolean): Promise<void> => {
-    unkept = true;
-    try {
-      await reports.keepState(state, aside);
-    } catch {
-      throw new Error('The state could not be kept. The directory of the run stays, and it is looked for there again.');
-    }
-    unkept = false;
-  };
   try {
     return await runner.run(job, {
       runDir,
@@ -89,13 +78,16 @@ export async function runJob(
       signal,
       placeInput: (name, bytes) => placeInput(runDir, name, bytes),
       say: (text) => recorder.system(text),
-      keepState: (state) => keep(state, false),
-      setStateAside: (state) => keep(state, true),
-      exec: (order) => execute(kit, job, runDir, order, recorder, reports, { deadline, signal }),
+      async checkpoint(value) {
+        unkept = true;
+        await reports.checkpoint(value);
+        unkept = false;
+      },
+      exec: (order) => execute(kit, program, order, recorder, reports, limits),
     });
   } finally {
     await recorder.finish();
-    // What could not be kept is in there: whoever sweeps ended runs takes it from there first.
+    // It holds what could not be stored: the sweep of ended runs takes it from there first.
     if (!unkept) await removeRunDir(runDir, kit.clock);
   }
 }
@@ -104,13 +96,14 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown error';
 }
 
+type SomeJob = Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
+
 async function execute(
   kit: RunKit,
-  job: RunJob,
-  runDir: string,
+  { job, runDir, clearFiles }: { job: SomeJob; runDir: string; clearFiles: readonly string[] },
   order: ProgramOrder,
   recorder: Recorder,
-  reports: RunReports,
+  reports: Pick<RunReports<never>, 'leader'>,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
   const stop = { toldDir: toldDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
@@ -139,7 +132,7 @@ async function execute(
           ...leader,
           ...stop,
           output: stop.leaderFirst ? leader.output : null,
-          remove: [runDir, inputsDirOf(runDir)].map((folder) => ({ folder, name: PLAN_FILE })),
+          remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clearFiles.map((name) => ({ folder, name }))),
         });
         await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
       },
@@ -190,7 +183,7 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
 }
 
 /** A privileged run is the daemon's own: it may do what the daemon may. */
-function accountOf({ account }: RunKit, job: RunJob): Account | null {
+function accountOf({ account }: RunKit, job: SomeJob): Account | null {
   return job.privileged ? null : account;
 }
 

@@ -1,21 +1,19 @@
-import type { JobKind, RunOutcome } from '../domain/jobs/job.ts';
-import type { State, WorkspaceMaterials } from '../domain/workspaces/workspace.ts';
+import type { JobKind, RunEnd } from '../domain/jobs/job.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** What a run is told of its job. It never sees the store. */
-export interface RunJob {
+export interface RunJob<Spec, Materials> {
   readonly id: string;
   readonly kind: JobKind;
-  /** JSON, as the operation that queued the job wrote it. */
-  readonly spec: string;
+  readonly spec: Spec;
   readonly privileged: boolean;
   readonly timeoutMs: number;
   /** Variable to value. Whatever equals one is kept out of the recorded output. */
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** Values that the run is not given and that may come up all the same: from a state, or from a plan. */
   readonly hidden: readonly Buffer[];
-  /** For the kinds that work on a workspace. */
-  readonly workspace: WorkspaceMaterials | null;
+  /** Files and the like that the kind works on. */
+  readonly materials: Materials;
 }
 
 /** One program to start for a job. */
@@ -55,7 +53,7 @@ export interface ProgramEnd {
 }
 
 /** What a runner works with. */
-export interface RunTools {
+export interface RunTools<Checkpoint> {
   /** The run's own directory: working directory, HOME and TMPDIR of its programs. */
   readonly runDir: string;
   /** Folders in which programs are looked for, as PATH has them. */
@@ -70,20 +68,26 @@ export interface RunTools {
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
   /**
-   * Keeps a state, also while the program that changes it still runs: what it has made is then known whatever happens.
+   * Stores what the run has made so far, also while a program still runs. When this rejects, the run directory stays
+   * for the recovery of the kind.
    */
-  keepState(state: State): Promise<void>;
-  /** Keeps a state that is not where the root looks for it, for a person to bring there. */
-  setStateAside(state: State): Promise<void>;
+  checkpoint(value: Checkpoint): Promise<void>;
 }
 
 /** A kind of job: turns the spec into programs, and their ends into an outcome. */
-export interface Runner {
-  run(job: RunJob, tools: RunTools): Promise<RunOutcome>;
+export interface Runner<Spec, Materials, Checkpoint, Result> {
+  /** Names of files in clear in the run directory or its inputs: removed also when the daemon dies during the run. */
+  readonly clearFiles: readonly string[];
+  run(job: RunJob<Spec, Materials>, tools: RunTools<Checkpoint>): Promise<RunOutcome<Result>>;
 }
 
-/** The outcome of a run that is decided by its last program alone. */
-export function outcomeOf(end: ProgramEnd): RunOutcome {
+/** What the end of a run reports. `result` is what the kind stores; absent where the run ended before it had one. */
+export interface RunOutcome<Result> extends RunEnd {
+  readonly result?: Result;
+}
+
+/** The end of a run that is decided by its last program alone. */
+export function outcomeOf(end: ProgramEnd): RunEnd {
   if (end.reason === 'cancelled') return { state: 'cancelled', exitCode: end.exitCode };
   const succeeded = end.reason === 'exited' && end.exitCode === 0;
   return { state: succeeded ? 'succeeded' : 'failed', exitCode: end.exitCode };

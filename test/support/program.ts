@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandSpec } from '../../src/domain/commands/command.ts';
-import type { JobEvent, RunOutcome } from '../../src/domain/jobs/job.ts';
+import type { JobEvent, RunEnd } from '../../src/domain/jobs/job.ts';
 import { SCOPES, type Scope } from '../../src/domain/access/scope.ts';
 import { formatToken, newSecret } from '../../src/domain/access/token.ts';
 import { createHttpFace, type HttpFace, type HttpFaceOptions } from '../../src/faces/api/face.ts';
@@ -75,7 +75,7 @@ export interface Program {
   claim(): Promise<void>;
   /** Appends lines to the standard output of a job, and tells its followers. */
   print(jobId: string, lines: readonly string[]): Promise<void>;
-  finish(jobId: string, outcome: RunOutcome): Promise<void>;
+  finish(jobId: string, outcome: RunEnd): Promise<void>;
   close(): Promise<void>;
 }
 

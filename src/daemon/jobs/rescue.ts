@@ -5,22 +5,21 @@ import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { endTree } from '../../runners/process/tree.ts';
-import { isChanging } from '../../domain/workspaces/workspace.ts';
 import { toldDirOf } from '../../runners/process/term-once.ts';
 import { jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import { fenceOf } from '../../store/jobs/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
-import { recordApply } from '../../store/workspaces/workspaces.ts';
 import { lockFile, type Machine } from '../core/identity.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
-import { type FindDeps, findState, keepFound } from '../workspaces/states.ts';
+import type { RecoverDeps, RunKinds } from './run-support.ts';
 
-export interface RescueDeps extends FindDeps {
+export interface RescueDeps extends RecoverDeps {
   readonly clock: Clock;
   readonly machine: Machine;
+  readonly kinds: RunKinds;
   readonly instancesDir: string;
   /** Where run directories were before the account of jobs, or the build, was another one. */
   readonly formerRunsDirs?: readonly string[];
@@ -63,8 +62,8 @@ async function sweepRunDirs(deps: RescueDeps): Promise<void> {
   for (const id of new Set(readdirSync(runsDir).map(jobIdOf))) {
     const job = await findJob(store.db, id);
     if (job === undefined || !isTerminal(job.state)) continue;
-    const found = await findState(deps, job);
-    if (found !== null) await store.write((tx) => keepFound(tx, job, found));
+    const found = await deps.kinds[job.kind].recover(deps, job);
+    if (found !== null) await store.write(found);
     await removeRunDir(join(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
   }
 }
@@ -90,11 +89,12 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
   if (left.length > 0 || signal.aborted) return;
   // What the run has made is known before its key is given away.
-  const found = await findState(deps, job);
+  const kind = deps.kinds[job.kind];
+  const found = await kind.recover(deps, job);
   const ended = await deps.store.write(async (tx) => {
-    if (found !== null) await keepFound(tx, job, found);
+    await found?.(tx);
     const moved = await endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
-    if (moved && job.workspace !== null && isChanging(job.kind)) await recordApply(tx, job.workspace, job.id);
+    if (moved) await kind.interrupted(tx, job);
     return moved;
   });
   if (!ended) return;

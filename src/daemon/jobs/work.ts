@@ -1,13 +1,10 @@
 import { Failure } from '../../domain/failure.ts';
-import type { RunOutcome } from '../../domain/jobs/job.ts';
+import type { RunEnd } from '../../domain/jobs/job.ts';
 import { needsTag } from '../../domain/jobs/order.ts';
-import type { State } from '../../domain/workspaces/workspace.ts';
 import { pause } from '../../lib/clock.ts';
 import type { RecordedChunk } from '../../runners/output/recorder.ts';
 import { RecorderFenced } from '../../runners/output/recorder.ts';
-import { runJob, type RunKit } from '../../runners/run.ts';
-import type { Runner } from '../../runners/runner.ts';
-import { RUNNERS } from '../../runners/table.ts';
+import type { RunKit } from '../../runners/run.ts';
 import { appendOutput } from '../../store/jobs/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/gate.ts';
@@ -16,13 +13,12 @@ import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { claim, endJob, recordMove, type Claimed } from './job-transitions.ts';
-import { gatherInputs, type InputDeps, NO_INPUTS, type RunInputs } from './run-inputs.ts';
-import { NO_RESULT, readyResult, type WriteResult } from './run-results.ts';
+import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { Signals } from '../core/signals.ts';
-import { keepOfRun, setAside } from '../workspaces/states.ts';
 
-export interface WorkDeps extends InputDeps {
+export interface WorkDeps extends RunDeps {
   readonly kit: RunKit;
+  readonly kinds: RunKinds;
   readonly maxJobs: number;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
@@ -57,16 +53,6 @@ interface Run {
   readonly abort: AbortController;
   stop: Stop | null;
   readonly done: Promise<void>;
-}
-
-/** A run that does nothing but say why. */
-function failingRunner(reason: string, state: 'failed' | 'cancelled'): Runner {
-  return {
-    run(_job, tools) {
-      tools.say(reason);
-      return Promise.resolve({ state, exitCode: null });
-    },
-  };
 }
 
 /** Claims jobs while slots are free, runs them, and writes down how they end. */
@@ -140,31 +126,23 @@ export class Work {
   }
 
   async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
-    let end: RunOutcome = { state: 'failed', exitCode: null };
+    let end: RunEnd = { state: 'failed', exitCode: null };
     let result = NO_RESULT;
     try {
       await this.#deps.beforeRun?.();
-      const { runner, inputs } = await this.#ready(row, signal);
-      end = await runJob(
+      const run = await this.#ready(row, signal);
+      const ran = await run(
         this.#deps.kit,
-        runner,
-        {
-          id: row.id,
-          kind: row.kind,
-          spec: row.spec,
-          privileged: row.privileged === 1,
-          timeoutMs: row.timeout_ms,
-          ...inputs,
-        },
         {
           firstSeq: lastSeq + 1,
           leader: (leader) => this.#recordLeader(fence, leader),
           write: (chunk) => this.#keep(fence, chunk),
-          keepState: (state, aside) => this.#keepState(fence, row, inputs, state, aside),
+          checkpoint: (store) => this.#checkpoint(fence, store),
         },
         signal,
       );
-      result = await readyResult(row, inputs, end);
+      end = ran.end;
+      result = await ran.finish();
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
       // What could not be made ready to be kept must not look like a success.
@@ -179,39 +157,24 @@ export class Work {
   }
 
   /** Where the run can't start, its output says why, and nothing else is run. */
-  async #ready(row: JobRow, signal: AbortSignal): Promise<{ runner: Runner; inputs: RunInputs }> {
-    const runner = RUNNERS[row.kind];
-    if (runner === undefined)
-      return { runner: failingRunner(`There is no runner for jobs of kind ${row.kind}.`, 'failed'), inputs: NO_INPUTS };
+  async #ready(row: JobRow, signal: AbortSignal): Promise<ReadyRun> {
     try {
       // Whoever can write the database alone must not get out of the sandbox.
       if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
-      return { runner, inputs: await gatherInputs(this.#deps, row, signal) };
+      return await this.#deps.kinds[row.kind].prepare(this.#deps, row, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (signal.aborted)
-        return {
-          runner: failingRunner('It was stopped before its program was started.', 'cancelled'),
-          inputs: NO_INPUTS,
-        };
+      if (signal.aborted) return refusedRun(row, 'It was stopped before its program was started.', 'cancelled');
       await this.#persist((tx) =>
         Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })),
       );
-      return { runner: failingRunner(error.message, 'failed'), inputs: NO_INPUTS };
+      return refusedRun(row, error.message, 'failed');
     }
   }
 
-  /**
-   * The state of a run that goes on or has just ended. Rejects once the run has lost its job, having kept it all the
-   * same.
-   */
-  async #keepState(fence: Fence, row: JobRow, { ring }: RunInputs, state: State, aside: boolean): Promise<void> {
-    if (ring === null) return;
-    const { owned } = await this.#persist(async (tx) => {
-      if (!aside) return keepOfRun(tx, fence, row, { state, ring });
-      await setAside(tx, row, { state, ring });
-      return { owned: true };
-    });
+  /** Stores what a run has made so far. Rejects once the run has lost its job; it is stored all the same. */
+  async #checkpoint(fence: Fence, store: (tx: Tx) => Promise<{ owned: boolean }>): Promise<void> {
+    const { owned } = await this.#persist(store);
     if (owned) return;
     this.#stopRun(fence.jobId, 'lease-lost');
     throw new RecorderFenced();
@@ -256,7 +219,7 @@ export class Work {
     throw new RecorderFenced();
   }
 
-  async #finish(fence: Fence, end: RunOutcome, result: WriteResult): Promise<void> {
+  async #finish(fence: Fence, end: RunEnd, result: WriteResult): Promise<void> {
     const stop = this.#runs.get(fence.jobId)?.stop ?? null;
     // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
     // only a success is certain to be its own.

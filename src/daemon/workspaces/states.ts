@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type State, WORKSPACE_KINDS, workspaceKey } from '../../domain/workspaces/workspace.ts';
+import { type State, workspaceKey } from '../../domain/workspaces/workspace.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { resolveRunFolder } from '../../runners/run-files/run-files.ts';
 import { backendOf, TREE } from '../../runners/terraform/root.ts';
@@ -10,8 +10,8 @@ import type { Tx } from '../../store/engine/gate.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { stateLabel } from '../../store/secrets/seal.ts';
 import { keepState, listStatesAt, newestState } from '../../store/workspaces/states.ts';
-import type { Store } from '../../store/store.ts';
 import { findWorkspace, moveWorkspace } from '../../store/workspaces/workspaces.ts';
+import type { RecoverDeps } from '../jobs/run-support.ts';
 
 /** The states of roots without a backend of their own: what a run made is never forgotten. */
 
@@ -85,18 +85,12 @@ export interface FoundState extends SealedState {
   readonly aside: boolean;
 }
 
-export interface FindDeps {
-  readonly store: Store;
-  readonly keyring: () => Promise<Keyring>;
-  readonly runsDir: string;
-}
-
 /**
  * The state in the directory of a run that nobody finished; null where there is none here, as after the death of
  * another machine. The processes of the run have ended before this is called.
  */
-export async function findState({ store, keyring, runsDir }: FindDeps, job: JobRow): Promise<FoundState | null> {
-  if (job.workspace === null || !(WORKSPACE_KINDS as readonly string[]).includes(job.kind)) return null;
+export async function findState({ store, keyring, runsDir }: RecoverDeps, job: JobRow): Promise<FoundState | null> {
+  if (job.workspace === null) return null;
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;
   const runDir = join(runsDir, job.id);

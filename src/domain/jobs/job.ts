@@ -1,5 +1,4 @@
 import type { ChunkEvent } from '../../lib/chunks/chunk.ts';
-import type { WorkspaceResult } from '../workspaces/workspace.ts';
 
 /** The kinds of jobs. What is known of each is a row of KINDS. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
@@ -57,10 +56,8 @@ export interface JobProgress {
 /** One event of a job, as `job.events` and the stream show it. */
 export type JobEvent = ChunkEvent<JobState>;
 
-/** What the end of a run reports; the daemon decides the state from it. */
-export interface RunOutcome {
+/** How a run ended; the daemon decides the state from it. */
+export interface RunEnd {
   readonly state: Exclude<FinalState, 'interrupted'>;
   readonly exitCode: number | null;
-  /** What a run of a workspace found out. */
-  readonly workspace?: WorkspaceResult;
 }

@@ -87,6 +87,12 @@ export interface State extends StatePosition {
   readonly resources: number;
 }
 
+/** A state that is kept while its run goes on. `aside`: a person has to bring it where it belongs. */
+export interface StateCheckpoint {
+  readonly state: State;
+  readonly aside: boolean;
+}
+
 /** Which state this is: terraform raises the serial with each change, and a new state gets a new lineage. */
 export interface StatePosition {
   readonly serial: number;

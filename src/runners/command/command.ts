@@ -5,9 +5,9 @@ import { outcomeOf, type Runner } from '../runner.ts';
 const SSH_PORT = 22;
 
 /** Runs the words of the spec on this machine. */
-export const commandRunner: Runner = {
-  async run(job, tools) {
-    const spec = JSON.parse(job.spec) as CommandSpec;
+export const commandRunner: Runner<CommandSpec, null, never, never> = {
+  clearFiles: [],
+  async run({ spec }, tools) {
     return outcomeOf(await tools.exec({ argv: spec.command, connectPorts: [SSH_PORT, ...spec.egressPorts] }));
   },
 };

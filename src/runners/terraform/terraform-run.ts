@@ -1,4 +1,4 @@
-import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
+import type { StateCheckpoint, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import type { ProgramEnd, ProgramOrder, RunJob, RunTools } from '../runner.ts';
 import { makeRoot, type Root } from './root.ts';
 import { findTool, type Tool } from './tool.ts';
@@ -8,10 +8,13 @@ import { findTool, type Tool } from './tool.ts';
 /** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
 const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
 
+type Job = RunJob<WorkspaceSpec, WorkspaceMaterials>;
+type Tools = RunTools<StateCheckpoint>;
+
 /** What every step of one run needs. */
 export interface Run {
-  readonly job: RunJob;
-  readonly tools: RunTools;
+  readonly job: Job;
+  readonly tools: Tools;
   readonly tool: Tool;
   readonly materials: WorkspaceMaterials;
   readonly root: Root;
@@ -27,9 +30,8 @@ export class Ended extends Error {
   }
 }
 
-export async function begin(job: RunJob, tools: RunTools): Promise<Run> {
-  const materials = job.workspace;
-  if (materials === null) throw new Error('There are no files to run on.');
+export async function begin(job: Job, tools: Tools): Promise<Run> {
+  const { materials } = job;
   const tool = await findTool(tools.searchPath);
   if (tool === null)
     throw new Ended(

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import type { RunOutcome } from '../../domain/jobs/job.ts';
 import { hasMoved, type ReadPlan, type Verdict } from '../../domain/workspaces/plan.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
 import type {
   SavedPlan,
   State,
+  StateCheckpoint,
   StatePosition,
+  WorkspaceMaterials,
   WorkspaceResult,
   WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
-import { PLAN_FILE } from '../run-dir.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
-import { outcomeOf, type ProgramEnd, type Runner } from '../runner.ts';
+import { outcomeOf, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
 import { sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
@@ -19,14 +19,19 @@ import { backendOf, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, parseState, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
 import { begin, Ended, exec, must, type Run } from './terraform-run.ts';
 
+/** A saved plan in clear, for the one tool that carries it out. */
+const PLAN_FILE = 'saved.tfplan';
 /** A plan file has the configuration and the state in it, compressed. */
 const PLAN_FILE_MAX_BYTES = 64 * 1024 * 1024;
 
 const COMMON = ['-input=false', '-no-color'];
 const NO_STATE: StatePosition = { serial: 0, lineage: '' };
 
+type Outcome = RunOutcome<WorkspaceResult>;
+
 /** Plan, apply, destroy and drift of a workspace, by the terraform (else tofu) on PATH. */
-export const terraformRunner: Runner = {
+export const terraformRunner: Runner<WorkspaceSpec, WorkspaceMaterials, StateCheckpoint, WorkspaceResult> = {
+  clearFiles: [PLAN_FILE],
   async run(job, tools) {
     try {
       return await step(await begin(job, tools));
@@ -39,7 +44,7 @@ export const terraformRunner: Runner = {
   },
 };
 
-function step(run: Run): Promise<RunOutcome> {
+function step(run: Run): Promise<Outcome> {
   const { kind } = run.job;
   if (kind === 'plan' || kind === 'drift') return plan(run, kind);
   return run.materials.plan === null ? applyFresh(run) : applySaved(run, run.materials.plan);
@@ -84,7 +89,7 @@ function kept({ root }: Run): Promise<State | null> {
   return readState(root);
 }
 
-async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
+async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
   const { job, tools, materials, root } = run;
   const ownBackend = await initialise(run);
   const before = await positionBefore(run, ownBackend);
@@ -102,7 +107,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
     return {
       state: 'succeeded',
       exitCode: 0,
-      workspace: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' },
+      result: { ...about, made: null, drift: read.hasChanges ? 'drifted' : 'clean' },
     };
   }
   const { verdict, reason } = await judge(materials.policy, read.planned);
@@ -116,12 +121,8 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<RunOutcome> {
     verdict,
     verdictReason: reason,
   };
-  const detailed = (JSON.parse(job.spec) as WorkspaceSpec).detailedExitcode === true;
-  return {
-    state: 'succeeded',
-    exitCode: detailed && read.hasChanges ? 2 : 0,
-    workspace: { ...about, made, drift: null },
-  };
+  const detailed = job.spec.detailedExitcode === true;
+  return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, result: { ...about, made, drift: null } };
 }
 
 /**
@@ -153,13 +154,13 @@ function policyLine(verdict: Verdict, reason: string): string {
     : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
 }
 
-async function applyFresh(run: Run): Promise<RunOutcome> {
+async function applyFresh(run: Run): Promise<Outcome> {
   const ownBackend = await initialise(run);
   const destroy = run.job.kind === 'destroy' ? ['-destroy'] : [];
   return change(run, ownBackend, ['apply', ...COMMON, '-auto-approve', ...destroy]);
 }
 
-async function applySaved(run: Run, saved: SavedPlan): Promise<RunOutcome> {
+async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
   const { tools, root } = run;
   if (root.treeDigest !== saved.treeDigest) {
     throw new Ended(
@@ -182,13 +183,11 @@ async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
 }
 
 /** Runs what changes the infrastructure. Whatever its end is, what it has made is known afterwards. */
-async function change(run: Run, ownBackend: boolean, words: readonly string[]): Promise<RunOutcome> {
+async function change(run: Run, ownBackend: boolean, words: readonly string[]): Promise<Outcome> {
   const { tools, root } = run;
   const before = ownBackend ? null : await kept(run);
   const done = new AbortController();
-  const watching = ownBackend
-    ? null
-    : await watchState(root, tools.clock, (state) => tools.keepState(state), done.signal);
+  const watching = ownBackend ? null : await watchState(root, tools.clock, (state) => keep(run, state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
   const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
   let end: ProgramEnd;
@@ -199,8 +198,17 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
     await watching?.ended;
   }
   const printed = sifts.stderr.state ?? sifts.stdout.state;
-  const workspace = ownBackend ? await foundInBackend(run, end, printed) : await foundInFolder(run, before, printed);
-  return { ...outcomeOf(end), workspace };
+  const result = ownBackend ? await foundInBackend(run, end, printed) : await foundInFolder(run, before, printed);
+  return { ...outcomeOf(end), result };
+}
+
+/** With `aside`, a state that is not where the root looks for it, for a person to bring there. */
+async function keep({ tools }: Run, state: State, aside = false): Promise<void> {
+  try {
+    await tools.checkpoint({ state, aside });
+  } catch {
+    throw new Error('The state could not be kept. The directory of the run stays, and it is looked for there again.');
+  }
 }
 
 /** The last word on the state is kept before the directory of the run goes. */
@@ -215,7 +223,7 @@ async function foundInFolder(run: Run, before: State | null, printed: State | nu
     );
   const after = rescued ?? (await kept(run));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
-  if (moved) await run.tools.keepState(after);
+  if (moved) await keep(run, after);
   if (after === null && before !== null)
     run.tools.say('The state file is gone or torn after this run: the version before it stays the newest.');
   return found(after, false);
@@ -229,7 +237,7 @@ async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null):
     tools.say(
       'The backend could not be written. The state that was left behind is set aside, see "svc workspace state".',
     );
-    await tools.setStateAside(errored);
+    await keep(run, errored, true);
     // Where the backend is now, the next run asks it.
     return found(null, true);
   }

@@ -9,10 +9,12 @@ import { createKeyring } from '../../../src/lib/seal.ts';
 import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import type { InputDeps } from '../../../src/daemon/jobs/run-inputs.ts';
+import { RUN_SUPPORT } from '../../../src/daemon/jobs/kinds.ts';
+import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';
 
-export interface TestStore extends InputDeps {
+export interface TestStore extends RunDeps {
   readonly store: Store;
+  readonly kinds: RunKinds;
   readonly runsDir: string;
   readonly instancesDir: string;
   /** Records a daemon and answers its id; nobody holds its lock. */
@@ -38,6 +40,7 @@ export async function openTestStore(): Promise<TestStore> {
   });
   return {
     store,
+    kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
     runsDir,

@@ -4,7 +4,6 @@ import { hasMoved } from '../../domain/workspaces/plan.ts';
 import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import type { SourceFetcher } from '../../operations/core/services.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ArtifactRow, Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
@@ -14,38 +13,32 @@ import { findSource } from '../../store/sources/sources.ts';
 import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
 import { getWorkspace, recordSecrets } from '../../store/workspaces/workspaces.ts';
+import type { RunDeps } from '../jobs/run-support.ts';
 
-/** What gathers the inputs of a run. */
-export interface InputDeps {
-  readonly store: Store;
-  readonly keyring: () => Promise<Keyring>;
-  readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
-}
-
-/** What a run gets beside its row. In memory only: nothing of it is written before the run has its directory. */
+/** What a run of a workspace starts with, and what its results need. */
 export interface RunInputs {
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** JSON: what the secrets were, by variable, for the plan that is made with them. */
   readonly secretsUsed: string;
   /** Values that earlier runs of the workspace were given: its state may have them. */
   readonly hidden: readonly Buffer[];
-  readonly workspace: WorkspaceMaterials | null;
+  readonly materials: WorkspaceMaterials;
   /** What the results are sealed with: taken before the run, so that nothing it made is lost for want of a key. */
-  readonly ring: Keyring | null;
+  readonly ring: Keyring;
 }
-
-/** Of a job that needs none. */
-export const NO_INPUTS: RunInputs = { secrets: new Map(), secretsUsed: '{}', hidden: [], workspace: null, ring: null };
 
 /**
  * The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start.
  * `signal` ends what takes long.
  */
-export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortSignal): Promise<RunInputs> {
-  if (job.workspace === null) return NO_INPUTS;
+export async function gatherInputs(
+  deps: RunDeps,
+  job: JobRow,
+  spec: WorkspaceSpec,
+  signal: AbortSignal,
+): Promise<RunInputs> {
   const { db } = deps.store;
-  const spec = JSON.parse(job.spec) as WorkspaceSpec;
-  const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace)]);
+  const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace ?? '')]);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
   const given = { ...spec.runSecrets, ...(artifact === null ? {} : await plannedSecrets(db, artifact)) };
   const secrets = await readSecrets(db, ring, given);
@@ -64,13 +57,13 @@ export async function gatherInputs(deps: InputDeps, job: JobRow, signal?: AbortS
     policy: { approveWhen: workspace.approve_when, denyWhen: workspace.deny_when },
     plan,
   };
-  return { secrets, secretsUsed: await usedSecrets(db, given), hidden, workspace: materials, ring };
+  return { secrets, secretsUsed: await usedSecrets(db, given), hidden, materials, ring };
 }
 
 async function treeOf(
-  { store, sources }: InputDeps,
+  { store, sources }: RunDeps,
   workspace: WorkspaceRow,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<{ tree: string; root: string }> {
   if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
   const source = await findSource(store.db, workspace.source);
@@ -89,7 +82,7 @@ async function treeOf(
 }
 
 /** What is there now may be another directory than when it was named: the service's own is never copied into a run. */
-async function directoryOf(sources: InputDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
+async function directoryOf(sources: RunDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
   const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
   if (tree === null)
     throw new Failure(
@@ -201,7 +194,7 @@ async function readUnaltered(store: Store, jobId: string, id: string): Promise<P
  * what was asked about, unaltered, and made from the state that is still the newest.
  */
 async function openPlan(
-  { store }: InputDeps,
+  { store }: RunDeps,
   ring: Keyring,
   job: JobRow,
   artifact: PlanRow,

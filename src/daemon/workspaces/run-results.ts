@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
-import type { RunOutcome } from '../../domain/jobs/job.ts';
 import {
   isChanging,
   type MadePlan,
   type StatePosition,
   type WorkspaceResult,
 } from '../../domain/workspaces/workspace.ts';
-import type { Keyring } from '../../lib/seal.ts';
 import { sealPlanView } from '../../operations/approvals/plan-view.ts';
+import type { RunOutcome } from '../../runners/runner.ts';
 import { insertArtifact, release } from '../../store/workspaces/artifacts.ts';
 import { fenceOf, recordArtifact } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/gate.ts';
@@ -23,25 +22,19 @@ import {
   recordDrift,
   recordPlan,
 } from '../../store/workspaces/workspaces.ts';
-import { recordMove } from './job-transitions.ts';
+import { recordMove } from '../jobs/job-transitions.ts';
+import type { WriteResult } from '../jobs/run-support.ts';
 import type { RunInputs } from './run-inputs.ts';
 
-/** What the end of a run writes, in the transaction of the job's own move. */
-export type WriteResult = (tx: Tx) => Promise<void>;
-
-export const NO_RESULT: WriteResult = () => Promise.resolve();
-
 /** Makes ready what the end of a run will write: sealed and judged before the transaction, which holds up everybody. */
-export async function readyResult(job: JobRow, inputs: RunInputs, outcome: RunOutcome): Promise<WriteResult> {
-  const { workspace: name } = job;
-  const found = outcome.workspace;
-  const { workspace: materials, ring } = inputs;
-  if (name === null || materials === null || ring === null) return NO_RESULT;
+export async function readyResult(
+  job: JobRow,
+  inputs: RunInputs,
+  { result: found }: RunOutcome<WorkspaceResult>,
+): Promise<WriteResult> {
+  const name = job.workspace ?? '';
   if (found === undefined) return (tx) => writeUnfound(tx, job, name);
-  const artifact =
-    found.made === null
-      ? null
-      : await artifactOf(job, inputs, ring, materials.artifactId, found.made, found.ownBackend);
+  const artifact = found.made === null ? null : await artifactOf(job, inputs, found.made, found.ownBackend);
   return async (tx) => {
     await recordBackend(tx, name, found.ownBackend);
     if (found.position !== null) await writePosition(tx, job, name, found.position);
@@ -72,15 +65,13 @@ type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
 
 async function artifactOf(
   job: JobRow,
-  { secretsUsed }: RunInputs,
-  ring: Keyring,
-  id: string,
+  { secretsUsed, ring, materials }: RunInputs,
   made: MadePlan,
   ownBackend: boolean,
 ): Promise<NewArtifact> {
   const { planned, summary, view } = made.plan;
   const named = {
-    id,
+    id: materials.artifactId,
     workspace: job.workspace ?? '',
     job_id: job.id,
     serial: made.before.serial,

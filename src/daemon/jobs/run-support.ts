@@ -1,0 +1,136 @@
+import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
+import type { KindFacts } from '../../domain/jobs/kind.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import type { SourceFetcher } from '../../operations/core/services.ts';
+import { runJob, type RunKit, type RunReports } from '../../runners/run.ts';
+import type { Runner, RunOutcome } from '../../runners/runner.ts';
+import type { Tx } from '../../store/engine/gate.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+
+/** What the daemon does for a run of one kind: a runner knows neither the store nor the seal. */
+export interface RunSupport<Spec, Materials, Checkpoint, Result> {
+  /**
+   * Gets what a claimed job starts with. Throws Failure, with a message for the job's output, where the run must not
+   * start. `signal` ends what takes long.
+   */
+  prepare(
+    deps: RunDeps,
+    job: JobRow,
+    spec: Spec,
+    signal: AbortSignal,
+  ): Promise<PreparedRun<Materials, Checkpoint, Result>>;
+  /**
+   * Reads what a run that nobody finished has left in its directory; null where there is nothing to write. Its
+   * processes have ended before.
+   */
+  recover?(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
+  /** Writes what an interrupted job leaves, in the transaction of its end. */
+  interrupted?(tx: Tx, job: JobRow): Promise<void>;
+}
+
+/** In memory only: nothing of it is written before the run has its directory. */
+export interface PreparedRun<Materials, Checkpoint, Result> {
+  readonly secrets: ReadonlyMap<string, Buffer>;
+  /** Values that the run is not given and that its output must not show either. */
+  readonly hidden: readonly Buffer[];
+  readonly materials: Materials;
+  /** Stores what the run has made so far, also where the run has lost its job; `owned` is false then. */
+  checkpoint(tx: Tx, value: Checkpoint): Promise<{ owned: boolean }>;
+  /** Prepares what the end of the run writes: long work is done here, because the transaction blocks every writer. */
+  finish(outcome: RunOutcome<Result>): Promise<WriteResult>;
+}
+
+export interface RunDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
+}
+
+export interface RecoverDeps {
+  readonly store: Store;
+  readonly keyring: () => Promise<Keyring>;
+  readonly runsDir: string;
+}
+
+/** What a run writes, in the transaction of the job's own move. */
+export type WriteResult = (tx: Tx) => Promise<void>;
+
+export const NO_RESULT: WriteResult = () => Promise.resolve();
+
+/** For a run that needs nothing and stores nothing. */
+export const NOTHING_PREPARED: PreparedRun<null, never, never> = {
+  secrets: new Map(),
+  hidden: [],
+  materials: null,
+  checkpoint: () => Promise.resolve({ owned: true }),
+  finish: () => Promise.resolve(NO_RESULT),
+};
+
+/** Runs a prepared job to its end. `finish` is called after that, and may fail. */
+export type ReadyRun = (
+  kit: RunKit,
+  reports: RunReports<(tx: Tx) => Promise<{ owned: boolean }>>,
+  signal: AbortSignal,
+) => Promise<{ readonly end: RunEnd; finish(): Promise<WriteResult> }>;
+
+/** A kind with its types closed over: what claims and rescues jobs knows no kind. */
+export interface RunKind {
+  prepare(deps: RunDeps, job: JobRow, signal: AbortSignal): Promise<ReadyRun>;
+  recover(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
+  interrupted(tx: Tx, job: JobRow): Promise<void>;
+}
+
+/** How the daemon runs each kind, see RUN_SUPPORT. */
+export type RunKinds = Readonly<Record<JobKind, RunKind>>;
+
+export function runKind<Spec, Materials, Checkpoint, Result>(
+  facts: KindFacts<Spec>,
+  runner: Runner<Spec, Materials, Checkpoint, Result>,
+  support: RunSupport<Spec, Materials, Checkpoint, Result>,
+): RunKind {
+  return {
+    async prepare(deps, job, signal) {
+      const spec = facts.readSpec(job.spec);
+      return readyRun(job, spec, runner, await support.prepare(deps, job, spec, signal));
+    },
+    recover: (deps, job) => support.recover?.(deps, job) ?? Promise.resolve(null),
+    interrupted: (tx, job) => support.interrupted?.(tx, job) ?? Promise.resolve(),
+  };
+}
+
+/** A kind that cannot run yet. */
+export const NOT_BUILT: RunKind = {
+  prepare: (_deps, job) =>
+    Promise.resolve(refusedRun(job, `There is no runner for jobs of kind ${job.kind}.`, 'failed')),
+  recover: () => Promise.resolve(null),
+  interrupted: () => Promise.resolve(),
+};
+
+/** A run that only writes the reason to its output. */
+export function refusedRun(job: JobRow, reason: string, state: 'failed' | 'cancelled'): ReadyRun {
+  const runner: Runner<null, null, never, never> = {
+    clearFiles: [],
+    run(_job, tools) {
+      tools.say(reason);
+      return Promise.resolve({ state, exitCode: null });
+    },
+  };
+  return readyRun(job, null, runner, NOTHING_PREPARED);
+}
+
+function readyRun<Spec, Materials, Checkpoint, Result>(
+  row: JobRow,
+  spec: Spec,
+  runner: Runner<Spec, Materials, Checkpoint, Result>,
+  prepared: PreparedRun<Materials, Checkpoint, Result>,
+): ReadyRun {
+  const { id, kind, timeout_ms: timeoutMs } = row;
+  const { secrets, hidden, materials } = prepared;
+  const job = { id, kind, spec, privileged: row.privileged === 1, timeoutMs, secrets, hidden, materials };
+  return async (kit, reports, signal) => {
+    const checkpoint = (value: Checkpoint): Promise<void> => reports.checkpoint((tx) => prepared.checkpoint(tx, value));
+    const end = await runJob(kit, runner, job, { ...reports, checkpoint }, signal);
+    return { end, finish: () => prepared.finish(end) };
+  };
+}

@@ -1,0 +1,42 @@
+import type {
+  StateCheckpoint,
+  WorkspaceMaterials,
+  WorkspaceResult,
+  WorkspaceSpec,
+} from '../../domain/workspaces/workspace.ts';
+import { fenceOf } from '../../store/jobs/claims.ts';
+import { recordApply } from '../../store/workspaces/workspaces.ts';
+import type { RunSupport } from '../jobs/run-support.ts';
+import { gatherInputs } from './run-inputs.ts';
+import { readyResult } from './run-results.ts';
+import { findState, keepFound, keepOfRun, setAside } from './states.ts';
+
+type Support = RunSupport<WorkspaceSpec, WorkspaceMaterials, StateCheckpoint, WorkspaceResult>;
+
+export const workspaceSupport: Support = {
+  async prepare(deps, job, spec, signal) {
+    const inputs = await gatherInputs(deps, job, spec, signal);
+    const { ring } = inputs;
+    return {
+      ...inputs,
+      async checkpoint(tx, { state, aside }) {
+        if (!aside) return keepOfRun(tx, fenceOf(job), job, { state, ring });
+        await setAside(tx, job, { state, ring });
+        return { owned: true };
+      },
+      finish: (outcome) => readyResult(job, inputs, outcome),
+    };
+  },
+  async recover(deps, job) {
+    const found = await findState(deps, job);
+    return found === null ? null : (tx) => keepFound(tx, job, found);
+  },
+};
+
+/** For the kinds that change the infrastructure: an interrupted run counts as the last apply of its workspace. */
+export const changingSupport: Support = {
+  ...workspaceSupport,
+  async interrupted(tx, job) {
+    if (job.workspace !== null) await recordApply(tx, job.workspace, job.id);
+  },
+};
