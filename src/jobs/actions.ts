@@ -1,33 +1,54 @@
 import { requireDuration } from '../domain/duration.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../domain/jobs/job.ts';
-import type { Action } from '../domain/rules/rule.ts';
+import { isNotify } from '../domain/notify/action.ts';
+import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
 import type { Tx } from '../store/engine/gate.ts';
-import { queueCommand } from './commands/queue.ts';
+import type { ActionRow } from './action-row.ts';
+import { commandAction } from './commands/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
-import { queueWorkspaceRun } from './workspaces/queue.ts';
+import { workspaceAction } from './workspaces/action.ts';
 
-/** What a rule or a schedule does, as a job. Throws what the functions of its area throw, and invalid_argument for a time-out. */
-export function queueAction(
+/** The actions of rules and schedules that make a job; the row of each belongs to its area. */
+const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
+  plan: workspaceAction('plan'),
+  drift: workspaceAction('drift'),
+  apply: workspaceAction('apply'),
+  destroy: workspaceAction('destroy'),
+  command: commandAction,
+};
+
+/** What its jobs have as their runbook. */
+export function runbookOf<K extends JobActionKind>(action: Action<K>): string {
+  return ACTIONS[action.kind].runbook(action);
+}
+
+/**
+ * Checks what an action names when a rule or a schedule is defined: its job would be refused each time. Throws as the
+ * rows do.
+ */
+export async function requireTargets<K extends JobActionKind>(
+  tx: Tx,
+  action: Action<K>,
+  known: (text: string) => boolean = () => true,
+): Promise<void> {
+  await ACTIONS[action.kind].requireTargets(tx, action, known);
+}
+
+/** As `requireTargets`, of a rule: a value with `${…}` is known with the event only. */
+export async function requireRuleTargets(tx: Tx, action: RuleAction): Promise<void> {
+  if (!isNotify(action)) await requireTargets(tx, action, (text) => !text.includes('${'));
+}
+
+/** What a rule or a schedule does, as a job. Throws what its row throws, and invalid_argument for a time-out. */
+export function queueAction<K extends JobActionKind>(
   tx: Tx,
   deps: QueueDeps,
   asker: Asker,
-  action: Exclude<Action, { kind: 'notify' }>,
+  action: Action<K>,
   gate: Gate | null,
 ): Promise<Queued> {
+  const { kind, timeout } = action;
   const timeoutMs =
-    action.timeout === null
-      ? JOB_TIMEOUT_DEFAULT_MS
-      : requireDuration('timeout', action.timeout, 1_000, JOB_TIMEOUT_MAX_MS);
-  if (action.kind === 'command') {
-    const { inventory, limit, command } = action;
-    return queueCommand(
-      tx,
-      deps,
-      asker,
-      { inventory, limit, command, egressPorts: [], privileged: false, timeoutMs },
-      gate,
-    );
-  }
-  const { kind, workspace } = action;
-  return queueWorkspaceRun(tx, deps, asker, { kind, workspace, plan: null, runSecrets: {}, timeoutMs }, gate);
+    timeout === null ? JOB_TIMEOUT_DEFAULT_MS : requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
+  return ACTIONS[kind].queue(tx, deps, asker, { ...action, timeoutMs }, gate);
 }

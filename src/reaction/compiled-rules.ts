@@ -1,7 +1,8 @@
 import { compileAction, type CompiledAction } from '../domain/rules/fill.ts';
 import { type StoredCondition, storedCondition } from '../domain/conditions/condition.ts';
 import type { EventFacts } from '../domain/events/event.ts';
-import type { Action, Rule } from '../domain/rules/rule.ts';
+import type { RuleAction } from '../domain/rules/actions.ts';
+import type { Rule } from '../domain/rules/rule.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Keyring } from '../lib/seal.ts';
 import { nextTurn } from '../lib/flow/cooperative.ts';
@@ -17,7 +18,7 @@ export interface CompiledRule extends Rule {
   /** Whether it matches. An error never counts as a match. */
   evaluate(facts: EventFacts): { readonly value: boolean } | { readonly error: string };
   /** The action with its `${…}` filled in, each checked as the type of its field. */
-  fill(facts: EventFacts): { readonly action: Action } | { readonly error: string };
+  fill(facts: EventFacts): { readonly action: RuleAction } | { readonly error: string };
   /** Throws forbidden for a privileged action without the right tag. */
   checkTag(ring: Keyring): void;
 }

@@ -1,6 +1,7 @@
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
+import { isNotify } from '../domain/notify/action.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
-import type { Action } from '../domain/rules/rule.ts';
+import type { RuleAction } from '../domain/rules/actions.ts';
 import { newId } from '../lib/id.ts';
 import type { Attempt, Considered, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule, CompiledSilence } from './compiled-rules.ts';
@@ -77,7 +78,7 @@ function unmatched(rule: CompiledRule, result: TriedRule['result'], error: strin
 
 function matched(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {
   const { silence, failedSilences } = silencing(rule, facts, silences);
-  const filled: { readonly action: Action } | { readonly error: string } = rule.fill(facts);
+  const filled: { readonly action: RuleAction } | { readonly error: string } = rule.fill(facts);
   const unfit = 'error' in filled ? filled.error : null;
   return {
     rule,
@@ -103,7 +104,7 @@ function silencing(
 }
 
 function common({ name, action, cooldownMs, approval }: CompiledRule) {
-  return { name, notifies: action.kind === 'notify', cooldownMs, approval };
+  return { name, notifies: isNotify(action), cooldownMs, approval };
 }
 
 /** A NUL is no text for one of the databases, and says nothing. */

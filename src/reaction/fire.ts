@@ -1,5 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { TraceStep } from '../domain/events/event.ts';
+import { isNotify } from '../domain/notify/action.ts';
 import { hostOf } from '../domain/rules/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
@@ -65,7 +66,7 @@ async function tellPeople(
     Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]),
   );
   for (const { rule, action } of attempts) {
-    if (!decision.notifies.includes(rule.name) || action?.kind !== 'notify') continue;
+    if (!decision.notifies.includes(rule.name) || action === null || !isNotify(action)) continue;
     const facts = {
       kind: 'rule',
       rule: rule.name,
@@ -112,7 +113,7 @@ async function fire(
   now: number,
 ): Promise<Done> {
   const { id, sender } = considered;
-  if (action === null || action.kind === 'notify')
+  if (action === null || isNotify(action))
     throw new Error('only an action that makes a job is decided to be carried out');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
   const gate: Gate | null =

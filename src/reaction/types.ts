@@ -1,7 +1,7 @@
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
-import type { Action } from '../domain/rules/rule.ts';
+import type { RuleAction } from '../domain/rules/actions.ts';
 import { type Clock, pause } from '../lib/clock.ts';
 import type { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { EventRow } from '../store/schema/schema.ts';
@@ -36,7 +36,7 @@ export interface Attempt {
   readonly rule: CompiledRule;
   readonly tried: TriedRule;
   /** What it does, filled in; null where it did not match or can not be filled in. */
-  readonly action: Action | null;
+  readonly action: RuleAction | null;
 }
 
 /** An event whose rules were tried. Who has one hands it to `settle` and looks at its `id` only. */

@@ -1,7 +1,7 @@
 /** Rules that an earlier build stored: none is lost, and nothing that they no longer do is lost in silence. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import type { Action } from '../../src/domain/rules/rule.ts';
+import type { RuleAction } from '../../src/domain/rules/actions.ts';
 import { insertMute } from '../../src/store/rules/mutes.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
 import type { PageRow } from '../../src/store/schema/schema.ts';
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
     async function command(mountpoint: string): Promise<unknown> {
       const { jobId, event } = await outcome(mountpoint);
       if (jobId === null) return event.reason;
-      return (JSON.parse((await getJob(store.db, jobId)).spec) as Extract<Action, { kind: 'command' }>).command;
+      return (JSON.parse((await getJob(store.db, jobId)).spec) as Extract<RuleAction, { kind: 'command' }>).command;
     }
 
     const pages = (): Promise<Pick<PageRow, 'topic' | 'detail'>[]> =>

@@ -1,6 +1,6 @@
 import { CelRefused } from '../cel/refused.ts';
 import { compileCondition } from '../conditions/condition.ts';
-import { ActionRefused } from './action-refused.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
 import { compileAction } from './fill.ts';
 import type { Rule } from './rule.ts';
 

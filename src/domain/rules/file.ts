@@ -1,23 +1,25 @@
+import { ActionRefused } from '../actions/action-refused.ts';
+import { ACTION_PREFIX } from '../actions/action-row.ts';
 import { APPROVAL_TTL_MAX_MS } from '../approvals/approval.ts';
-import { CelRefused, didYouMean } from '../cel/refused.ts';
+import { CelRefused } from '../cel/refused.ts';
 import { parseDuration, formatDuration } from '../duration.ts';
 import { Failure } from '../failure.ts';
 import { NAME } from '../name.ts';
 import { ONE_TAP_KINDS } from '../approvals/one-tap.ts';
 import { lintCondition } from '../conditions/condition.ts';
-import { actionRefused, conditionRefused, lineOf, refused } from './file-place.ts';
-import { ActionRefused } from './action-refused.ts';
+import { isNotify } from '../notify/action.ts';
+import { lineOf, need, refused, refuseOthers, textOf } from '../yaml/fields.ts';
+import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';
 import { compileAction, lintAction } from './fill.ts';
 import {
-  ACTION_KINDS,
   type Action,
-  type ActionKind,
   LATER_ACTION_KINDS,
-  RULE_APPROVALS,
-  type Rule,
-  type RuleApproval,
-} from './rule.ts';
-import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';
+  RULE_ACTION_KINDS,
+  RULE_ACTIONS,
+  type RuleAction,
+  type RuleActionKind,
+} from './actions.ts';
+import { RULE_APPROVALS, type Rule, type RuleApproval } from './rule.ts';
 
 /** What a rule file says; `name` is null where it has none. */
 export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
@@ -25,14 +27,8 @@ export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
 }
 
 const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'action'];
-/** The fields beside the one that says the kind. */
-const ACTION_FIELDS: Readonly<Record<ActionKind, readonly string[]>> = {
-  command: ['inventory', 'limit', 'timeout'],
-  plan: ['timeout'],
-  apply: ['timeout'],
-  destroy: ['timeout'],
-  notify: [],
-};
+/** Fields of all kinds beside those that name the kind. */
+const OTHER_FIELDS = [...new Set(RULE_ACTION_KINDS.flatMap((kind) => RULE_ACTIONS[kind].others))];
 /** Fields of a kind that is refused: it is told by its name and not by them. */
 const LATER_FIELDS = new Set(['source', 'tags', 'skip_tags', 'check', 'diff', 'extra_vars']);
 
@@ -71,8 +67,8 @@ async function parse(text: string): Promise<Parsed> {
   const file = await readYaml(text);
   if (file.kind !== 'map')
     throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
-  refuseOthers(file, RULE_FIELDS, '');
-  const [when, action] = [need(file, 'when', ''), need(file, 'action', '')];
+  refuseOthers(file, RULE_FIELDS);
+  const [when, action] = [need(file, 'when'), need(file, 'action')];
   const rule = {
     name: nameOf(file),
     when: textOf('when', when),
@@ -82,12 +78,8 @@ async function parse(text: string): Promise<Parsed> {
     ...(booleanOf(file, 'one_tap') ? { oneTap: true } : {}),
     action: actionOf(action),
   };
-  if (rule.action.kind === 'notify' && rule.approval === 'required') {
-    throw refused(
-      'approval',
-      need(file, 'approval', ''),
-      'a rule that only notifies makes no job that could wait for one',
-    );
+  if (isNotify(rule.action) && rule.approval === 'required') {
+    throw refused('approval', need(file, 'approval'), 'a rule that only notifies makes no job that could wait for one');
   }
   const ttl = file.fields.get('approval_ttl');
   if (ttl !== undefined && rule.approval !== 'required')
@@ -137,93 +129,56 @@ function durationOf(file: YamlMap, field: string, maxMs: number): number | null 
   return ms;
 }
 
-function actionOf(value: YamlValue): Action {
+function actionOf(value: YamlValue): RuleAction {
   if (value.kind !== 'map')
-    throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, with its fields`);
+    throw refused('action', value, `expected one of ${RULE_ACTION_KINDS.join(', ')}, with its fields`);
   const later = LATER_ACTION_KINDS.find((kind) => value.fields.has(kind));
   if (later !== undefined) {
     throw new Failure(
       'not_implemented',
       `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs ` +
-        `exist; it can do ${ACTION_KINDS.join(', ')}.`,
+        `exist; it can do ${RULE_ACTION_KINDS.join(', ')}.`,
     );
   }
-  const kinds = ACTION_KINDS.filter((kind) => value.fields.has(kind));
+  const kinds = RULE_ACTION_KINDS.filter((kind) => value.fields.has(kind));
   const [kind] = kinds;
   if (
     kind === undefined &&
-    [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || ACTION_FIELDS.command.includes(name))
+    [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || OTHER_FIELDS.includes(name))
   ) {
-    throw refused('action', value, `it says not what to do: expected one of ${ACTION_KINDS.join(', ')}`);
+    throw refused('action', value, `it says not what to do: expected one of ${RULE_ACTION_KINDS.join(', ')}`);
   }
-  if (kind === undefined) refuseOthers(value, [...ACTION_KINDS, ...ACTION_FIELDS.command], 'action.');
+  if (kind === undefined) refuseOthers(value, [...RULE_ACTION_KINDS, ...OTHER_FIELDS], ACTION_PREFIX);
   if (kind === undefined || kinds.length > 1)
-    throw refused('action', value, `expected one of ${ACTION_KINDS.join(', ')}, and there are ${kinds.join(' and ')}`);
-  refuseOthers(value, [kind, ...ACTION_FIELDS[kind]], 'action.');
-  return ACTIONS[kind](value, need(value, kind, 'action.'));
+    throw refused(
+      'action',
+      value,
+      `expected one of ${RULE_ACTION_KINDS.join(', ')}, and there are ${kinds.join(' and ')}`,
+    );
+  return readAs(kind, value);
 }
 
-/** One row for each kind: what its fields are made into. */
-const ACTIONS: { readonly [K in ActionKind]: (map: YamlMap, value: YamlValue) => Action } = {
-  command: (map, value) => ({
-    kind: 'command',
-    command: wordsOf(value),
-    inventory: textOf('action.inventory', need(map, 'inventory', 'action.')),
-    limit: optional(map, 'limit'),
-    timeout: optional(map, 'timeout'),
-  }),
-  plan: (map, value) => ({ kind: 'plan', workspace: textOf('action.plan', value), timeout: optional(map, 'timeout') }),
-  apply: (map, value) => ({
-    kind: 'apply',
-    workspace: textOf('action.apply', value),
-    timeout: optional(map, 'timeout'),
-  }),
-  destroy: (map, value) => ({
-    kind: 'destroy',
-    workspace: textOf('action.destroy', value),
-    timeout: optional(map, 'timeout'),
-  }),
-  notify: (_map, value) => ({ kind: 'notify', message: messageOf(value) }),
-};
-
-function wordsOf(value: YamlValue): string[] {
-  if (value.kind !== 'list')
-    throw refused('action.command', value, 'expected a list of words, as in ["df", "-h"]; no shell reads it');
-  return value.items.map((item) => textOf('action.command', item));
+function readAs<K extends RuleActionKind>(kind: K, map: YamlMap): Action<K> {
+  const row = RULE_ACTIONS[kind];
+  refuseOthers(map, [kind, ...row.others], ACTION_PREFIX);
+  return { kind, ...row.read(map, need(map, kind, ACTION_PREFIX)) };
 }
 
-function messageOf(value: YamlValue): string | null {
-  if (value.kind === 'text' && value.type === 'boolean' && value.text.toLowerCase() === 'true') return null;
-  if (value.kind === 'text' && value.type === 'string') return value.text;
-  throw refused('action.notify', value, 'expected true, or the text of the message');
+/** The refusal of a `when`, with the line of the file that the fault is on where the expression goes over several. */
+function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
+  const { offset } = fault;
+  const start =
+    when.kind === 'text' && offset !== null ? when.starts?.findLast((each) => each.offset <= offset) : undefined;
+  if (start === undefined || offset === null) return refused('when', when, fault.message);
+  return refused('when', start, `character ${offset - start.offset + 1}: ${fault.what}`);
 }
 
-function optional(map: YamlMap, field: string): string | null {
-  const value = map.fields.get(field);
-  return value === undefined ? null : textOf(`action.${field}`, value);
-}
-
-/** A number or a boolean is taken as it is written. An empty field is refused: an empty limit would mean all hosts. */
-function textOf(field: string, value: YamlValue): string {
-  if (value.kind === 'text' && value.type === 'null')
-    throw refused(field, value, 'expected a value, and there is none');
-  if (value.kind === 'text') return value.text;
-  // What an unquoted ${…} in brackets is read as.
-  const hint = value.kind === 'map' ? '; a value that holds ${…} or { needs quotes around it' : '';
-  throw refused(field, value, `expected text${hint}`);
-}
-
-function need(map: YamlMap, field: string, prefix: string): YamlValue {
-  const value = map.fields.get(field);
-  if (value === undefined) throw refused(`${prefix}${field}`, map, 'this field is required');
-  return value;
-}
-
-function refuseOthers(map: YamlMap, known: readonly string[], prefix: string): void {
-  for (const [name, value] of map.fields) {
-    if (known.includes(name)) continue;
-    const shown = JSON.stringify(name.slice(0, 80));
-    const hint = didYouMean(name, known) || `; there are ${known.join(', ')}`;
-    throw new Failure('invalid_argument', `${prefix}${shown}${lineOf(value)}: no such field here${hint}.`);
-  }
+/**
+ * The refusal of a field of an action, with the line of that field; of a command with that of the word, where it is one
+ * word's.
+ */
+function actionRefused(action: YamlValue, { field, what, word }: ActionRefused): Failure {
+  const value = (action.kind === 'map' ? action.fields.get(field) : undefined) ?? action;
+  const faulty = value.kind === 'list' && word !== null ? value.items[word] : undefined;
+  return refused(`${ACTION_PREFIX}${field}`, faulty ?? value, what);
 }

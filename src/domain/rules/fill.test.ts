@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventFacts } from '../events/event.ts';
-import { ActionRefused } from './action-refused.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
 import { compileAction } from './fill.ts';
-import type { Action } from './rule.ts';
+import type { Action, RuleAction } from './actions.ts';
 
 function event(some: Partial<EventFacts> = {}): EventFacts {
   const labels = { instance: 'web1', workspace: 'net', time: '5m', ...some.labels };
@@ -21,7 +21,7 @@ function event(some: Partial<EventFacts> = {}): EventFacts {
   };
 }
 
-const command = (words: readonly string[], some: Partial<Extract<Action, { kind: 'command' }>> = {}): Action => ({
+const command = (words: readonly string[], some: Partial<Action<'command'>> = {}): RuleAction => ({
   kind: 'command',
   command: words,
   inventory: 'localhost',
@@ -30,18 +30,18 @@ const command = (words: readonly string[], some: Partial<Extract<Action, { kind:
   ...some,
 });
 
-async function fill(action: Action, facts: EventFacts): Promise<Action> {
+async function fill(action: RuleAction, facts: EventFacts): Promise<RuleAction> {
   const filled = (await compileAction(action)).fill(facts);
   if ('error' in filled) throw new Error(filled.error);
   return filled.action;
 }
 
-async function errorOf(action: Action, facts: EventFacts): Promise<string> {
+async function errorOf(action: RuleAction, facts: EventFacts): Promise<string> {
   const filled = (await compileAction(action)).fill(facts);
   return 'error' in filled ? filled.error : `no error, but ${JSON.stringify(filled.action)}`;
 }
 
-async function refused(action: Action, message: RegExp): Promise<void> {
+async function refused(action: RuleAction, message: RegExp): Promise<void> {
   await assert.rejects(
     compileAction(action),
     (error) => error instanceof ActionRefused && message.test(error.message),
@@ -122,7 +122,7 @@ describe('What an event fills in', () => {
   });
 
   test('T14: never begins an option, in any field', async () => {
-    const actions: readonly Action[] = [
+    const actions: readonly RuleAction[] = [
       command(['df', '${event.name}']),
       command(['df', '${event.name + event.status}']),
       command(['uptime'], { limit: '${event.name}' }),
@@ -143,7 +143,7 @@ describe('What an event fills in', () => {
 
   test('that is missing, of no text or too long is an error which names the field', async () => {
     const facts = event({ labels: { instance: 'web1!' } });
-    const errors: readonly (readonly [Action, string])[] = [
+    const errors: readonly (readonly [RuleAction, string])[] = [
       [
         command(['echo', '${event.labels.nope}']),
         'command: word 2: event.labels.nope (not set) is not accepted; ' +
@@ -185,7 +185,7 @@ describe('What an event fills in', () => {
 
   test('from an annotation is in no message, because events are shown without annotations', async () => {
     const facts = event({ annotations: { text: 'canary-5d1 !' } });
-    const actions: readonly Action[] = [
+    const actions: readonly RuleAction[] = [
       command(['echo', '${event.annotations.text}']),
       command(['echo', '${event.annotations["text"] + event.name}']),
       command(['uptime'], { limit: '${event.annotations.text}' }),

@@ -1,11 +1,11 @@
 import type { Cron } from 'croner';
 import { Failure } from '../failure.ts';
-import type { Action } from '../rules/rule.ts';
+import type { Action, JobActionKind } from '../rules/actions.ts';
 
 /** Words of schedules, and the times at which they fall due. */
 
 /** What a schedule does. There is no event to tell people of, so it always makes a job. */
-export type ScheduledAction = Exclude<Action, { kind: 'notify' }>;
+export type ScheduledAction = Action<JobActionKind>;
 
 /** What may be done with a workspace, each named by a field of its own. */
 export const SCHEDULED_RUNS = ['plan', 'drift', 'apply', 'destroy'] as const;
@@ -148,9 +148,4 @@ function nextElapsed(line: Cron, timezone: string, afterMs: number): number | nu
  */
 export function countsFrom(now: number, lastAt: number | null): number {
   return lastAt === null || lastAt > now + AHEAD_MAX_MS ? now : Math.max(now, lastAt);
-}
-
-/** What its jobs have as their runbook. */
-export function runbookOf(action: ScheduledAction): string {
-  return action.kind === 'command' ? `command:${action.inventory}` : `${action.kind}:${action.workspace}`;
 }

@@ -5,6 +5,7 @@ import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';
 import { ruleFault } from '../../domain/rules/fault.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
+import { requireRuleTargets } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { dryRun } from '../../reaction/dry-run.ts';
 import { explainTrial } from '../../reaction/explain.ts';
@@ -22,7 +23,6 @@ import {
 } from '../../store/rules/rules.ts';
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
 import { cutSilencesOf, silencedRules } from '../../store/rules/silences.ts';
-import { isWrittenOut, requireTargets } from './action-targets.ts';
 import * as field from '../core/fields.ts';
 import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
@@ -144,7 +144,7 @@ const add = writeOperation({
   },
   async run(context, { replace, disabled }, { file, name }) {
     const { tx, caller } = context;
-    await requireTargets(tx, file.action, isWrittenOut);
+    await requireRuleTargets(tx, file.action);
     const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name, disabled };
     forgetAfter(context);
     const row = (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule));

@@ -7,13 +7,13 @@ import { JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
 import {
   countsFrom,
-  runbookOf,
   SCHEDULED_RUNS,
   type ScheduledAction,
   TIMEZONE_DEFAULT,
   timetableReader,
 } from '../../domain/schedules/schedule.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { requireTargets, runbookOf } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import {
   deleteSchedule,
@@ -23,7 +23,6 @@ import {
   switchSchedule,
   type NewSchedule,
 } from '../../store/schedules/schedules.ts';
-import { requireTargets } from '../rules/action-targets.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';

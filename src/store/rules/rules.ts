@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { Action, Rule } from '../../domain/rules/rule.ts';
+import type { RuleAction } from '../../domain/rules/actions.ts';
+import type { Rule } from '../../domain/rules/rule.ts';
 import type { Tx } from '../engine/gate.ts';
 import { ruleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -41,7 +42,7 @@ export function ruleOf(row: RuleRow): Rule {
     cooldownMs: row.cooldown_ms,
     approval: row.approval,
     approvalTtlMs: row.approval_ttl_ms,
-    action: JSON.parse(row.action) as Action,
+    action: JSON.parse(row.action) as RuleAction,
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: JSON.parse(row.owners) as string[],
     ...(row.bounded_values === 1 ? {} : { isEarlier: true }),

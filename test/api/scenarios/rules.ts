@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Action } from '../../../src/domain/rules/rule.ts';
+import type { RuleAction } from '../../../src/domain/rules/actions.ts';
 import { insertRule, noteFired, switchRule } from '../../../src/store/rules/rules.ts';
 import { insertSilence } from '../../../src/store/rules/silences.ts';
 import type { Program } from '../../support/program.ts';
@@ -9,7 +9,7 @@ const RULES = '/api/v1/rules';
 const SILENCES = '/api/v1/silences';
 const CANARY = 'canary-of-a-rule';
 
-async function add(program: Program, name: string, action: Action): Promise<void> {
+async function add(program: Program, name: string, action: RuleAction): Promise<void> {
   const rule = {
     name,
     when: 'event.source == "generic"',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { EventFacts } from '../events/event.ts';
-import { ActionRefused } from './action-refused.ts';
-import { compileAction } from './fill.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
+import { compileAction } from '../rules/fill.ts';
 
 function event(x: string): EventFacts {
   const rest = { severity: null, fingerprint: 'f', annotations: {}, netgroup: null, receivedAt: 0 };

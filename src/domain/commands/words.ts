@@ -1,6 +1,6 @@
 import type { EventFacts } from '../events/event.ts';
-import { ActionRefused } from './action-refused.ts';
-import { shown, type Template, type TemplateExpression } from './template.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
+import { shown, type Template, type TemplateExpression } from '../actions/template.ts';
 
 /**
  * The words of a rule's command: where `${…}` may stand, and what it may yield. The value is bounded, so that no program

@@ -1,0 +1,100 @@
+import { isIP } from 'node:net';
+import { ACTION_PREFIX, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
+import {
+  type Check,
+  field,
+  type Field,
+  type Fill,
+  name,
+  optional,
+  refusing,
+  timeout,
+  Unfilled,
+} from '../actions/field.ts';
+import { compileTemplate, type Template } from '../actions/template.ts';
+import { refused, textOf } from '../yaml/fields.ts';
+import type { YamlValue } from '../yaml/file.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts';
+import { commandWords } from './words.ts';
+
+/** What an action that runs a command says beside its kind. */
+export interface CommandAction {
+  readonly command: readonly string[];
+  readonly inventory: string;
+  readonly limit: string | null;
+  readonly timeout: string | null;
+}
+
+export const commandRuleAction: RuleActionRow<CommandAction> = {
+  others: ['inventory', 'limit', 'timeout'],
+  read: (map, value) => ({
+    command: readWords(value),
+    inventory: requiredText(map, 'inventory'),
+    limit: optionalText(map, 'limit'),
+    timeout: optionalText(map, 'timeout'),
+  }),
+  async compile(action, isEarlier) {
+    const words = await wordsOf(action.command, isEarlier);
+    const inventory = await field('inventory', action.inventory, name);
+    const [hosts, time] = [
+      await optional('limit', action.limit, host, limit),
+      await optional('timeout', action.timeout, timeout),
+    ];
+    return (fill) => ({
+      command: fillWords(words, fill),
+      inventory: fill(inventory),
+      limit: hosts && fill(hosts),
+      timeout: time && fill(time),
+    });
+  },
+};
+
+const LIMIT_CHARACTERS_MAX = 1_000;
+const HOST_CHARACTERS_MAX = 253;
+const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const HOST_AND_PORT = /^(?<host>[^:[\]]+|\[[^[\]]+\]):\d{1,5}$/;
+/** Groups that every inventory has: as a limit they are no host. */
+const EVERY_HOST = new Set(['all', 'ungrouped']);
+
+/** One host, and nothing that a tool reads as more: no pattern, list, group of all, file or option. */
+const host: Check = (text) => {
+  // What monitors call an instance is mostly host:port. Other colons stand between the hosts of a list.
+  const bare = (HOST_AND_PORT.exec(text)?.groups?.['host'] ?? text).replace(/^\[(.*)\]$/, '$1');
+  const isHost =
+    bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
+  return isHost && !bare.includes('%') ? { text: bare } : { fault: 'expected the name or the address of one host' };
+};
+
+/** Whoever writes a rule may name several hosts, but neither an option nor a file of hosts. */
+const limit: Check = (text) =>
+  text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text)
+    ? { text }
+    : { fault: 'expected hosts of the inventory' };
+
+function readWords(value: YamlValue): string[] {
+  const named = `${ACTION_PREFIX}command`;
+  if (value.kind !== 'list')
+    throw refused(named, value, 'expected a list of words, as in ["df", "-h"]; no shell reads it');
+  return value.items.map((item) => textOf(named, item));
+}
+
+async function wordsOf(words: readonly string[], isEarlier: boolean): Promise<Field[]> {
+  if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
+  if (words.length > COMMAND_WORDS_MAX)
+    throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
+  const templates: Template[] = [];
+  for (const [index, each] of words.entries())
+    templates.push(await refusing('command', index, () => compileTemplate(each)));
+  return commandWords(templates, isEarlier).map((fill) => (facts) => {
+    const filled = fill(facts);
+    return 'error' in filled ? { error: `command: ${filled.error}` } : filled;
+  });
+}
+
+function fillWords(words: readonly Field[], fill: Fill): string[] {
+  const filled = words.map(fill);
+  if (commandBytes(filled) > COMMAND_BYTES_MAX)
+    throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
+  return filled;
+}

@@ -1,0 +1,40 @@
+import type { RuleActionRow } from '../actions/action-row.ts';
+import { type CommandAction, commandRuleAction } from '../commands/action.ts';
+import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
+import { type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';
+
+/** What each kind of action says beside its kind. */
+export interface ActionFields {
+  command: CommandAction;
+  plan: WorkspaceAction;
+  drift: WorkspaceAction;
+  apply: WorkspaceAction;
+  destroy: WorkspaceAction;
+  notify: NotifyAction;
+}
+
+export type ActionKind = keyof ActionFields;
+/** Kinds that make a job. */
+export type JobActionKind = Exclude<ActionKind, 'notify'>;
+
+/**
+ * What a rule or a schedule does. A value of a rule's may hold `${…}`: an expression over the event, checked as that
+ * field's type.
+ */
+export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly kind: P } & ActionFields[P] }[K];
+
+/** Actions of a rule file. To look for drift is for schedules only: the end of such a run is an event that rules answer. */
+export const RULE_ACTION_KINDS = ['command', 'plan', 'apply', 'destroy', 'notify'] as const;
+export type RuleActionKind = (typeof RULE_ACTION_KINDS)[number];
+export type RuleAction = Action<RuleActionKind>;
+/** Kinds that a rule file may name and that are refused until their jobs exist. */
+export const LATER_ACTION_KINDS = ['playbook', 'workflow', 'backup'] as const;
+
+/** What a rule file says of each kind of action; the row of each belongs to its area. */
+export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<ActionFields[K]> } = {
+  command: commandRuleAction,
+  plan: workspaceRuleAction('plan'),
+  apply: workspaceRuleAction('apply'),
+  destroy: workspaceRuleAction('destroy'),
+  notify: notifyRuleAction,
+};

@@ -1,0 +1,39 @@
+import { didYouMean } from '../cel/refused.ts';
+import { Failure } from '../failure.ts';
+import type { YamlMap, YamlValue } from './file.ts';
+
+/** The refusal of a field of a file, with its line. */
+export function refused(field: string, value: Pick<YamlValue, 'line'>, what: string): Failure {
+  return new Failure('invalid_argument', `${field}${lineOf(value)}: ${what}.`);
+}
+
+/** The line of a value in words, to stand behind the name of its field. */
+export function lineOf({ line }: Pick<YamlValue, 'line'>): string {
+  return ` (line ${line})`;
+}
+
+/** A number or a boolean is taken as it is written. An empty field is refused: an empty limit would mean all hosts. */
+export function textOf(field: string, value: YamlValue): string {
+  if (value.kind === 'text' && value.type === 'null')
+    throw refused(field, value, 'expected a value, and there is none');
+  if (value.kind === 'text') return value.text;
+  // What an unquoted ${…} in brackets is read as.
+  const hint = value.kind === 'map' ? '; a value that holds ${…} or { needs quotes around it' : '';
+  throw refused(field, value, `expected text${hint}`);
+}
+
+/** The value of a field; `prefix` stands before its name in a refusal. */
+export function need(map: YamlMap, field: string, prefix = ''): YamlValue {
+  const value = map.fields.get(field);
+  if (value === undefined) throw refused(`${prefix}${field}`, map, 'this field is required');
+  return value;
+}
+
+export function refuseOthers(map: YamlMap, known: readonly string[], prefix = ''): void {
+  for (const [name, value] of map.fields) {
+    if (known.includes(name)) continue;
+    const shown = JSON.stringify(name.slice(0, 80));
+    const hint = didYouMean(name, known) || `; there are ${known.join(', ')}`;
+    throw new Failure('invalid_argument', `${prefix}${shown}${lineOf(value)}: no such field here${hint}.`);
+  }
+}

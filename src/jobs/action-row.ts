@@ -1,0 +1,21 @@
+import type { Tx } from '../store/engine/gate.ts';
+import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
+
+/** An action of a rule or a schedule that makes a job. Each kind has a row in `actions.ts`. */
+export interface ActionRow<Fields> {
+  /** The `runbook` of its jobs. */
+  runbook(fields: Fields): string;
+  /**
+   * Checks that there is what it names; what is not `known` yet is left to the job. Throws not_found and
+   * invalid_argument.
+   */
+  requireTargets(tx: Tx, fields: Fields, known: (text: string) => boolean): Promise<void>;
+  /** Queues its job, or asks first where there is a gate. Throws a Failure where the job is refused. */
+  queue(
+    tx: Tx,
+    deps: QueueDeps,
+    asker: Asker,
+    order: Fields & { readonly timeoutMs: number },
+    gate: Gate | null,
+  ): Promise<Queued>;
+}
