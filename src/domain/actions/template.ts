@@ -1,4 +1,4 @@
-import { CEL_LENGTH_MAX, lintConstants, parseCel } from '../cel/cel.ts';
+import { CEL_LENGTH_MAX, parseCel } from '../cel/cel.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
 import type { EventFacts } from '../events/event.ts';
@@ -46,12 +46,6 @@ export function shown(parts: readonly TemplateExpression[], text: string, facts:
     return 'the value, which comes from an annotation, is not accepted';
   const quoted = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
   return `${JSON.stringify(quoted)} is not accepted`;
-}
-
-/** Refuses what its expressions do with constants alone; for one that is being defined, behind compileTemplate. Throws CelRefused. */
-export async function lintTemplate(source: string): Promise<void> {
-  for (const part of partsOf(source))
-    if ('expression' in part) await lintConstants((await withoutPath(part.expression)).text);
 }
 
 async function compileExpression(expression: string): Promise<TemplateExpression> {

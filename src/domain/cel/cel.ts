@@ -1,6 +1,5 @@
 import type * as Cel from '@bufbuild/cel';
 import { checkExpression } from './check.ts';
-import { tryConstants } from './constants.ts';
 import { type CelEnvironment, celEnvironment, type Expr } from './env.ts';
 import { faultOf } from './fault.ts';
 import { isTooDeep } from './depth.ts';
@@ -90,16 +89,6 @@ export async function checkCel(
   });
   const run = environment.cel.plan(environment.env, parsed.expr);
   return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
-}
-
-/**
- * Refuses an expression that does with constants alone what fails. Only for one that is being defined, behind checkCel,
- * which bounds what this takes: what is stored was accepted once and is only loaded. Throws CelRefused.
- */
-export async function lintConstants(text: string): Promise<void> {
-  const environment = await celEnvironment();
-  const parsed = read(environment, text);
-  tryConstants(parsed.expr, { environment, refuse: refuserOf(parsed, text), text });
 }
 
 /** The tree of an expression that may be refused otherwise. Throws CelRefused where it can not be read at all. */

@@ -9,16 +9,6 @@ export function faultOf(message: string, text: string): string {
   return `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}`;
 }
 
-/** Whether a text could not be made into what a function such as `int` or `duration` yields. */
-export function isConversionFault(message: string): boolean {
-  return CONVERSION.test(message);
-}
-
-/** Whether a time was asked for its parts in a time zone that there is not. */
-export function isZoneFault(message: string): boolean {
-  return ZONE.test(message);
-}
-
 /**
  * The types that an operator or a function was given and has no form for, as ` (int, double)`; nothing else is passed
  * on.
@@ -45,9 +35,6 @@ const TYPES = new Set([
   'Duration',
 ]);
 
-const CONVERSION = /^(?:Cannot|Unable|Failed) /;
-const ZONE = /^Invalid time zone/;
-
 /** How the messages of the library begin, the more exact first. */
 const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/^index .* out of bounds/s, 'an index is beyond the end of a list'],
@@ -57,9 +44,9 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/^found no matching overload|^type mismatch/, 'an operand is of the wrong type'],
   [/^map key conflict/, 'two entries of a map have the same name'],
   [/^unsupported key type/, 'the name of an entry of a map is of the wrong type'],
-  [ZONE, 'the time zone is not known'],
+  [/^Invalid time zone/, 'the time zone is not known'],
   [/^Failed to parse timestamp/, 'a value can not be converted to a time'],
   [/^Failed to parse duration/, 'a value can not be converted to a duration'],
-  [CONVERSION, 'a value can not be converted'],
+  [/^(?:Cannot|Unable|Failed) /, 'a value can not be converted'],
   [/call stack/, 'the input is too large for it'],
 ];

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { CelRefused } from '../cel/refused.ts';
 import { threadCpuMs } from '../../../test/support/measure/loop-spans.ts';
 import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
-import { compileCondition, type ConditionAnswer, lintCondition, storedCondition } from './condition.ts';
+import { compileCondition, type ConditionAnswer, storedCondition } from './condition.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 13, 5);
 
@@ -152,11 +152,6 @@ describe('A condition over an event', () => {
 });
 
 describe('A condition that is stored', () => {
-  test('yields what it yielded, also where one that is defined now is refused for its constants', async () => {
-    await assert.rejects(lintCondition('true || 1/0 == 1'), CelRefused);
-    assert.deepEqual((await storedCondition('true || 1/0 == 1')).evaluate(event()), { value: true });
-  });
-
   test('is an error for events of the sources that it asks for, where this version refuses it, and false for others', async () => {
     const error = { error: 'character 53: a time is compared with a duration, which can never be right' };
     const stored = await storedCondition('event.source == "alertmanager" && event.received_at > duration("5m")');
@@ -284,7 +279,7 @@ async function quickest(expression: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < RUNS && best > REFUSED_OR_OVER_WITHIN_MS / 2; run += 1) {
     const began = threadCpuMs();
-    await lintCondition(expression).catch(unlessRefused);
+    await compileCondition(expression).catch(unlessRefused);
     const defined = threadCpuMs();
     const compiled = await compileCondition(expression).catch(unlessRefused);
     const loaded = threadCpuMs();

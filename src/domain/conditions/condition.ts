@@ -1,4 +1,4 @@
-import { CEL_LENGTH_MAX, type CheckedCel, lintConstants, parseCel } from '../cel/cel.ts';
+import { CEL_LENGTH_MAX, type CheckedCel, parseCel } from '../cel/cel.ts';
 import type { Expr } from '../cel/env.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
@@ -20,16 +20,6 @@ export type ConditionAnswer = { readonly value: boolean } | { readonly error: st
 
 /** Of a condition that is stored: what trying it on an event takes. */
 export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
-
-/**
- * Reads and checks one that is being defined, with what it does with constants alone. Throws CelRefused, whose message
- * names the place and what is wrong.
- */
-export async function lintCondition(expression: string): Promise<Condition> {
-  const condition = await compileCondition(expression);
-  await lintConstants(expression);
-  return condition;
-}
 
 /**
  * Reads one that was accepted once, perhaps by an earlier version. What this one refuses is an error at each event of

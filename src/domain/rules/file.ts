@@ -6,11 +6,11 @@ import { parseDuration, formatDuration } from '../duration.ts';
 import { Failure } from '../failure.ts';
 import { NAME } from '../name.ts';
 import { ONE_TAP_KINDS } from '../approvals/one-tap.ts';
-import { lintCondition } from '../conditions/condition.ts';
+import { compileCondition } from '../conditions/condition.ts';
 import { isNotify } from '../notify/action.ts';
 import { lineOf, need, refused, refuseOthers, textOf } from '../yaml/fields.ts';
 import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';
-import { compileAction, lintAction } from './fill.ts';
+import { compileAction } from './fill.ts';
 import {
   type Action,
   LATER_ACTION_KINDS,
@@ -43,13 +43,12 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
 export async function readRuleFile(text: string): Promise<RuleFile> {
   const { rule, when, action } = await parse(text);
   try {
-    await lintCondition(rule.when);
+    await compileCondition(rule.when);
   } catch (thrown) {
     throw thrown instanceof CelRefused ? conditionRefused(when, thrown) : thrown;
   }
   try {
     await compileAction(rule.action);
-    await lintAction(rule.action);
   } catch (thrown) {
     throw thrown instanceof ActionRefused ? actionRefused(action, thrown) : thrown;
   }

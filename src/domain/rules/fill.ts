@@ -1,8 +1,7 @@
 import { ActionRefused } from '../actions/action-refused.ts';
-import { refusing, Unfilled } from '../actions/field.ts';
-import { lintTemplate } from '../actions/template.ts';
+import { Unfilled } from '../actions/field.ts';
 import type { EventFacts } from '../events/event.ts';
-import { type Action, RULE_ACTIONS, type RuleAction, type RuleActionKind } from './actions.ts';
+import { type Action, RULE_ACTIONS, type RuleActionKind } from './actions.ts';
 
 /** An action whose expressions are checked. */
 export interface CompiledAction<K extends RuleActionKind = RuleActionKind> {
@@ -44,17 +43,4 @@ export async function compileAction<K extends RuleActionKind>(
       }
     },
   };
-}
-
-/**
- * Refuses what the expressions of an action do with constants alone; for one that is being defined, behind
- * compileAction. Throws ActionRefused.
- */
-export async function lintAction(action: RuleAction): Promise<void> {
-  const { kind, ...fields } = action;
-  for (const [name, value] of Object.entries(fields)) {
-    const named = RULE_ACTIONS[kind].others.includes(name) ? name : kind;
-    if (typeof value === 'string') await refusing(named, null, () => lintTemplate(value));
-    else for (const [word, text] of (value ?? []).entries()) await refusing(named, word, () => lintTemplate(text));
-  }
 }

@@ -87,7 +87,7 @@ const TABLE: readonly Row[] = [
     reason: /approve_when can not be evaluated.*"nope"/,
   },
   {
-    rule: 'approve_when of an earlier version that hides a constant which fails: what it yields',
+    rule: 'approve_when that hides a constant which fails: what it yields',
     policy: { approveWhen: 'plan.creates.size() < 0 && 1/0 == 1' },
     planned: CREATES,
     verdict: 'clean',
@@ -184,15 +184,12 @@ describe('The policy of a workspace', () => {
     }
   });
 
-  it('is refused where it does with constants alone what fails, also where that is hidden', async () => {
-    await assert.rejects(
-      lintPolicy('deny_when', 'plan.creates.size() < 0 && 1/0 == 1'),
-      /deny_when: character 29: a division by zero\./,
-    );
+  it('is refused where it fails with constants alone for the sample plans, and accepted where another term hides it', async () => {
     await assert.rejects(
       lintPolicy('deny_when', 'duration("5 apples") > duration("1h")'),
-      /deny_when: character 1: "5 apples" is no duration/,
+      /deny_when: for a plan that changes nothing the expression fails: .*a value can not be converted to a duration\./,
     );
+    await assert.doesNotReject(lintPolicy('deny_when', 'plan.creates.size() < 0 && 1/0 == 1'));
   });
 
   it('is refused where it fails for a plan that changes nothing', async () => {

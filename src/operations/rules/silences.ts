@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CelRefused } from '../../domain/cel/refused.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
-import { lintCondition } from '../../domain/conditions/condition.ts';
+import { compileCondition } from '../../domain/conditions/condition.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { holdRule } from '../../store/rules/rules.ts';
@@ -107,7 +107,7 @@ const add = writeOperation({
 
 async function lint(when: string): Promise<void> {
   try {
-    await lintCondition(when);
+    await compileCondition(when);
   } catch (thrown) {
     if (thrown instanceof CelRefused) throw new Failure('invalid_argument', `when: ${thrown.message}.`);
     throw thrown;

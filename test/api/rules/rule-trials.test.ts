@@ -50,6 +50,22 @@ describe('Testing a rule on a past event', () => {
     assert.deepEqual(await program.store.db.selectFrom('approvals').selectAll().execute(), []);
   });
 
+  test('says what is wrong with an expression that can never work, in its condition or its action', async (t) => {
+    const program = await startProgram(t);
+    const event = await heard(program);
+    const why = async (text: string): Promise<string> => {
+      await add(program, text, { replace: true });
+      const { fires, outcome, reason } = await tried(program, event);
+      assert.deepEqual([fires, outcome], [false, 'error']);
+      return reason;
+    };
+    assert.match(
+      await why('name: disk\nwhen: duration("5 apples") > duration("1h")\n' + COMMAND),
+      /converted to a dur/,
+    );
+    assert.match(await why(`name: disk\n${WHEN}action: {notify: "\${1/0}"}\n`), /a division by zero/);
+  });
+
   test('says why it would not: no match, an error, a silence, a duplicate, the cooldown, the cordon', async (t) => {
     const program = await startProgram(t);
     await add(program, FILE);

@@ -98,19 +98,19 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('that are refused are an error for events of their sources, and work where only new ones are', async () => {
+    test('that this version refuses are an error for events of the sources that they ask for', async () => {
       await add(its.store, 'a-refused', {
         when: 'event.source == "alertmanager" && event.received_at > duration("5m")',
       });
-      await add(its.store, 'b-constant', { when: 'true || 1/0 == 1' });
+      await add(its.store, 'b-open', { when: 'true' });
       const book = await new CompiledRules(its.store, systemClock).current();
       assert.deepEqual(
         book.rulesFor('generic').map(({ name }) => name),
-        ['b-constant'],
+        ['b-open'],
       );
-      const [refused, constant] = book.rulesFor('alertmanager');
+      const [refused, open] = book.rulesFor('alertmanager');
       assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
-      assert.deepEqual(constant?.evaluate(facts()), { value: true });
+      assert.deepEqual(open?.evaluate(facts()), { value: true });
     });
 
     test('are silent while a silence of theirs, or one for such events, is open', async () => {

@@ -1,0 +1,112 @@
+import type { CelInput } from '@bufbuild/cel';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkCel } from './cel.ts';
+import { celEnvironment } from './env.ts';
+import { CelRefused } from './refused.ts';
+import type { CelShape } from './shape.ts';
+
+const TEXT: CelShape = { kind: 'text', length: 64 };
+const ROOTS: Record<string, CelShape> = {
+  event: {
+    kind: 'record',
+    what: 'event',
+    fields: {
+      name: TEXT,
+      count: { kind: 'number' },
+      labels: { kind: 'map', count: 64, of: TEXT },
+      received_at: { kind: 'time' },
+    },
+  },
+};
+
+async function refused(text: string, message: string): Promise<void> {
+  await assert.rejects(checkCel(text, { roots: ROOTS }), (thrown) => {
+    assert.ok(thrown instanceof CelRefused, `${text} threw ${String(thrown)}`);
+    assert.equal(thrown.message, message, text);
+    return true;
+  });
+}
+
+describe('What an expression does with constants alone', () => {
+  it('is not tried at its definition: where it fails, the evaluation says so', async () => {
+    const cases: readonly (readonly [string, unknown])[] = [
+      ['1/0 == 1', { error: 'in the expression: a division by zero' }],
+      ['duration("5 apples") > duration("1h")', { error: 'character 1: a value can not be converted to a duration' }],
+      ['true || 1/0 == 1', { value: true }],
+      ['event.count == 3 || int("x") == 1', { value: true }],
+    ];
+    for (const [text, outcome] of cases) {
+      const checked = await checkCel(text, { roots: ROOTS });
+      assert.deepEqual(checked.run({ event: new Map([['count', 3n]]) }), outcome, text);
+    }
+  });
+});
+
+describe('A time and a duration', () => {
+  it('are not taken for each other', async () => {
+    await refused(
+      'event.received_at > duration("5m")',
+      'character 19: a time is compared with a duration, which can never be right',
+    );
+    await refused(
+      'event.received_at - event.received_at > event.received_at',
+      'character 39: a duration is compared with a time, which can never be right',
+    );
+    await refused(
+      'duration("5m") - event.received_at > duration("1m")',
+      'character 15: a time can not be subtracted from a duration',
+    );
+    await refused(
+      'event.received_at + event.received_at > event.received_at',
+      'character 19: a time can not be added to a time',
+    );
+    await refused(
+      '(event.received_at - event.received_at).getHours("UTC") > 5',
+      'character 40: a duration has getHours(), getMinutes(), getSeconds(), getMilliseconds(), and no time zone',
+    );
+    await refused('event.name.getHours() > 5', 'character 11: getHours is asked of a time, and this is a text');
+  });
+});
+
+describe('Brackets', () => {
+  it('look into lists and maps, and not into a text, a number or a time', async () => {
+    await refused(
+      'event.labels.x[0] == "a"',
+      'character 15: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+    );
+    await refused(
+      'event.name["a"] == "a"',
+      'character 11: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+    );
+    await refused('event.count[0] == 1', 'character 12: a number can not be indexed');
+    await refused('event.received_at["hour"] == 1', 'character 18: a time can not be indexed');
+  });
+});
+
+describe('An error of an evaluation', () => {
+  it('says what is wrong, without any value of the input', async () => {
+    const canary = 'Canary/Town7f3a';
+    const { cel } = await celEnvironment();
+    const now = cel.plan(cel.celEnv({}), cel.parse('timestamp(0)').expr)() as CelInput;
+    const event = new Map<string, CelInput>([
+      ['name', canary],
+      ['labels', new Map([['zone', canary]])],
+      ['received_at', now],
+      ['count', 3n],
+    ]);
+    const cases: readonly (readonly [string, string])[] = [
+      ['event.received_at.getHours(event.labels.zone) < 6', 'character 18: the time zone is not known'],
+      ['event.received_at > timestamp(event.name)', 'character 21: a value can not be converted to a time'],
+      ['duration("1h") > duration(event.name)', 'character 18: a value can not be converted to a duration'],
+      ['5 / (event.name.size() - 15) > 1', 'in the expression: a division by zero'],
+      ['event.count * 1.5 > 3.0', 'character 13: an operand is of the wrong type (int, double)'],
+      ['{event.name: 1, event.labels.zone: 2}.size() == 1', 'character 1: two entries of a map have the same name'],
+      ['event.name == "x" ||\n  int(event.name) == 5', 'line 2, character 3: a value can not be converted'],
+    ];
+    for (const [text, error] of cases) {
+      const checked = await checkCel(text, { roots: ROOTS });
+      assert.deepEqual(checked.run({ event }), { error }, text);
+    }
+  });
+});
