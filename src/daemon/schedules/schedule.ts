@@ -1,17 +1,13 @@
 import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
-import {
-  countsFrom,
-  type ReadTimetable,
-  type ScheduledAction,
-  timetableReader,
-} from '../../domain/schedules/schedule.ts';
+import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { queueAction } from '../../jobs/actions.ts';
 import type { Gate, QueueDeps, Queued } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/gate.ts';
 import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
 import {
+  actionOfSchedule,
   listDue,
   listSchedules,
   moveSlot,
@@ -157,7 +153,7 @@ async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queu
       ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name }
       : null;
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
-  return queueAction(tx, deps, asker, JSON.parse(row.action) as ScheduledAction, gate);
+  return queueAction(tx, deps, asker, actionOfSchedule(row), gate);
 }
 
 function record(

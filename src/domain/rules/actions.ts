@@ -14,8 +14,15 @@ export interface ActionFields {
 }
 
 export type ActionKind = keyof ActionFields;
-/** Kinds that make a job. */
-export type JobActionKind = Exclude<ActionKind, 'notify'>;
+/** Kinds that make a job: those of a schedule. */
+export const JOB_ACTION_KINDS = [
+  'plan',
+  'drift',
+  'apply',
+  'destroy',
+  'command',
+] as const satisfies readonly ActionKind[];
+export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
 /**
  * What a rule or a schedule does. A value of a rule's may hold `${…}`: an expression over the event, checked as that
@@ -24,7 +31,13 @@ export type JobActionKind = Exclude<ActionKind, 'notify'>;
 export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly kind: P } & ActionFields[P] }[K];
 
 /** Actions of a rule file. To look for drift is for schedules only: the end of such a run is an event that rules answer. */
-export const RULE_ACTION_KINDS = ['command', 'plan', 'apply', 'destroy', 'notify'] as const;
+export const RULE_ACTION_KINDS = [
+  'command',
+  'plan',
+  'apply',
+  'destroy',
+  'notify',
+] as const satisfies readonly ActionKind[];
 export type RuleActionKind = (typeof RULE_ACTION_KINDS)[number];
 export type RuleAction = Action<RuleActionKind>;
 /** Kinds that a rule file may name and that are refused until their jobs exist. */

@@ -7,9 +7,6 @@ import type { Action, JobActionKind } from '../rules/actions.ts';
 /** What a schedule does. There is no event to tell people of, so it always makes a job. */
 export type ScheduledAction = Action<JobActionKind>;
 
-/** What may be done with a workspace, each named by a field of its own. */
-export const SCHEDULED_RUNS = ['plan', 'drift', 'apply', 'destroy'] as const;
-
 /**
  * Where nobody names a time zone: machines of several zones may share one store, so it is never that of the machine.
  */

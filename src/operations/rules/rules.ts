@@ -11,6 +11,7 @@ import { dryRun } from '../../reaction/dry-run.ts';
 import { explainTrial } from '../../reaction/explain.ts';
 import { getEvent } from '../../store/events/events.ts';
 import {
+  actionOfRule,
   deleteRule,
   getRule,
   holdRule,
@@ -40,7 +41,7 @@ function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule
     cooldown: row.cooldown_ms === null ? null : formatDuration(row.cooldown_ms),
     approval: row.approval,
     // The view has no place for the words of a command.
-    action: JSON.parse(row.action) as ViewItem<'rule.list'>['action'],
+    action: actionOfRule(row),
     last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
     ...(silence === undefined ? {} : { silenced_until: rfc3339(silence.expires_at), silence_id: silence.id }),
   };

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import { APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
 import { formatDuration, requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
-import { JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
-import {
-  countsFrom,
-  SCHEDULED_RUNS,
-  type ScheduledAction,
-  TIMEZONE_DEFAULT,
-  timetableReader,
-} from '../../domain/schedules/schedule.ts';
+import { countsFrom, TIMEZONE_DEFAULT, timetableReader } from '../../domain/schedules/schedule.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { requireTargets, runbookOf } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import {
+  actionOfSchedule,
   deleteSchedule,
   holdSchedule,
   insertSchedule,
@@ -27,6 +20,7 @@ import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
+import { ACTION_FIELDS, readAction } from './actions.ts';
 
 const LOCAL_ONLY = {
   none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
@@ -48,13 +42,12 @@ function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
 
 function replyGet(row: NewSchedule): Reply {
   const ttlMs = row.approval_ttl_ms;
-  // The view has no place for the words of a command.
-  const action = JSON.parse(row.action) as ScheduledAction;
   return reply('schedule.get', {
     ...scheduleView(row),
     approval: row.approval,
     approval_ttl: ttlMs === null ? null : formatDuration(ttlMs),
-    action,
+    // The view has no place for the words of a command.
+    action: actionOfSchedule(row),
   });
 }
 
@@ -73,20 +66,11 @@ const list = readOperation({
   run: async ({ store }) => reply('schedule.list', (await listSchedules(store.db)).map(scheduleView)),
 });
 
-const words = z.array(field.argument).max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` });
-
 const addInput = z.strictObject({
   name: field.name,
   cron: z.string().describe('When: minute, hour, day of the month, month, day of the week'),
   timezone: z.string().default(TIMEZONE_DEFAULT).describe('The time zone of these, such as Europe/Berlin'),
-  plan: field.name.optional().describe('Plan this workspace'),
-  drift: field.name.optional().describe('Look whether this workspace is still what its code says'),
-  apply: field.name.optional().describe('Apply this workspace afresh'),
-  destroy: field.name.optional().describe('Destroy what this workspace holds'),
-  command: words.optional().describe('Run this program; its arguments stand after --'),
-  words: words.optional(),
-  inventory: field.name.optional().describe('Where the command runs; localhost is this machine'),
-  limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
+  ...ACTION_FIELDS,
   timeout: z.string().optional().describe('How long each run may take, such as 10m'),
   approval: z
     .enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` })
@@ -96,46 +80,6 @@ const addInput = z.strictObject({
 });
 
 type AddInput = z.output<typeof addInput>;
-
-/** Exactly one thing to do. Throws invalid_argument. */
-function actionOf(input: AddInput): ScheduledAction {
-  const command = [...(input.command ?? []), ...(input.words ?? [])];
-  const runs = SCHEDULED_RUNS.flatMap((kind) => (input[kind] === undefined ? [] : [{ kind, workspace: input[kind] }]));
-  if (runs.length + (command.length > 0 ? 1 : 0) !== 1) {
-    if (runs.length === 0 && input.inventory !== undefined)
-      throw new Failure(
-        'invalid_argument',
-        'command: with an inventory goes a command; its words come last, after --.',
-      );
-    throw new Failure(
-      'invalid_argument',
-      `${SCHEDULED_RUNS.join(', ')}, command: expected exactly one of them. The words of a command come last, ` +
-        'after --.',
-    );
-  }
-  const { timeout = null, inventory, limit = null } = input;
-  if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
-  const [run] = runs;
-  if (run === undefined) {
-    requireCommand(command);
-    if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
-    return { kind: 'command', command, inventory, limit, timeout };
-  }
-  if (inventory !== undefined || limit !== null)
-    throw new Failure('invalid_argument', 'inventory, limit: they go with a command.');
-  return { ...run, timeout };
-}
-
-/** Throws invalid_argument. */
-function requireCommand(command: readonly string[]): void {
-  if (command[0] === '') throw new Failure('invalid_argument', 'command: the first word must name a program.');
-  if (command.length > COMMAND_WORDS_MAX || commandBytes(command) > COMMAND_BYTES_MAX) {
-    throw new Failure(
-      'invalid_argument',
-      `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`,
-    );
-  }
-}
 
 function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | null {
   if (text === undefined) return null;
@@ -165,7 +109,7 @@ const add = writeOperation({
     const read = await timetableReader();
     return {
       timetable: read(input.cron, input.timezone),
-      action: actionOf(input),
+      action: readAction(input, input.timeout ?? null),
       approvalTtlMs: approvalTtlOf(input),
     };
   },

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 
+/** Of a rule. */
+export const commandAction = z.object({
+  kind: z.literal('command'),
+  inventory: z.string(),
+  limit: z.string().nullable(),
+  timeout: z.string().nullable(),
+});
+
 export const COMMAND_VIEWS = {
   'command.result': z.object({
     job_id: z.string(),

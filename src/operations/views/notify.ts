@@ -3,6 +3,9 @@ import { count, time } from './shared.ts';
 
 const endpoint = z.object({ id: z.string(), endpoint: z.string(), label: z.string().optional(), created_at: time });
 
+/** Of a rule. */
+export const notifyAction = z.object({ kind: z.literal('notify') });
+
 const deadman = z.object({
   name: z.string(),
   webhook: z.string(),

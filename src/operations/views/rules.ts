@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
+import { commandAction } from './commands.ts';
 import { traceStep } from './events.ts';
+import { notifyAction } from './notify.ts';
 import { time } from './shared.ts';
+import { workspaceAction } from './workspaces.ts';
 
 /** What is done and whom it names. The words of a command and the text of a message are nobody's to read. */
-const action = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('command'),
-    inventory: z.string(),
-    limit: z.string().nullable(),
-    timeout: z.string().nullable(),
-  }),
-  z.object({ kind: z.enum(['plan', 'apply', 'destroy']), workspace: z.string(), timeout: z.string().nullable() }),
-  z.object({ kind: z.literal('notify') }),
-]);
+const action = z.discriminatedUnion('kind', [commandAction, workspaceAction, notifyAction]);
 
 const rule = {
   name: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
-import { SCHEDULED_RUNS } from '../../domain/schedules/schedule.ts';
+import { JOB_ACTION_KINDS } from '../../domain/rules/actions.ts';
 import { time } from './shared.ts';
 
 const schedule = {
@@ -18,7 +18,7 @@ const schedule = {
 
 /** Its kind and whom it names; the words of a command are nobody's to read. */
 const action = z.object({
-  kind: z.enum(['command', ...SCHEDULED_RUNS]),
+  kind: z.enum(JOB_ACTION_KINDS),
   workspace: z.string().optional(),
   inventory: z.string().optional(),
   limit: z.string().nullable().optional(),

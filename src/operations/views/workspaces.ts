@@ -22,6 +22,13 @@ const workspacePolicy = z.object({
   protect_destroy: z.boolean(),
 });
 
+/** Of a rule. */
+export const workspaceAction = z.object({
+  kind: z.enum(['plan', 'apply', 'destroy']),
+  workspace: z.string(),
+  timeout: z.string().nullable(),
+});
+
 export const WORKSPACE_VIEWS = {
   'workspace.list': z.array(z.object(workspace)),
   'workspace.get': z.object({ ...workspace, policy: workspacePolicy }),

@@ -33,6 +33,11 @@ function unknown(name: string): Failure {
   return new Failure('not_found', `There is no rule ${name}.`);
 }
 
+/** What it does, parsed. */
+export function actionOfRule({ action }: Pick<RuleRow, 'action'>): RuleAction {
+  return JSON.parse(action) as RuleAction;
+}
+
 /** A row as the rest of the program takes it. */
 export function ruleOf(row: RuleRow): Rule {
   return {
@@ -42,7 +47,7 @@ export function ruleOf(row: RuleRow): Rule {
     cooldownMs: row.cooldown_ms,
     approval: row.approval,
     approvalTtlMs: row.approval_ttl_ms,
-    action: JSON.parse(row.action) as RuleAction,
+    action: actionOfRule(row),
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: JSON.parse(row.owners) as string[],
     ...(row.bounded_values === 1 ? {} : { isEarlier: true }),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
 import type { Tx } from '../engine/gate.ts';
 import { scheduleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -11,6 +12,11 @@ const ENABLED = sql.lit(1 as const);
 /** By name. */
 export function listSchedules(db: Db): Promise<ScheduleRow[]> {
   return db.selectFrom('schedules').selectAll().orderBy('name').execute();
+}
+
+/** What it does, parsed. */
+export function actionOfSchedule({ action }: Pick<ScheduleRow, 'action'>): ScheduledAction {
+  return JSON.parse(action) as ScheduledAction;
 }
 
 /** A schedule before it is tagged. */

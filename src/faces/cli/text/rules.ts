@@ -9,16 +9,9 @@ type Silence = Projected<'silence.get'>;
 
 /** What a rule does and to what: `apply net`, `command on localhost, only web1`. */
 function does({ action }: Pick<Listed, 'action'>): string {
-  switch (action.kind) {
-    case 'command':
-      return `command on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
-    case 'plan':
-    case 'apply':
-    case 'destroy':
-      return `${action.kind} ${action.workspace}`;
-    case 'notify':
-      return 'notify';
-  }
+  if ('workspace' in action) return `${action.kind} ${action.workspace}`;
+  if (!('inventory' in action)) return action.kind;
+  return `${action.kind} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
 }
 
 function state({ enabled, silenced_until: until }: Listed, page: Page): string {

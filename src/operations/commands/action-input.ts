@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { CommandAction } from '../../domain/commands/action.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { ActionInput } from '../core/action-input.ts';
+import * as field from '../core/fields.ts';
+
+const words = z.array(field.argument).max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` });
+
+export const COMMAND_FIELDS = {
+  command: words.optional().describe('Run this program; its arguments stand after --'),
+  words: words.optional(),
+  inventory: field.name.optional().describe('Where the command runs; localhost is this machine'),
+  limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
+};
+
+type Input = z.output<z.ZodObject<typeof COMMAND_FIELDS>>;
+
+export const commandInput: ActionInput<Input, CommandAction> = {
+  read({ command: first = [], words: rest = [], inventory, limit = null }) {
+    const command = [...first, ...rest];
+    if (command.length === 0) return null;
+    return (timeout) => {
+      requireCommand(command);
+      if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
+      return { command, inventory, limit, timeout };
+    };
+  },
+  refusal({ inventory, limit }, instead) {
+    if (instead === 'no kind')
+      return inventory === undefined
+        ? null
+        : 'command: with an inventory goes a command; its words come last, after --.';
+    return inventory === undefined && limit === undefined ? null : 'inventory, limit: they go with a command.';
+  },
+};
+
+/** Throws invalid_argument. */
+function requireCommand(command: readonly string[]): void {
+  if (command[0] === '') throw new Failure('invalid_argument', 'command: the first word must name a program.');
+  if (command.length > COMMAND_WORDS_MAX || commandBytes(command) > COMMAND_BYTES_MAX) {
+    throw new Failure(
+      'invalid_argument',
+      `command: expected at most ${COMMAND_WORDS_MAX} words and ${COMMAND_BYTES_MAX} bytes in all.`,
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import { requireDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
+import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';
+import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
+import type { ActionInput } from '../core/action-input.ts';
+import { WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
+
+/** The fields that name what a schedule does. */
+export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...COMMAND_FIELDS };
+
+type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
+
+const INPUTS: { readonly [K in JobActionKind]: ActionInput<Input, ActionFields[K]> } = {
+  plan: workspaceInput('plan'),
+  drift: workspaceInput('drift'),
+  apply: workspaceInput('apply'),
+  destroy: workspaceInput('destroy'),
+  command: commandInput,
+};
+
+/** Reads exactly one action. Throws invalid_argument. */
+export function readAction(input: Input, timeout: string | null): Action<JobActionKind> {
+  const named = JOB_ACTION_KINDS.flatMap((kind) => readAs(kind, input));
+  const [read] = named;
+  if (read === undefined) refuseFields(input, 'no kind');
+  if (read === undefined || named.length > 1)
+    throw new Failure(
+      'invalid_argument',
+      `${JOB_ACTION_KINDS.join(', ')}: expected exactly one of them. The words of a command come last, after --.`,
+    );
+  if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
+  const action = read(timeout);
+  refuseFields(input, 'another kind', action.kind);
+  return action;
+}
+
+function readAs<K extends JobActionKind>(kind: K, input: Input): ((timeout: string | null) => Action<K>)[] {
+  const read = INPUTS[kind].read(input);
+  return read === null ? [] : [(timeout) => ({ kind, ...read(timeout) })];
+}
+
+/** Throws invalid_argument for the first kind but `kind` that has fields of its own in the request. */
+function refuseFields(input: Input, instead: 'another kind' | 'no kind', kind: JobActionKind | null = null): void {
+  for (const each of JOB_ACTION_KINDS) {
+    const refusal = each === kind ? null : INPUTS[each].refusal(input, instead);
+    if (refusal !== null) throw new Failure('invalid_argument', refusal);
+  }
+}
