@@ -1,6 +1,5 @@
-import type { CommandSpec } from '../../domain/commands/command.ts';
-import { NOTHING_PREPARED, type RunSupport } from '../jobs/run-support.ts';
+import { commandKind } from '../../domain/commands/kind.ts';
+import { commandRunner } from '../../runners/command/command.ts';
+import { NOTHING_PREPARED, runKind } from '../jobs/run-support.ts';
 
-export const commandSupport: RunSupport<CommandSpec, null, never, never> = {
-  prepare: () => Promise.resolve(NOTHING_PREPARED),
-};
+export const COMMAND_RUN = runKind(commandKind, commandRunner, { prepare: () => Promise.resolve(NOTHING_PREPARED) });

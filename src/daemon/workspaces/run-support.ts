@@ -1,19 +1,22 @@
+import { WORKSPACE_ROWS } from '../../domain/workspaces/kinds.ts';
 import type {
   StateCheckpoint,
+  WorkspaceKind,
   WorkspaceMaterials,
   WorkspaceResult,
   WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
+import { terraformRunner } from '../../runners/terraform/terraform.ts';
 import { fenceOf } from '../../store/jobs/claims.ts';
 import { recordApply } from '../../store/workspaces/workspaces.ts';
-import type { RunSupport } from '../jobs/run-support.ts';
+import { runKind, type RunKind, type RunSupport } from '../jobs/run-support.ts';
 import { gatherInputs } from './run-inputs.ts';
 import { readyResult } from './run-results.ts';
 import { findState, keepFound, keepOfRun, setAside } from './states.ts';
 
 type Support = RunSupport<WorkspaceSpec, WorkspaceMaterials, StateCheckpoint, WorkspaceResult>;
 
-export const workspaceSupport: Support = {
+const support: Support = {
   async prepare(deps, job, spec, signal) {
     const inputs = await gatherInputs(deps, job, spec, signal);
     const { ring } = inputs;
@@ -34,9 +37,17 @@ export const workspaceSupport: Support = {
 };
 
 /** For the kinds that change the infrastructure: an interrupted run counts as the last apply of its workspace. */
-export const changingSupport: Support = {
-  ...workspaceSupport,
+const changing: Support = {
+  ...support,
   async interrupted(tx, job) {
     if (job.workspace !== null) await recordApply(tx, job.workspace, job.id);
   },
+};
+
+/** How the daemon runs the kinds that work on a workspace. */
+export const WORKSPACE_RUNS: Readonly<Record<WorkspaceKind, RunKind>> = {
+  plan: runKind(WORKSPACE_ROWS.plan, terraformRunner, support),
+  apply: runKind(WORKSPACE_ROWS.apply, terraformRunner, changing),
+  destroy: runKind(WORKSPACE_ROWS.destroy, terraformRunner, changing),
+  drift: runKind(WORKSPACE_ROWS.drift, terraformRunner, support),
 };

@@ -4,7 +4,7 @@ import { JOB_KINDS, type JobKind } from './job.ts';
 import { type KindFacts, notBuilt } from './kind.ts';
 
 /** Every kind of job; the row of each belongs to its area. */
-export const KINDS = {
+export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   ...WORKSPACE_ROWS,
   command: commandKind,
   playbook: {
@@ -13,7 +13,7 @@ export const KINDS = {
   },
   backup: notBuilt('backup', { title: (of) => `Back up ${of}`, short: 'backup' }),
   vendor: notBuilt('vendor', { title: (of) => `Vendor ${of}`, short: 'vendor run' }),
-} as const satisfies { readonly [K in JobKind]: KindFacts<unknown> };
+};
 
 /** The kinds whose runs make a saved plan. */
 export const PLAN_MAKERS: readonly JobKind[] = JOB_KINDS.filter((kind) => KINDS[kind].makesPlan);
