@@ -23,7 +23,7 @@ import { infrastructure } from './parts/infrastructure.ts';
 import { latency } from './parts/latency.ts';
 import { list } from './parts/list.ts';
 import { output } from './parts/output.ts';
-import { pages } from './parts/pages.ts';
+import { pages } from './parts/notifications.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
 import { sandbox } from './parts/sandbox.ts';

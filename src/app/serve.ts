@@ -29,7 +29,7 @@ import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
-import { pageOptions } from './pages.ts';
+import { notifierOptions } from './notifier.ts';
 import { untilToldToStop } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
@@ -154,7 +154,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     announceJob: (jobId) => base.followers.tell(jobId),
     signals,
     reaction: runtime.services.reaction,
-    pages: pageOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
+    pages: notifierOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
   });
   const started = daemon;
   teardown.add(() => started.stop());

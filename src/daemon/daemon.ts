@@ -13,7 +13,7 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
-import { Pager, type PageOptions } from './notify/send.ts';
+import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 
 export interface DaemonOptions extends RunDeps {
@@ -34,7 +34,7 @@ export interface DaemonOptions extends RunDeps {
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly reaction: ReactionDeps;
-  readonly pages: PageOptions;
+  readonly pages: NotifierOptions;
 }
 
 export interface Daemon {
@@ -75,15 +75,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onFree: () => wakeUp('slot-free'),
     beforeRun: async () => modes?.check().catch(failed('modes')),
   });
-  const pager = new Pager({ ...options.pages, store, clock, self: parts.self, onError: failed('page') });
-  pager.onFree(() => wakeUp('notification-due'));
+  const notifier = new Notifier({ ...options.pages, store, clock, self: parts.self, onError: failed('page') });
+  notifier.onFree(() => wakeUp('notification-due'));
 
   // A request whose deadline passed while nobody was there ends before anything is claimed.
   await expireOnce(parts);
   loops = new Loops({
     ...parts,
     work,
-    pager,
+    notifier,
     scheduler: new Scheduler(options.reaction),
     onLate: () => void work.stopAll('lease-late'),
     onLost: async () => {

@@ -1,5 +1,5 @@
 import { oneLine } from '../domain/one-line.ts';
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import { encryptPush, type PushKeys } from './encrypt.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { ntfyBody } from './ntfy.ts';
@@ -21,7 +21,7 @@ export interface EndpointTarget {
 export async function sendToEndpoint(
   deps: PostDeps,
   { endpoint, keys }: EndpointTarget,
-  message: PageMessage,
+  message: NotificationMessage,
 ): Promise<void> {
   // The rules of today decide also about what was registered under older ones.
   const url = readEndpointUrl(endpoint);
@@ -39,7 +39,7 @@ export async function sendToEndpoint(
 }
 
 /** The whole page, or the page without its buttons and long text where one record does not hold it. */
-function fitting(message: PageMessage): string {
+function fitting(message: NotificationMessage): string {
   const whole = JSON.stringify(ntfyBody(message));
   if (Buffer.byteLength(whole) <= PLAIN_BYTES_MAX) return whole;
   return JSON.stringify(

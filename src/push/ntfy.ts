@@ -1,4 +1,4 @@
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
 
@@ -6,7 +6,7 @@ import { post, type PostDeps } from './post.ts';
 const MESSAGE_BYTES_MAX = 4_096;
 
 /** The members that ntfy knows, of what is sent to a topic or to an endpoint of its form. */
-export function ntfyBody(message: PageMessage): Record<string, unknown> {
+export function ntfyBody(message: NotificationMessage): Record<string, unknown> {
   const { id, title, message: text, priority, tags, click, actions } = message;
   return { id, title, message: shortened(text), priority, tags, click, actions };
 }
@@ -18,7 +18,7 @@ function shortened(text: string): string {
 }
 
 /** Publishes as JSON: to the root of the server, the topic beside the rest. */
-export function sendNtfy(url: URL, deps: PostDeps): (message: PageMessage) => Promise<void> {
+export function sendNtfy(url: URL, deps: PostDeps): (message: NotificationMessage) => Promise<void> {
   const [, folder = '', topic = ''] = /^(.*)\/([^/]+)$/.exec(url.pathname) ?? [];
   const root = new URL(`${folder}/`, url);
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };

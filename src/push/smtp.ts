@@ -1,4 +1,4 @@
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { DialFailed } from '../dial/guard.ts';
@@ -33,7 +33,10 @@ export function mailOf(url: URL): Mail {
 }
 
 /** Sends a page as a mail. A repeat has the same Message-ID. */
-export function sendMail(mail: Mail, { clock }: { readonly clock: Clock }): (message: PageMessage) => Promise<void> {
+export function sendMail(
+  mail: Mail,
+  { clock }: { readonly clock: Clock },
+): (message: NotificationMessage) => Promise<void> {
   return async (message) => {
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, auth, from, to } = mail;
@@ -72,7 +75,7 @@ export function sendMail(mail: Mail, { clock }: { readonly clock: Clock }): (mes
 }
 
 /** Links stand as they are: a mail program makes them tappable, and a GET of one decides nothing. */
-function textOf({ message, click, actions }: PageMessage): string {
+function textOf({ message, click, actions }: NotificationMessage): string {
   const links = actions.map(({ label, url }) => `${label}: ${url}`);
   return [message, '', click, ...(links.length === 0 ? [] : ['', ...links]), ''].join('\n');
 }

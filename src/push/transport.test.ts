@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { oneLine } from '../domain/one-line.ts';
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readTransports, type TransportDeps } from './transport.ts';
 
@@ -35,7 +35,7 @@ test('The user and password of a webhook or an ntfy target are sent as a header,
   t.after(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const message: PageMessage = {
+  const message: NotificationMessage = {
     id: 'page_1',
     title: oneLine('T'),
     message: oneLine('M'),

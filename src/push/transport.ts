@@ -1,5 +1,5 @@
 import { deliveryTargetOf, type NotifyTarget } from '../domain/notify/target.ts';
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDial } from '../dial/guard.ts';
 import { sendNtfy } from './ntfy.ts';
@@ -10,7 +10,7 @@ import type { TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
 /** Takes a page to its target. Throws DialFailed; resolves once the target has taken it. */
-export type Send = (message: PageMessage) => Promise<void>;
+export type Send = (message: NotificationMessage) => Promise<void>;
 
 /** A target that the operator configured with `--notify`. */
 export interface Transport extends NotifyTarget {

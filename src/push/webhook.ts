@@ -1,9 +1,9 @@
-import type { PageMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/notification.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
 
 /** Posts the page as JSON with its id, by which the receiver knows a repeat. */
-export function sendWebhook(url: URL, deps: PostDeps): (message: PageMessage) => Promise<void> {
+export function sendWebhook(url: URL, deps: PostDeps): (message: NotificationMessage) => Promise<void> {
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
   return (message) =>
     post(deps, { url, headers: { ...headers, 'idempotency-key': message.id }, body: JSON.stringify(message) });

@@ -14,7 +14,7 @@ export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Annou
 }
 
 /** How a page is kept that a mute may hold: it is never sent later. */
-export function pageState(mute: string | null): {
+export function notificationState(mute: string | null): {
   readonly state: 'new' | 'held';
   readonly reason: string | null;
   readonly followed: 0;

@@ -6,9 +6,9 @@ import { doneReason, refused, type ReactionDecision } from '../domain/rules/reac
 import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/gate.ts';
-import { insertPage, requestPage } from '../store/notify/notifications.ts';
+import { insertNotification, requestNotification } from '../store/notify/notifications.ts';
 import { noteFired } from '../store/rules/rules.ts';
-import { holdingMute, pageState } from './active-mute.ts';
+import { holdingMute, notificationState } from './active-mute.ts';
 import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './types.ts';
 import { queueAction } from '../jobs/actions.ts';
 import type { Gate, Queued } from '../jobs/queue.ts';
@@ -50,7 +50,7 @@ async function reportUnfit(
   const message = `Rule ${rule} matched but did nothing: it does not accept a value of the event`;
   const facts = { kind: 'rule', rule, eventId, event: event.name || event.source, message } as const;
   const topic = `unfit:${rule}:${rfc3339(now).slice(0, 'yyyy-mm-dd'.length)}`;
-  if ((await requestPage(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
+  if ((await requestNotification(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
 }
 
 /** The pages of rules that tell people; a mute holds them, and the event says so. */
@@ -74,7 +74,7 @@ async function tellPeople(
       event: event.name || event.source,
       message: action.message,
     } as const;
-    await insertPage(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, pageState(mute));
+    await insertNotification(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, notificationState(mute));
     await noteActed(tx, considered, rule, now, null);
   }
   if (mute === null) {

@@ -2,9 +2,9 @@ import { type Announced, hostOf } from '../domain/rules/mute.ts';
 import { findEvent, findEventOfJob } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/gate.ts';
 import { disarm, findArmed } from '../store/notify/endpoints.ts';
-import { insertPage } from '../store/notify/notifications.ts';
+import { insertNotification } from '../store/notify/notifications.ts';
 import type { JobRow } from '../store/schema/schema.ts';
-import { holdingMute, pageState } from './active-mute.ts';
+import { holdingMute, notificationState } from './active-mute.ts';
 import type { ReactionDeps } from './types.ts';
 
 /** The ends that people are told of unasked. A degraded job succeeded, and who cancels one knows. */
@@ -15,7 +15,7 @@ const TOLD: readonly string[] = ['failed', 'interrupted'];
  * the job for. One page, also where both hold; what somebody armed is shown on its own, however many end. A mute holds
  * it for good: the mute's id is the answer.
  */
-export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<string | null> {
+export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<string | null> {
   const armed = await findArmed(tx.db, job.id);
   if (armed !== undefined) await disarm(tx, job.id);
   if (armed === undefined && !TOLD.includes(job.state)) return null;
@@ -27,7 +27,11 @@ export async function pageJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, j
     state: job.state,
     exitCode: job.exit_code,
   } as const;
-  const made = await insertPage(tx, { topic: `job:${job.id}`, facts, alone: armed !== undefined }, pageState(mute));
+  const made = await insertNotification(
+    tx,
+    { topic: `job:${job.id}`, facts, alone: armed !== undefined },
+    notificationState(mute),
+  );
   if (made !== null && mute === null) tx.afterCommit(wake);
   return mute;
 }

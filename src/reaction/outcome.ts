@@ -5,7 +5,7 @@ import type { Tx } from '../store/engine/gate.ts';
 import { markTold } from '../store/jobs/outcomes.ts';
 import type { Db, JobRow } from '../store/schema/schema.ts';
 import { consider } from './evaluate-rules.ts';
-import { pageJobEnd } from './job-notification.ts';
+import { notifyJobEnd } from './job-notification.ts';
 import { type Considered, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
 import { faultRow } from './receive.ts';
 import { settle } from './decide-and-record.ts';
@@ -80,7 +80,7 @@ export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered:
 async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {
   const [first] = considered;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
-  const mute = await pageJobEnd(deps, tx, job);
+  const mute = await notifyJobEnd(deps, tx, job);
   const held: TraceStep[] =
     mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
   for (const each of considered) await settle(deps, tx, each, each === first ? held : []);
@@ -96,6 +96,6 @@ export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, 
     };
     if (!(await markTold(tx, job.id, row.id))) return;
     insertEvent(tx, row);
-    await pageJobEnd(deps, tx, job);
+    await notifyJobEnd(deps, tx, job);
   });
 }

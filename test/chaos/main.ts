@@ -5,12 +5,12 @@
  */
 import type { Ending } from '../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
-import { describePageFigures, runPageKills } from './page-kills.ts';
+import { describeNotificationFigures, runNotificationKills } from './notification-kills.ts';
 import { chosenSeed } from './seeded.ts';
 
 const KILLS_DEFAULT = 200;
 /** What the fault F20 asks for. */
-const PAGE_KILLS_DEFAULT = 1_000;
+const NOTIFICATION_KILLS_DEFAULT = 1_000;
 
 interface Told {
   readonly figures: string;
@@ -19,7 +19,7 @@ interface Told {
 
 const given = process.argv[2];
 const kills = Number(given ?? KILLS_DEFAULT);
-const pageKills = Number(given ?? PAGE_KILLS_DEFAULT);
+const notificationKills = Number(given ?? NOTIFICATION_KILLS_DEFAULT);
 const seed = chosenSeed();
 console.log(`CHAOS_SEED=${seed}`);
 
@@ -38,8 +38,13 @@ for (const { name, postgres, daemons } of [
   { name: 'Pages, PostgreSQL, two daemons', postgres: true, daemons: 2 },
 ]) {
   await part(name, async (ending) => {
-    const { violations, figures } = await runPageKills(ending, { postgres, daemons, kills: pageKills, seed });
-    return { violations, figures: describePageFigures(figures) };
+    const { violations, figures } = await runNotificationKills(ending, {
+      postgres,
+      daemons,
+      kills: notificationKills,
+      seed,
+    });
+    return { violations, figures: describeNotificationFigures(figures) };
   });
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { EVENT_LIMITS, type NormalEvent, WEBHOOK_SOURCES, type WebhookSource } from '../../src/domain/events/event.ts';
 import { oneLine } from '../../src/domain/one-line.ts';
-import { composePage, PUSH_DETAILS } from '../../src/domain/notify/notification.ts';
+import { composeNotification, PUSH_DETAILS } from '../../src/domain/notify/notification.ts';
 import { linkFormOf, linkVisitOf } from '../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../src/reaction/normalise/credentials.ts';
 import { checkJsonShape } from '../../src/reaction/normalise/json-shape.ts';
@@ -181,7 +181,7 @@ const lines = fuzzTarget(
     assert.ok(line.isWellFormed() && line.length <= text.length);
     assert.doesNotMatch(line, /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
     for (const detail of PUSH_DETAILS) {
-      const page = composePage(
+      const page = composeNotification(
         { kind: 'rule', rule: text, eventId: text, event: text, message: text },
         { id: 'page_1', detail, now: 0, baseUrl: '', links: null },
       );

@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import type { RuleAction } from '../../src/domain/rules/actions.ts';
 import { insertMute } from '../../src/store/rules/mutes.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
-import type { PageRow } from '../../src/store/schema/schema.ts';
+import type { NotificationRow } from '../../src/store/schema/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Outcome, receive } from '../../src/reaction/receive.ts';
 import { addEarlierRule } from '../support/fixtures/earlier-rule.ts';
@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
       return (JSON.parse((await getJob(store.db, jobId)).spec) as Extract<RuleAction, { kind: 'command' }>).command;
     }
 
-    const pages = (): Promise<Pick<PageRow, 'topic' | 'detail'>[]> =>
+    const pages = (): Promise<Pick<NotificationRow, 'topic' | 'detail'>[]> =>
       store.db.selectFrom('pages').select(['topic', 'detail']).orderBy('topic').execute();
 
     test('goes on: a whole word takes a name or a path', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Projected } from '../../src/operations/views/views.ts';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';
-const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
+const PAGE: Display = { nowMs: Date.parse(AT), color: false, width: null };
 const [APPROVAL, JOB, PLAN] = ['apr', 'job', 'art'].map((kind) => `${kind}_01m7yd4zyke00anp2z332d2j5p`) as [
   string,
   string,
@@ -54,10 +54,14 @@ test('a request that waits says until when, who can decide, and how to see, watc
 });
 
 test('commands that are proposed ask the same place', () => {
-  const page = { ...PAGE, place: ' --remote http://h' };
-  assert.ok(render('approval.get', PENDING, page).includes(`svc approval approve ${APPROVAL} --remote http://h, or `));
+  const display = { ...PAGE, place: ' --remote http://h' };
   assert.ok(
-    render('job.enqueued', { job_id: JOB, state: 'queued' }, page).endsWith(`svc job tail ${JOB} --remote http://h\n`),
+    render('approval.get', PENDING, display).includes(`svc approval approve ${APPROVAL} --remote http://h, or `),
+  );
+  assert.ok(
+    render('job.enqueued', { job_id: JOB, state: 'queued' }, display).endsWith(
+      `svc job tail ${JOB} --remote http://h\n`,
+    ),
   );
 });
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watch } from '../../src/faces/cli/text/notify.ts';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 
 const ADDED = '2026-11-21T12:00:00.000Z';
-const page: Page = { color: false, width: null, nowMs: Date.parse(ADDED) };
+const display: Display = { color: false, width: null, nowMs: Date.parse(ADDED) };
 
 const stateOf = (state: 'heard' | 'silent' | 'waiting', heardAt: string | null): string => {
   const text = watch(
     { name: 'dog', webhook: 'hook', every: '10s', state, last_heard_at: heardAt, created_at: ADDED },
-    page,
+    display,
   );
   return /^State +(.*)$/m.exec(text)?.[1] ?? '';
 };

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Projected } from '../../src/operations/views/views.ts';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 type Plan = Projected<'approval.plan'>;
 type Entry = Plan['destroys'][number];
 
-const PAGE: Page = { nowMs: 0, color: false, width: null };
+const PAGE: Display = { nowMs: 0, color: false, width: null };
 const ID = 'art_01m7yd4zyke00anp2z332d2j5p';
 
 function entry(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
-const PAGE: Page = { nowMs: Date.parse('2026-11-21T12:00:00.000Z'), color: false, width: null };
+const PAGE: Display = { nowMs: Date.parse('2026-11-21T12:00:00.000Z'), color: false, width: null };
 const LISTED = {
   name: 'disk',
   enabled: true,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { JOB_STATES } from '../../src/domain/jobs/job.ts';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 import { table, widthOf } from '../../src/faces/cli/display/table.ts';
 import { render, secretOf } from '../../src/faces/cli/render.ts';
 import { block, inline, line } from '../../src/faces/text/safe.ts';
@@ -11,7 +11,7 @@ import { type ViewName, VIEWS } from '../../src/operations/views/views.ts';
 import { hostile } from '../support/attacks/hostile-views.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';
-const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
+const PAGE: Display = { nowMs: Date.parse(AT), color: false, width: null };
 
 /** What a terminal must never be sent from data: controls but line end and tab, bidi, zero width, tags. */
 const FORBIDDEN_CHARACTERS = [

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/cli/display/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';
-const PAGE: Page = { nowMs: Date.parse(AT), color: false, width: null };
+const PAGE: Display = { nowMs: Date.parse(AT), color: false, width: null };
 const NET = {
   name: 'net',
   source: null,

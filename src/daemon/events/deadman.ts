@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { LoopRow, WakeUp } from '../core/loop.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
 import type { Tx } from '../../store/engine/gate.ts';
-import { requestPage } from '../../store/notify/notifications.ts';
+import { requestNotification } from '../../store/notify/notifications.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface DeadmanDeps {
@@ -37,24 +37,24 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
 function tellSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
   return deps.store.write(async (tx) => {
     if (await tripWatch(tx, watch, at))
-      await askForPage(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
+      await askForNotification(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
   });
 }
 
 function tellHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
   return deps.store.write(async (tx) => {
     if (await restWatch(tx, watch.name, trippedAt))
-      await askForPage(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
+      await askForNotification(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
   });
 }
 
-async function askForPage(
+async function askForNotification(
   { wake }: DeadmanDeps,
   tx: Tx,
   { name, webhook, every_ms: everyMs }: Watch,
   { heard, topic }: { heard: boolean; topic: string },
 ): Promise<void> {
-  await requestPage(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
+  await requestNotification(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
   tx.record({
     principal: 'gatehouse',
     owner: 'gatehouse',

@@ -2,11 +2,11 @@ import type { LoopRow, Pass } from '../core/loop.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   deleteFires,
-  deletePages,
+  deleteNotifications,
   FIRST_FIRE,
   type FireId,
   oldFires,
-  oldPages,
+  oldNotifications,
 } from '../../store/maintenance/retention.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -18,7 +18,7 @@ export interface RetentionDeps {
 /** Interval of the retention pass, in milliseconds; the exact time does not matter. */
 const RETENTION_EVERY_MS = 3_600_000;
 /** So long people may ask why they were told something, in milliseconds: 30 days. */
-export const PAGES_KEPT_MS = 30 * 86_400_000;
+export const NOTIFICATIONS_KEPT_MS = 30 * 86_400_000;
 /**
  * Longer than the longest cooldown of a rule, which is 366 days, in milliseconds: until then a fire may hold the next
  * one.
@@ -32,18 +32,18 @@ const BATCH = 500;
  * a time do no harm.
  */
 export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<Pass> {
-  const notifications = await forgetPages(deps, signal);
+  const notifications = await forgetNotifications(deps, signal);
   return { did: { notifications, rule_fires: await forgetFires(deps, signal) } };
 }
 
-async function forgetPages({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
-  const before = clock.now() - PAGES_KEPT_MS;
+async function forgetNotifications({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
+  const before = clock.now() - NOTIFICATIONS_KEPT_MS;
   const ended = (): boolean => signal?.aborted === true;
   let count = 0;
   while (!ended()) {
-    const ids = await oldPages(store.db, before, BATCH);
+    const ids = await oldNotifications(store.db, before, BATCH);
     if (ids.length === 0) break;
-    while (!ended() && !(await store.write((tx) => deletePages(tx, ids, BATCH))));
+    while (!ended() && !(await store.write((tx) => deleteNotifications(tx, ids, BATCH))));
     count += ids.length;
   }
   return count;

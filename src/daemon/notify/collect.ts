@@ -1,5 +1,5 @@
 import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
-import type { AskedFacts, PageFacts } from '../../domain/notify/notification-facts.ts';
+import type { AskedFacts, NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
@@ -14,14 +14,14 @@ import {
   type AskedOrNone,
   type Assignment,
   assignTargets,
-  countPages,
+  countNotifications,
   countPending,
   followable,
-  insertPage,
+  insertNotification,
   markFollowed,
-  newPages,
+  newNotifications,
   remindable,
-  requestPage,
+  requestNotification,
   untoldApprovals,
 } from '../../store/notify/notifications.ts';
 import type { Db, EndpointRow } from '../../store/schema/schema.ts';
@@ -45,7 +45,7 @@ const URGENT_MS = 30_000;
 const URGENT_APART_MS = 2_000;
 
 /** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
-export async function collectPages(deps: CollectDeps): Promise<number> {
+export async function collectNotifications(deps: CollectDeps): Promise<number> {
   if (!(await isSomethingDue(deps))) return 0;
   return deps.store.write(async (tx) => {
     // Another daemon that looks at the same time finds what this one made, because whatever is used is read after this.
@@ -57,7 +57,7 @@ export async function collectPages(deps: CollectDeps): Promise<number> {
     const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
     if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
-    const pages = await newPages(tx.db, BATCH);
+    const pages = await newNotifications(tx.db, BATCH);
     const shown = await showBursts(tx);
     for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets);
     return told + followed + pages.length + shown.length;
@@ -89,7 +89,7 @@ async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
     untoldApprovals(db, now, 1),
     remindable(db, now, 1),
     followable(db, 1),
-    newPages(db, 1),
+    newNotifications(db, 1),
     dueBursts(db, clock.now()),
   ]);
   return found.some(({ length }) => length > 0);
@@ -120,38 +120,42 @@ async function showBursts(tx: Tx): Promise<string[]> {
 async function foldBurst(tx: Tx, burst: string): Promise<string> {
   const id = newId('page', tx.now);
   const pages = await foldWaiting(tx, burst, id);
-  const facts = foldFacts(pages.map(({ detail }) => JSON.parse(detail) as PageFacts));
-  await requestPage(tx, { id, topic: `${facts.kind}:${id}`, facts });
+  const facts = foldFacts(pages.map(({ detail }) => JSON.parse(detail) as NotificationFacts));
+  await requestNotification(tx, { id, topic: `${facts.kind}:${id}`, facts });
   return id;
 }
 
 async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
   if (asked.length === 0) return 0;
-  const recent = await countPages(tx.db, 'approval', tx.now, WINDOW_MS);
+  const recent = await countNotifications(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
     for (const each of asked)
-      await requestPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
+      await requestNotification(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
     return asked.length;
   }
   // What comes meanwhile waits for the next such page, but never past its deadline.
   const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
-  if ((await countPages(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
-  const page = await requestPage(tx, {
+  if ((await countNotifications(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
+  const page = await requestNotification(tx, {
     topic: `approvals:${asked[0]?.id ?? ''}`,
     facts: { kind: 'approvals', count: await countPending(tx.db) },
   });
   const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
   for (const each of asked)
-    await insertPage(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } }, folded);
+    await insertNotification(
+      tx,
+      { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } },
+      folded,
+    );
   return asked.length;
 }
 
 /** Reminders of many at once say less than one: they are left out beyond what a person reads. */
 async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
-  const recent = await countPages(tx.db, 'reminder', tx.now, WINDOW_MS);
+  const recent = await countNotifications(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
   for (const each of single)
-    await requestPage(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
+    await requestNotification(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
 }
 
 /** Answers how many it was given. */
@@ -159,7 +163,7 @@ async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;
     if (state === 'pending') continue;
-    await requestPage(tx, {
+    await requestNotification(tx, {
       topic: `decided:${each.id}`,
       facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) },
     });

@@ -1,5 +1,5 @@
-import { composePage, type PageMessage, type PushDetail } from '../../domain/notify/notification.ts';
-import type { PageFacts } from '../../domain/notify/notification-facts.ts';
+import { composeNotification, type NotificationMessage, type PushDetail } from '../../domain/notify/notification.ts';
+import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { pause } from '../../lib/clock.ts';
@@ -25,25 +25,25 @@ import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { adoptNumbered } from '../../store/notify/targets.ts';
 import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
-import { type CollectDeps, collectPages } from './collect.ts';
+import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** What the pages of a daemon are made and sent with. */
-export interface PageOptions {
+export interface NotifierOptions {
   readonly transports: readonly Transport[];
   /** Posts to a registered endpoint. Throws DialFailed. */
-  readonly sendToEndpoint: (target: EndpointTarget, message: PageMessage) => Promise<void>;
+  readonly sendToEndpoint: (target: EndpointTarget, message: NotificationMessage) => Promise<void>;
   readonly detail: PushDetail;
   /** Where the web pages are, without a slash at the end. */
   readonly baseUrl: string;
   readonly services: Pick<Services, 'linkOrigin'>;
 }
 
-export interface PageDeps extends Omit<CollectDeps, 'transports'>, PageOptions {
+export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierOptions {
   readonly onError: (error: unknown) => void;
 }
 
 /** The fallback where no wake-up arrives, in milliseconds. */
-export const PAGE_EVERY_MS = 2_000;
+export const NOTIFY_EVERY_MS = 2_000;
 /** Wake-ups come with every commit of others: passes are at least so far apart, in milliseconds. */
 const REST_MS = 50;
 /**
@@ -59,8 +59,8 @@ const PUT_OFF_MS = 30_000;
 const LINKS_MAX = 1_000;
 
 /** Tells people: makes the pages that are due and sends what waits, each target on its own. */
-export class Pager {
-  readonly #deps: PageDeps;
+export class Notifier {
+  readonly #deps: NotifierDeps;
   readonly #busy = new Set<string>();
   readonly #sends = new Set<Promise<void>>();
   /** One pair serves all devices of a recipient: a second one would end the first. */
@@ -68,7 +68,7 @@ export class Pager {
   #last = Number.NEGATIVE_INFINITY;
   #wake: () => void = () => undefined;
 
-  constructor(deps: PageDeps) {
+  constructor(deps: NotifierDeps) {
     this.#deps = deps;
   }
 
@@ -84,10 +84,10 @@ export class Pager {
     if (rest > 0) return rest;
     this.#last = clock.monotonic();
     await this.#takeOver();
-    while (!signal.aborted && (await collectPages(this.#deps)) > 0);
+    while (!signal.aborted && (await collectNotifications(this.#deps)) > 0);
     await this.#start(signal);
     const next = await nextDelivery(store.db, self(), clock.now());
-    return next === null ? PAGE_EVERY_MS : Math.max(REST_MS, next - clock.now());
+    return next === null ? NOTIFY_EVERY_MS : Math.max(REST_MS, next - clock.now());
   }
 
   /** Resolves when every send under way has ended and is recorded. */
@@ -142,7 +142,7 @@ export class Pager {
         return await store.write((tx) => recordTry(tx, due, endpoint, failure));
       } catch (error) {
         onError(error);
-        if (!(await pause(clock, PAGE_EVERY_MS, signal))) return;
+        if (!(await pause(clock, NOTIFY_EVERY_MS, signal))) return;
       }
     }
   }
@@ -167,15 +167,15 @@ export class Pager {
     }
   }
 
-  async #compose(due: Due, holder: LinkHolder | null): Promise<PageMessage> {
+  async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
     const { clock, detail, baseUrl } = this.#deps;
-    const facts = JSON.parse(due.detail) as PageFacts;
+    const facts = JSON.parse(due.detail) as NotificationFacts;
     const asks = facts.kind === 'approval' || facts.kind === 'reminder';
     const links =
       asks && detail === 'full' && holder !== null
         ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true)
         : null;
-    return composePage(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
+    return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */

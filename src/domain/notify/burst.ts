@@ -1,6 +1,6 @@
 import type { JobState } from '../jobs/job.ts';
 import { NAMES_MAX } from './notification.ts';
-import type { EndedFacts, PageFacts, PageKind } from './notification-facts.ts';
+import type { EndedFacts, NotificationFacts, NotificationKind } from './notification-facts.ts';
 
 /** When many pages of one sort come at once, people get the first ones and then one page that counts the rest. */
 
@@ -17,13 +17,13 @@ export const GATHER_MS = 10_000;
 const LISTED_MAX = 20;
 
 /** What the page is counted with when many come at once; null for one that is always shown on its own. */
-export function burstOf(facts: PageFacts): string | null {
+export function burstOf(facts: NotificationFacts): string | null {
   if (facts.kind === 'job' || facts.kind === 'jobs') return 'job';
   return facts.kind === 'rule' || facts.kind === 'rules' ? `rule:${facts.rule}` : null;
 }
 
 /** Kinds of pages that speak for others. */
-export const FOLD_KINDS = ['jobs', 'rules'] as const satisfies readonly PageKind[];
+export const FOLD_KINDS = ['jobs', 'rules'] as const satisfies readonly NotificationKind[];
 
 export interface BurstStanding {
   readonly waiting: number;
@@ -59,7 +59,7 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
 }
 
 /** The page that speaks for these, the oldest first: all of one burst, at least one. */
-export function foldFacts(pages: readonly PageFacts[]): PageFacts {
+export function foldFacts(pages: readonly NotificationFacts[]): NotificationFacts {
   const jobs = pages.filter((each) => each.kind === 'job');
   if (jobs.length > 0) {
     return {

@@ -3,7 +3,7 @@ import type { JobKind, JobState } from '../jobs/job.ts';
 
 /** What people are told of. None of it is a value that an operator gave: names, states and counts only. */
 
-export const PAGE_KINDS = [
+export const NOTIFICATION_KINDS = [
   'approval',
   'approvals',
   'reminder',
@@ -15,7 +15,7 @@ export const PAGE_KINDS = [
   'deadman',
   'test',
 ] as const;
-export type PageKind = (typeof PAGE_KINDS)[number];
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 /** What is asked. */
 export interface AskedFacts {
@@ -55,7 +55,7 @@ export interface MatchedFacts {
   readonly message: string | null;
 }
 
-export type PageFacts =
+export type NotificationFacts =
   | ({ readonly kind: 'approval' | 'reminder' } & AskedFacts)
   | ({
       readonly kind: 'decided';

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { foldFacts } from './burst.ts';
-import { composePage, type PageContext, type PushDetail, timeLeft } from './notification.ts';
-import type { EndedFacts, MatchedFacts, PageFacts } from './notification-facts.ts';
+import { composeNotification, type NotificationContext, type PushDetail, timeLeft } from './notification.ts';
+import type { EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
-const context = (detail: PushDetail = 'summary'): PageContext => ({
+const context = (detail: PushDetail = 'summary'): NotificationContext => ({
   id: 'page_1',
   detail,
   now: NOW,
   baseUrl: 'http://svc.test',
   links: null,
 });
-const compose = (facts: PageFacts, detail?: PushDetail) => composePage(facts, context(detail));
+const compose = (facts: NotificationFacts, detail?: PushDetail) => composeNotification(facts, context(detail));
 const ended = (n: number, some: Partial<EndedFacts> = {}): EndedFacts => ({
   kind: 'job',
   jobId: `job_${n}`,

@@ -1,7 +1,7 @@
 import { formatDuration } from '../duration.ts';
 import { JOB_STATES } from '../jobs/job.ts';
 import { oneLine, type OneLine } from '../one-line.ts';
-import type { AskedFacts, EndedFacts, MatchedFacts, PageFacts } from './notification-facts.ts';
+import type { AskedFacts, EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
 
 /**
  * What people are told of, and in which words. A page never holds a value that an operator gave: names, states and
@@ -13,7 +13,7 @@ export const PUSH_DETAILS = ['full', 'summary', 'terse'] as const;
 export type PushDetail = (typeof PUSH_DETAILS)[number];
 
 /** A button. `http` sends a POST to its URL, `view` opens it. */
-export interface PageAction {
+export interface NotificationAction {
   readonly action: 'http' | 'view';
   readonly label: OneLine;
   readonly url: string;
@@ -23,7 +23,7 @@ export interface PageAction {
 }
 
 /** What is sent, in the form and with the names that ntfy gives it. */
-export interface PageMessage {
+export interface NotificationMessage {
   /** The same for every try, so that a phone can show a repeat once. */
   readonly id: string;
   readonly title: OneLine;
@@ -33,10 +33,10 @@ export interface PageMessage {
   readonly priority: number;
   readonly tags: readonly string[];
   readonly click: string;
-  readonly actions: readonly PageAction[];
+  readonly actions: readonly NotificationAction[];
 }
 
-export interface PageContext {
+export interface NotificationContext {
   readonly id: string;
   readonly detail: PushDetail;
   /** Milliseconds since the epoch. */
@@ -47,14 +47,14 @@ export interface PageContext {
   readonly links: { readonly approve: string; readonly reject: string } | null;
 }
 
-type Words = Omit<PageMessage, 'id' | 'title' | 'message' | 'actions'> & {
+type Words = Omit<NotificationMessage, 'id' | 'title' | 'message' | 'actions'> & {
   readonly title: string;
   readonly message: string;
-  readonly actions?: readonly PageAction[];
+  readonly actions?: readonly NotificationAction[];
 };
 
 /** The words and buttons of a page at a rung. */
-export function composePage(facts: PageFacts, context: PageContext): PageMessage {
+export function composeNotification(facts: NotificationFacts, context: NotificationContext): NotificationMessage {
   const { title, message, ...rest } = wordsOf(facts, context);
   const words = { ...rest, title: oneLine(title), message: oneLine(message) };
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
@@ -62,7 +62,7 @@ export function composePage(facts: PageFacts, context: PageContext): PageMessage
   return { ...whole, title: oneLine(terseTitle(facts)), message: oneLine(jobIdsOf(facts)) };
 }
 
-function wordsOf(facts: PageFacts, context: PageContext): Words {
+function wordsOf(facts: NotificationFacts, context: NotificationContext): Words {
   const at = (path: string): string => `${context.baseUrl}${path}`;
   switch (facts.kind) {
     case 'approval':
@@ -115,7 +115,7 @@ function wordsOf(facts: PageFacts, context: PageContext): Words {
 
 function asks(
   facts: AskedFacts & { kind: 'approval' | 'reminder' },
-  { now, links }: PageContext,
+  { now, links }: NotificationContext,
   at: (path: string) => string,
 ): Words {
   const { plan, requestedBy, jobId } = facts;
@@ -149,7 +149,11 @@ export function timeLeft(ms: number): string {
 }
 
 /** One tap approves only what is known to destroy nothing. Everything else opens the page that shows it. */
-function buttons(facts: AskedFacts, links: NonNullable<PageContext['links']>, page: string): PageAction[] {
+function buttons(
+  facts: AskedFacts,
+  links: NonNullable<NotificationContext['links']>,
+  page: string,
+): NotificationAction[] {
   const verb = facts.jobKind;
   return [
     facts.oneTap === true
@@ -166,7 +170,7 @@ const OUTCOMES = {
   expired: { word: 'Expired', after: 'Nobody decided in time: nothing runs.', tag: 'hourglass' },
 } as const;
 
-function decided(facts: Extract<PageFacts, { kind: 'decided' }>, at: (path: string) => string): Words {
+function decided(facts: Extract<NotificationFacts, { kind: 'decided' }>, at: (path: string) => string): Words {
   const { word, after, tag } = OUTCOMES[facts.state];
   const by = facts.by === null ? '' : ` by ${facts.by}${facts.via === null ? '' : ` via ${facts.via}`}`;
   return {
@@ -190,7 +194,7 @@ function ended({ jobId, runbook, state, exitCode }: EndedFacts, at: (path: strin
   };
 }
 
-type Many<K extends 'jobs' | 'rules'> = Extract<PageFacts, { kind: K }>;
+type Many<K extends 'jobs' | 'rules'> = Extract<NotificationFacts, { kind: K }>;
 
 function endedMany({ count, names, states, first }: Many<'jobs'>, at: (path: string) => string): Words {
   const [only] = first;
@@ -247,7 +251,7 @@ function listOf(ids: readonly string[], count: number): string {
 }
 
 /** What a page about jobs holds at every rung. */
-function jobIdsOf(facts: PageFacts): string {
+function jobIdsOf(facts: NotificationFacts): string {
   if (facts.kind === 'jobs')
     return listOf(
       facts.first.map(({ jobId }) => jobId),
@@ -268,7 +272,7 @@ function causeOf({ rule, schedule, about }: AskedFacts): string {
 }
 
 /** Says that something is there, and nothing of what. */
-function terseTitle(facts: PageFacts): string {
+function terseTitle(facts: NotificationFacts): string {
   switch (facts.kind) {
     case 'approval':
     case 'reminder':

@@ -5,8 +5,8 @@ import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.t
 import { generic } from './display/generic.ts';
 import { enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
 import { mute, mutes } from './text/mutes.ts';
-import { armed, endpoint, endpoints, testPage, watch, watches } from './text/notify.ts';
-import type { Page } from './display/display.ts';
+import { armed, endpoint, endpoints, testNotification, watch, watches } from './text/notify.ts';
+import type { Display } from './display/display.ts';
 import { plan } from './text/plan.ts';
 import { rule, rules, ruleTest, silence, silences } from './text/rules.ts';
 import { block } from '../text/safe.ts';
@@ -21,7 +21,7 @@ import { states, workspace, workspaces } from './text/workspaces.ts';
  * Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the
  * verb.
  */
-const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) => string } = {
+const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, display: Display) => string } = {
   whoami,
   doctor,
   'job.list': jobs,
@@ -53,7 +53,7 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, page: Page) 
   'silence.get': silence,
   'notify.endpoint.list': endpoints,
   'notify.endpoint': endpoint,
-  'notify.test': testPage,
+  'notify.test': testNotification,
   'job.notify': armed,
   'deadman.list': watches,
   'deadman.get': watch,
@@ -93,10 +93,10 @@ export function secretOf(kind: string, data: unknown): string | null {
  * Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic
  * one.
  */
-export function render(kind: string, data: unknown, page: Page): string {
+export function render(kind: string, data: unknown, display: Display): string {
   const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;
   const safe = madeSafe(data);
-  return own === undefined ? generic(safe, page) : own(safe as never, page);
+  return own === undefined ? generic(safe, display) : own(safe as never, display);
 }
 
 /** The data with every text in it made safe, so that no rendering can forget one (T44). */

@@ -16,7 +16,7 @@ import { commandInstead } from './unmade.ts';
 /** A form holds a token of 75 characters and little else. */
 const FORM_MAX_BYTES = 4_096;
 
-export interface PageParts {
+export interface NotifierParts {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
   readonly clock: Clock;
@@ -30,9 +30,9 @@ export interface PageParts {
 
 /** The routes outside of the API. None of their promises rejects. */
 export class Pages {
-  readonly #parts: PageParts;
+  readonly #parts: NotifierParts;
 
-  constructor(parts: PageParts) {
+  constructor(parts: NotifierParts) {
     this.#parts = parts;
   }
 

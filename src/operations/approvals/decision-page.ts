@@ -165,11 +165,11 @@ export async function decideByLink(
  * sealed plan is opened. One that does not open is approved by nobody with a link.
  */
 async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boolean): Promise<void> {
-  const needsPage = new Failure(
+  const needsNotification = new Failure(
     'forbidden',
     'This needs the page: open the link and use its button. Nothing was decided.',
   );
-  if (!isForm && link.one_tap !== 1) throw needsPage;
+  if (!isForm && link.one_tap !== 1) throw needsNotification;
   if (link.decision === 'reject') return;
   const approval = await getApproval(runtime.store.db, link.approval_id);
   const { is } = await QUEUE_RULES[approval.kind].stillHolds(runtime.store.db, approval);
@@ -183,7 +183,7 @@ async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boo
     !isForm &&
     !isOneTap({ kind: approval.kind, destroys: shown?.destroyed?.length ?? null, ruleAllows: approval.one_tap === 1 })
   )
-    throw needsPage;
+    throw needsNotification;
 }
 
 async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {

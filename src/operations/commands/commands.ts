@@ -8,7 +8,7 @@ import { queueCommand } from '../../jobs/commands/queue.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
-import { readPages } from '../jobs/job-events.ts';
+import { readNotifications } from '../jobs/job-events.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 
@@ -93,7 +93,7 @@ const result = readOperation({
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
   const bytes = { stdout: 0, stderr: 0, scanned: 0 };
-  for await (const page of readPages(db, job, 0, Number.POSITIVE_INFINITY)) {
+  for await (const page of readNotifications(db, job, 0, Number.POSITIVE_INFINITY)) {
     for (const event of page) keepLine(event, printed, bytes);
     // Decoding takes the thread: others have their turn in between.
     await nextTurn();

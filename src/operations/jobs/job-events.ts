@@ -22,7 +22,7 @@ const CHUNKS_PER_TAIL_READ = 1;
  * Up to `limit` events after `after`, oldest first, as pages of one chunk each: lines of 64 KiB make 5,000 events 320
  * MB.
  */
-export async function* readPages(
+export async function* readNotifications(
   db: Db,
   job: JobRow,
   after: number,
@@ -63,7 +63,7 @@ function takeEvents(chunks: ChunkRow[], after: number, limit: number): JobEvent[
 /** The same as one list, for who knows that it is short. */
 export async function readEvents(db: Db, job: JobRow, after: number, limit: number): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
-  for await (const page of readPages(db, job, after, limit)) events.push(...page);
+  for await (const page of readNotifications(db, job, after, limit)) events.push(...page);
   return events;
 }
 
@@ -85,7 +85,7 @@ export async function* followJob(
     try {
       const job = await getJob(db, jobId);
       const before = last;
-      for await (const page of readPages(db, job, last, TAIL_PAGE, CHUNKS_PER_TAIL_READ)) {
+      for await (const page of readNotifications(db, job, last, TAIL_PAGE, CHUNKS_PER_TAIL_READ)) {
         for (const event of page) yield jobStreamEvent(event);
         last = page.at(-1)?.seq ?? last;
       }

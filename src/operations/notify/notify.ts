@@ -12,7 +12,7 @@ import { hostOf } from '../../dial/guard.ts';
 import { CONNECT_MS, Limit } from '../../dial/limits.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { armJob, deleteEndpoint, findArmed, insertEndpoint, listEndpoints } from '../../store/notify/endpoints.ts';
-import { requestPage } from '../../store/notify/notifications.ts';
+import { requestNotification } from '../../store/notify/notifications.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
@@ -153,7 +153,7 @@ const test = writeOperation({
   failures: [],
   async run({ tx, caller, services }) {
     const page = newId('page', tx.now);
-    await requestPage(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
+    await requestNotification(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
     const { length } = await listEndpoints(tx.db, caller.id);
     tx.afterCommit(() => services.wake());
     return written(reply('notify.test', { page_id: page, endpoints: length }), page);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { PAGE_KINDS } from '../../domain/notify/notification-facts.ts';
+import { NOTIFICATION_KINDS } from '../../domain/notify/notification-facts.ts';
 import type { Tx } from '../engine/gate.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';
@@ -13,14 +13,14 @@ const JOB_TOLD = sql<boolean>`jobs.outcome_event_id is not null`;
  * The ids of at most `limit` pages from before `before` that are over, and that nothing could ask for again: a page is
  * kept as long as its approval waits or has an outcome to tell, and as long as the end of its job is not told.
  */
-export async function oldPages(db: Db, before: number, limit: number): Promise<string[]> {
+export async function oldNotifications(db: Db, before: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('pages')
     .leftJoin('approvals', 'approvals.id', 'pages.approval_id')
     .leftJoin('jobs', 'jobs.id', 'pages.job_id')
     .select('pages.id')
     // All of them: so the index of kinds and times serves the query.
-    .where('pages.kind', 'in', PAGE_KINDS)
+    .where('pages.kind', 'in', NOTIFICATION_KINDS)
     .where('pages.created_at', '<', before)
     .where('pages.state', 'in', ['done', 'held'])
     .where((eb) => eb.or([eb('pages.kind', '!=', 'approval'), eb('pages.followed', '=', 1)]))
@@ -35,7 +35,7 @@ export async function oldPages(db: Db, before: number, limit: number): Promise<s
  * Removes these pages and their deliveries, at most `limit` rows of deliveries; answers whether that was all of it.
  * A page goes after its last delivery, so whoever dies in between has left a page that is found again.
  */
-export async function deletePages(tx: Tx, ids: readonly string[], limit: number): Promise<boolean> {
+export async function deleteNotifications(tx: Tx, ids: readonly string[], limit: number): Promise<boolean> {
   await holdRetention(tx);
   const some = tx.db.selectFrom('deliveries').select(['page_id', 'target']).where('page_id', 'in', ids).limit(limit);
   const removed = await tx.db

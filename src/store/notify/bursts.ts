@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { FOLD_KINDS, SINGLE_MAX } from '../../domain/notify/burst.ts';
 import type { Tx } from '../engine/gate.ts';
-import type { Db, PageRow } from '../schema/schema.ts';
+import type { Db, NotificationRow } from '../schema/schema.ts';
 
 /** Written as in the partial indexes `pages_waiting` and `pages_shown`. */
 const WAITING = sql<boolean>`pages.state = 'new' and pages.burst is not null`;
@@ -61,7 +61,7 @@ export async function countShown(
 }
 
 /** Those that have waited longest. */
-export function oldestWaiting(db: Db, burst: string, limit: number): Promise<PageRow[]> {
+export function oldestWaiting(db: Db, burst: string, limit: number): Promise<NotificationRow[]> {
   return db
     .selectFrom('pages')
     .selectAll()
@@ -78,7 +78,7 @@ export async function foldWaiting(
   tx: Tx,
   burst: string,
   speaker: string,
-): Promise<Pick<PageRow, 'id' | 'detail' | 'created_at'>[]> {
+): Promise<Pick<NotificationRow, 'id' | 'detail' | 'created_at'>[]> {
   const rows = await tx.db
     .updateTable('pages')
     .set({ state: 'done', reason: `told by ${speaker}` })

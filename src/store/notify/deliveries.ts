@@ -1,13 +1,13 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Tx } from '../engine/gate.ts';
 import { listLiveEndpoints } from './live-endpoints.ts';
-import type { Db, DeliveryRow, PageRow, Schema } from '../schema/schema.ts';
+import type { Db, DeliveryRow, NotificationRow, Schema } from '../schema/schema.ts';
 
 /** Written out, so that the partial index of what waits serves the query. */
 const WAITING = sql<boolean>`deliveries.state = 'waiting'`;
 
 /** A page on its way, with what is to be said. */
-export type Due = Pick<DeliveryRow, 'page_id' | 'target' | 'attempts'> & Pick<PageRow, 'detail'>;
+export type Due = Pick<DeliveryRow, 'page_id' | 'target' | 'attempts'> & Pick<NotificationRow, 'detail'>;
 
 /** What this daemon is to send by now, the oldest first. */
 export function dueDeliveries(db: Db, daemonId: string, now: number, limit: number): Promise<Due[]> {
@@ -82,15 +82,18 @@ export type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & {
 };
 
 /** Ends a delivery, and the page where it was the last one. */
-export async function settleDelivery(tx: Tx, { page_id: pageId, target, state, failure }: Settled): Promise<void> {
+export async function settleDelivery(
+  tx: Tx,
+  { page_id: notificationId, target, state, failure }: Settled,
+): Promise<void> {
   await tx.db
     .updateTable('deliveries')
     .set((eb) => ({ state, failure, settled_at: tx.now, attempts: eb('attempts', '+', 1) }))
-    .where('page_id', '=', pageId)
+    .where('page_id', '=', notificationId)
     .where('target', '=', target)
     .where('state', '=', 'waiting')
     .execute();
-  await finishPages(tx, [pageId]);
+  await finishNotifications(tx, [notificationId]);
 }
 
 /** Gives up what waits for a target that is no more, and ends the pages where it was the last one. */
@@ -102,9 +105,9 @@ export async function dropDeliveries(tx: Tx, target: string): Promise<void> {
     .where('target', '=', target)
     .returning('page_id')
     .execute();
-  const pageIds = dropped.map((row) => row.page_id).toSorted();
-  for (let at = 0; at < pageIds.length; at += FINISHED_AT_ONCE)
-    await finishPages(tx, pageIds.slice(at, at + FINISHED_AT_ONCE));
+  const notificationIds = dropped.map((row) => row.page_id).toSorted();
+  for (let at = 0; at < notificationIds.length; at += FINISHED_AT_ONCE)
+    await finishNotifications(tx, notificationIds.slice(at, at + FINISHED_AT_ONCE));
 }
 
 /** Pages of one statement: each is a parameter, of which the databases take some 30,000. */
@@ -115,12 +118,14 @@ const FINISHED_AT_ONCE = 500;
  * page, neither sees what the other has not committed: so the row of the page is held first, in the order of ids, and
  * looked at by a statement of its own.
  */
-async function finishPages(tx: Tx, pageIds: readonly string[]): Promise<void> {
-  await tx.dialect.holdRows(tx.db.selectFrom('pages').select('id').where('id', 'in', pageIds).orderBy('id')).execute();
+async function finishNotifications(tx: Tx, notificationIds: readonly string[]): Promise<void> {
+  await tx.dialect
+    .holdRows(tx.db.selectFrom('pages').select('id').where('id', 'in', notificationIds).orderBy('id'))
+    .execute();
   await tx.db
     .updateTable('pages')
     .set({ state: 'done' })
-    .where('id', 'in', pageIds)
+    .where('id', 'in', notificationIds)
     .where((eb) =>
       eb.not(
         eb.exists(eb.selectFrom('deliveries').select('target').whereRef('page_id', '=', 'pages.id').where(WAITING)),
@@ -132,14 +137,14 @@ async function finishPages(tx: Tx, pageIds: readonly string[]): Promise<void> {
 /** Puts a delivery off to `nextAt`, in milliseconds since the epoch. */
 export async function retryDelivery(
   tx: Tx,
-  { page_id: pageId, target }: Pick<DeliveryRow, 'page_id' | 'target'>,
+  { page_id: notificationId, target }: Pick<DeliveryRow, 'page_id' | 'target'>,
   failure: string,
   nextAt: number,
 ): Promise<void> {
   await tx.db
     .updateTable('deliveries')
     .set((eb) => ({ failure, next_at: nextAt, attempts: eb('attempts', '+', 1) }))
-    .where('page_id', '=', pageId)
+    .where('page_id', '=', notificationId)
     .where('target', '=', target)
     .where('state', '=', 'waiting')
     .execute();

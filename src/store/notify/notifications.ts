@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
-import type { PageFacts } from '../../domain/notify/notification-facts.ts';
+import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../engine/gate.ts';
-import type { ApprovalRow, Db, DeliveryRow, PageRow } from '../schema/schema.ts';
+import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
-export interface NewPage {
+export interface NewNotification {
   readonly id?: string;
   /** What it says about what: the second page of a topic is not made. */
   readonly topic: string;
-  readonly facts: PageFacts;
+  readonly facts: NotificationFacts;
   /** Shown on its own however many come at once: somebody asked for this very page. */
   readonly alone?: boolean;
 }
@@ -18,18 +18,18 @@ export interface NewPage {
  * Asks for a page; the daemons' next sweep gives it its targets and sends it. Answers its id; null, and nothing
  * written, where there is one of this topic. Who calls this wakes the daemons after the commit (`tx.afterCommit`).
  */
-export async function requestPage(tx: Tx, page: NewPage): Promise<string | null> {
-  return insertPage(tx, page, { state: 'new', reason: null, followed: 0 });
+export async function requestNotification(tx: Tx, page: NewNotification): Promise<string | null> {
+  return insertNotification(tx, page, { state: 'new', reason: null, followed: 0 });
 }
 
-/** As `requestPage`, in another state: one that a mute holds, or that others speak for. */
-export async function insertPage(
+/** As `requestNotification`, in another state: one that a mute holds, or that others speak for. */
+export async function insertNotification(
   tx: Tx,
-  { id: given, topic, facts, alone = false }: NewPage,
-  some: Pick<PageRow, 'state' | 'reason' | 'followed'>,
+  { id: given, topic, facts, alone = false }: NewNotification,
+  some: Pick<NotificationRow, 'state' | 'reason' | 'followed'>,
 ): Promise<string | null> {
   const id: string = given ?? newId('page', tx.now);
-  const row: PageRow = {
+  const row: NotificationRow = {
     ...some,
     id,
     topic,
@@ -48,11 +48,11 @@ export async function insertPage(
   return Number(result.numInsertedOrUpdatedRows ?? 0) > 0 ? id : null;
 }
 
-export function findPage(db: Db, id: string): Promise<PageRow | undefined> {
+export function findNotification(db: Db, id: string): Promise<NotificationRow | undefined> {
   return db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-const noPage = (topic: string) =>
+const noNotification = (topic: string) =>
   sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`;
 
 function asked(db: Db) {
@@ -78,7 +78,7 @@ export function untoldApprovals(db: Db, now: number, limit: number): Promise<Ask
   return asked(db)
     .where(PENDING)
     .where('approvals.expires_at', '>', now)
-    .where(noPage('approval'))
+    .where(noNotification('approval'))
     .orderBy('approvals.id')
     .limit(limit)
     .execute();
@@ -109,7 +109,7 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
           .where('pages.created_at', '<', half),
       ),
     )
-    .where(noPage('reminder'))
+    .where(noNotification('reminder'))
     .orderBy('approvals.id')
     .limit(limit)
     .execute();
@@ -137,7 +137,12 @@ export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
  * How many pages of this kind were made within `windowMs` of `now` that say something on their own. Those of a clock
  * that was set back since are left out: they would count for as long as it was wrong.
  */
-export async function countPages(db: Db, kind: PageRow['kind'], now: number, windowMs: number): Promise<number> {
+export async function countNotifications(
+  db: Db,
+  kind: NotificationRow['kind'],
+  now: number,
+  windowMs: number,
+): Promise<number> {
   const row = await db
     .selectFrom('pages')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -162,7 +167,7 @@ export async function countPending(db: Db): Promise<number> {
  * Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index
  * `pages_new`.
  */
-export function newPages(db: Db, limit: number): Promise<PageRow[]> {
+export function newNotifications(db: Db, limit: number): Promise<NotificationRow[]> {
   return db
     .selectFrom('pages')
     .selectAll()
@@ -179,18 +184,18 @@ export interface Assignment {
 }
 
 /** Gives a page its targets, once. Without any it is done. */
-export async function assignTargets(tx: Tx, pageId: string, targets: readonly Assignment[]): Promise<void> {
+export async function assignTargets(tx: Tx, notificationId: string, targets: readonly Assignment[]): Promise<void> {
   const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
   const moved = await tx.db
     .updateTable('pages')
     .set({ state })
-    .where('id', '=', pageId)
+    .where('id', '=', notificationId)
     .where('state', '=', 'new')
     .returning('id')
     .executeTakeFirst();
   if (moved === undefined || targets.length === 0) return;
   const rows = targets.map(({ target, daemonId }): DeliveryRow => ({
-    page_id: pageId,
+    page_id: notificationId,
     target,
     state: 'waiting',
     daemon_id: daemonId,

@@ -1,4 +1,4 @@
-import type { PageKind } from '../../domain/notify/notification-facts.ts';
+import type { NotificationKind } from '../../domain/notify/notification-facts.ts';
 
 /** The tables of pages: who is told, of what, and what became of it. The conventions stand in schema.ts. */
 
@@ -33,11 +33,11 @@ export interface ArmedJobRow {
 }
 
 /** One thing that people are told. */
-export interface PageRow {
+export interface NotificationRow {
   id: string;
   /** What it says about what: a page of a topic is made once. */
   topic: string;
-  kind: PageKind;
+  kind: NotificationKind;
   /** `new`: no targets yet. `held`: a mute kept it back for good. `done`: every delivery is settled. */
   state: 'new' | 'sending' | 'held' | 'done';
   job_id: string | null;

@@ -42,7 +42,7 @@ export interface Schema {
   schedules: reaction.ScheduleRow;
   endpoints: notify.EndpointRow;
   armed_jobs: notify.ArmedJobRow;
-  pages: notify.PageRow;
+  pages: notify.NotificationRow;
   deliveries: notify.DeliveryRow;
   deadmen: notify.DeadmanRow;
   schema_migrations: MigrationRow;

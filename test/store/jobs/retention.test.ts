@@ -1,15 +1,15 @@
 /** What is forgotten, on each database: what is old and over, and nothing that could be asked for again. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { collectPages } from '../../../src/daemon/notify/collect.ts';
-import { FIRES_KEPT_MS, PAGES_KEPT_MS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
-import type { PageFacts } from '../../../src/domain/notify/notification-facts.ts';
+import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
+import { FIRES_KEPT_MS, NOTIFICATIONS_KEPT_MS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
+import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { readRuleFile } from '../../../src/domain/rules/file.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { recordFire } from '../../../src/store/events/events.ts';
-import { insertPage, requestPage } from '../../../src/store/notify/notifications.ts';
-import type { DeliveryRow, PageRow } from '../../../src/store/schema/schema.ts';
+import { insertNotification, requestNotification } from '../../../src/store/notify/notifications.ts';
+import type { DeliveryRow, NotificationRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { enqueue, ENGINES, type TestDatabase } from '../engine-fixture.ts';
@@ -17,7 +17,7 @@ import { enqueue, ENGINES, type TestDatabase } from '../engine-fixture.ts';
 const TABLES = ['pages', 'deliveries', 'jobs', 'approvals', 'rule_fires', 'rules'] as const;
 const HOUR_MS = 3_600_000;
 
-const pageCount = async (store: Store): Promise<number> =>
+const notificationCount = async (store: Store): Promise<number> =>
   (await store.db.selectFrom('pages').select('id').execute()).length;
 const deliveryCount = async (store: Store): Promise<number> =>
   (await store.db.selectFrom('deliveries').select('target').execute()).length;
@@ -32,10 +32,14 @@ for (const engine of ENGINES) {
     const clock = { ...systemClock, now: () => now };
     const retain = (signal?: AbortSignal, of = store): ReturnType<typeof retainOnce> =>
       retainOnce({ store: of, clock }, signal);
-    const add = (topic: string, state: PageRow['state'] = 'done', targets = 0): Promise<string> =>
+    const add = (topic: string, state: NotificationRow['state'] = 'done', targets = 0): Promise<string> =>
       store.write(async (tx) => {
         const id = newId('page', tx.now);
-        await insertPage(tx, { id, topic, facts: { kind: 'test', by: 'ana' } }, { state, reason: null, followed: 0 });
+        await insertNotification(
+          tx,
+          { id, topic, facts: { kind: 'test', by: 'ana' } },
+          { state, reason: null, followed: 0 },
+        );
         const row = (n: number): DeliveryRow => ({
           page_id: id,
           target: `transport:${n}`,
@@ -53,9 +57,9 @@ for (const engine of ENGINES) {
             .execute();
         return id;
       });
-    const jobPage = (jobId: string) =>
+    const jobNotification = (jobId: string) =>
       store.write((tx) =>
-        insertPage(
+        insertNotification(
           tx,
           { topic: `job:${jobId}`, facts: { kind: 'job', jobId, runbook: 'x', state: 'failed', exitCode: 1 } },
           { state: 'done', reason: null, followed: 0 },
@@ -89,9 +93,9 @@ for (const engine of ENGINES) {
       await add('held', 'held');
       await add('new', 'new');
       await add('sending', 'sending', 1);
-      now += PAGES_KEPT_MS;
+      now += NOTIFICATIONS_KEPT_MS;
       await retain();
-      assert.deepEqual([await pageCount(store), await deliveryCount(store)], [4, 4]);
+      assert.deepEqual([await notificationCount(store), await deliveryCount(store)], [4, 4]);
       now += 1;
       const young = await add('young', 'done', 1);
       await retain();
@@ -107,14 +111,14 @@ for (const engine of ENGINES) {
     test('is no page of an approval that waits or whose outcome is not told: none is made twice', async () => {
       const target = [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }];
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
-      const sweep = () => collectPages({ store, clock, self: () => 'dmn_a', transports: target });
+      const sweep = () => collectNotifications({ store, clock, self: () => 'dmn_a', transports: target });
       await sweep();
       await store.write(({ db }) => db.updateTable('pages').set({ state: 'done' }).execute());
-      now += PAGES_KEPT_MS + HOUR_MS;
+      now += NOTIFICATIONS_KEPT_MS + HOUR_MS;
       await retain();
-      assert.equal(await pageCount(store), 1);
+      assert.equal(await notificationCount(store), 1);
       await sweep();
-      assert.equal(await pageCount(store), 1, 'it is not asked for again');
+      assert.equal(await notificationCount(store), 1, 'it is not asked for again');
       await store.write(({ db }) =>
         db
           .updateTable('approvals')
@@ -124,7 +128,7 @@ for (const engine of ENGINES) {
       );
       await told(jobId);
       await retain();
-      assert.equal(await pageCount(store), 1);
+      assert.equal(await notificationCount(store), 1);
       await sweep();
       await retain();
       assert.deepEqual(
@@ -132,14 +136,14 @@ for (const engine of ENGINES) {
         ['decided'],
       );
       await sweep();
-      assert.equal(await pageCount(store), 1, 'neither is its outcome');
+      assert.equal(await notificationCount(store), 1, 'neither is its outcome');
     });
 
     test('is no page of an approval that waits, also where another one speaks for it', async () => {
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
-      const facts = { kind: 'approval', approvalId: approval.id, jobId } as PageFacts;
+      const facts = { kind: 'approval', approvalId: approval.id, jobId } as NotificationFacts;
       await store.write((tx) =>
-        insertPage(
+        insertNotification(
           tx,
           { topic: `approval:${approval.id}`, facts },
           { state: 'done', reason: 'told by page_1', followed: 1 },
@@ -147,21 +151,21 @@ for (const engine of ENGINES) {
       );
       // Its job would let it go: nothing but the approval keeps it.
       await told(jobId);
-      now += PAGES_KEPT_MS + 1;
+      now += NOTIFICATIONS_KEPT_MS + 1;
       await retain();
-      assert.equal(await pageCount(store), 1);
+      assert.equal(await notificationCount(store), 1);
       await store.write(({ db }) =>
         db.updateTable('approvals').set({ state: 'expired' }).where('id', '=', approval.id).execute(),
       );
       await retain();
-      assert.equal(await pageCount(store), 0);
+      assert.equal(await notificationCount(store), 0);
     });
 
     test('is no page of a job whose end is not told', async () => {
       const [open, ended, gone] = [await enqueue(store), await enqueue(store), newId('job', now)];
-      for (const job of [open, ended, gone]) await jobPage(job);
+      for (const job of [open, ended, gone]) await jobNotification(job);
       await told(ended);
-      now += PAGES_KEPT_MS + 1;
+      now += NOTIFICATIONS_KEPT_MS + 1;
       await retain();
       assert.deepEqual(
         (await store.db.selectFrom('pages').select('job_id').execute()).map((row) => row.job_id),
@@ -173,19 +177,19 @@ for (const engine of ENGINES) {
       for (let n = 0; n < 4; n += 1) await add(`many:${n}`, 'done', 400);
       await store.write(async (tx) => {
         for (let n = 0; n < 700; n += 1)
-          await insertPage(
+          await insertNotification(
             tx,
             { topic: `one:${n}`, facts: { kind: 'test', by: 'ana' } },
             { state: 'done', reason: null, followed: 0 },
           );
       });
-      now += PAGES_KEPT_MS + 1;
+      now += NOTIFICATIONS_KEPT_MS + 1;
       const sizes: number[] = [];
       const stopping = new AbortController();
       const counted: Store = {
         ...store,
         async write(work) {
-          const rows = async (): Promise<number> => (await deliveryCount(store)) + (await pageCount(store));
+          const rows = async (): Promise<number> => (await deliveryCount(store)) + (await notificationCount(store));
           const were = await rows();
           const value = await store.write(work);
           sizes.push(were - (await rows()));
@@ -196,7 +200,7 @@ for (const engine of ENGINES) {
       await retain(stopping.signal, counted);
       assert.equal(sizes.length, 2);
       await retain(undefined, counted);
-      assert.deepEqual([await pageCount(store), await deliveryCount(store)], [0, 0]);
+      assert.deepEqual([await notificationCount(store), await deliveryCount(store)], [0, 0]);
       assert.ok(Math.max(...sizes) <= 1_000, `${Math.max(...sizes)} rows in one write`);
     });
 
@@ -236,9 +240,9 @@ for (const engine of ENGINES) {
       for (let n = 0; n < 20; n += 1) await add(`both:${n}`, 'done', 60);
       for (let n = 0; n < 20; n += 1) await fire(`f${n}`, now);
       now += FIRES_KEPT_MS + 1;
-      await store.write((tx) => requestPage(tx, { topic: 'young', facts: { kind: 'test', by: 'ana' } }));
+      await store.write((tx) => requestNotification(tx, { topic: 'young', facts: { kind: 'test', by: 'ana' } }));
       await Promise.all([retain(), retain(undefined, other), retain(), retain(undefined, other)]);
-      assert.deepEqual([await pageCount(store), await deliveryCount(store), (await fires()).length], [1, 0, 0]);
+      assert.deepEqual([await notificationCount(store), await deliveryCount(store), (await fires()).length], [1, 0, 0]);
     });
   });
 }

@@ -1,14 +1,14 @@
 /** Pages that come at once, on each database: the first ones, then one that counts the rest, and nothing lost. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { collectPages } from '../../../src/daemon/notify/collect.ts';
-import type { PageFacts } from '../../../src/domain/notify/notification-facts.ts';
+import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
+import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
-import { pageJobEnd } from '../../../src/reaction/job-notification.ts';
+import { notifyJobEnd } from '../../../src/reaction/job-notification.ts';
 import { armJob } from '../../../src/store/notify/endpoints.ts';
-import { requestPage } from '../../../src/store/notify/notifications.ts';
-import type { JobRow, PageRow } from '../../../src/store/schema/schema.ts';
+import { requestNotification } from '../../../src/store/notify/notifications.ts';
+import type { JobRow, NotificationRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { enqueue, ENGINES, type TestDatabase } from '../engine-fixture.ts';
@@ -16,14 +16,14 @@ import { enqueue, ENGINES, type TestDatabase } from '../engine-fixture.ts';
 const TABLES = ['pages', 'deliveries', 'jobs', 'approvals', 'armed_jobs', 'mutes'] as const;
 
 /** What people were shown, as facts, the oldest first. */
-async function shown(store: Store): Promise<PageFacts[]> {
+async function shown(store: Store): Promise<NotificationFacts[]> {
   const rows = await store.db
     .selectFrom('pages')
     .selectAll()
     .where('id', 'in', (eb) => eb.selectFrom('deliveries').select('page_id'))
     .orderBy('id')
     .execute();
-  return rows.map(({ detail }) => JSON.parse(detail) as PageFacts);
+  return rows.map(({ detail }) => JSON.parse(detail) as NotificationFacts);
 }
 
 const kinds = async (store: Store): Promise<Record<string, number>> => {
@@ -49,20 +49,25 @@ for (const engine of ENGINES) {
       transports: [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }],
     });
     const sweep = async (of = store, self = 'dmn_a'): Promise<void> => {
-      while ((await collectPages(collector(of, self))) > 0);
+      while ((await collectNotifications(collector(of, self))) > 0);
     };
     const end = async (state: JobRow['state'] = 'failed', armed = false): Promise<string> => {
       const id = await enqueue(store);
       await store.write(async (tx) => {
         if (armed) await armJob(tx, { job_id: id, armed_by: 'ana', owner: 'ana' });
-        await pageJobEnd({ wake: () => undefined }, tx, { id, runbook: 'command:true', state, exit_code: 1 } as JobRow);
+        await notifyJobEnd({ wake: () => undefined }, tx, {
+          id,
+          runbook: 'command:true',
+          state,
+          exit_code: 1,
+        } as JobRow);
       });
       return id;
     };
     const match = (rule: string) =>
       store.write((tx) => {
         const eventId = newId('evt', now);
-        return requestPage(tx, {
+        return requestNotification(tx, {
           topic: `rule:${eventId}:${rule}`,
           facts: { kind: 'rule', rule, eventId, event: 'DiskFull', message: null },
         });
@@ -95,7 +100,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await kinds(store), { job: 5, jobs: 1 });
       const fold = (await shown(store)).find((each) => each.kind === 'jobs');
       assert.deepEqual([fold?.count, fold?.states], [25, { failed: 23, interrupted: 2 }]);
-      const pages: PageRow[] = await store.db.selectFrom('pages').selectAll().execute();
+      const pages: NotificationRow[] = await store.db.selectFrom('pages').selectAll().execute();
       const speaker = pages.find(({ kind }) => kind === 'jobs')!;
       assert.equal(
         pages.filter(
@@ -159,7 +164,7 @@ for (const engine of ENGINES) {
       await many(300, () => end());
       await sweep();
       await gate(store, { planned: false });
-      await store.write((tx) => requestPage(tx, { topic: 'test:1', facts: { kind: 'test', by: 'ana' } }));
+      await store.write((tx) => requestNotification(tx, { topic: 'test:1', facts: { kind: 'test', by: 'ana' } }));
       await sweep();
       assert.deepEqual(await kinds(store), { approval: 1, job: 5, test: 1 });
     });
@@ -230,7 +235,7 @@ for (const engine of ENGINES) {
             throw new Error('the power went away');
           }),
       };
-      await assert.rejects(collectPages(collector(broken, 'dmn_a')), /the power went away/);
+      await assert.rejects(collectNotifications(collector(broken, 'dmn_a')), /the power went away/);
       assert.deepEqual(await kinds(store), { job: 5 });
       await sweep();
       assert.deepEqual((await shown(store)).find((each) => each.kind === 'jobs')?.count, 7);

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
-import type { PageMessage } from '../../../src/domain/notify/notification.ts';
+import type { NotificationMessage } from '../../../src/domain/notify/notification.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { DialFailed } from '../../../src/dial/guard.ts';
 import { countDeliveries, settleDelivery } from '../../../src/store/notify/deliveries.ts';
 import { deleteEndpoint, insertEndpoint, pruneEndpoint, recordAttempt } from '../../../src/store/notify/endpoints.ts';
-import { assignTargets, requestPage } from '../../../src/store/notify/notifications.ts';
+import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
-import { openPageRig } from '../../support/notify/fixture.ts';
+import { openNotifyFixture } from '../../support/notify/fixture.ts';
 import { ENGINES, makeToken } from '../engine-fixture.ts';
 
 /** Time that goes twenty times as fast, so that pauses of seconds are none. */
@@ -34,11 +34,11 @@ for (const engine of ENGINES) {
     test('a send whose record can not be written is recorded later and never sent again', async (t) => {
       const sent: string[] = [];
       let refuses = false;
-      const send = async (_target: unknown, { id }: PageMessage): Promise<void> => {
+      const send = async (_target: unknown, { id }: NotificationMessage): Promise<void> => {
         sent.push(id);
         refuses = true;
       };
-      const { endpoint, page, delivery, errors, start } = await openPageRig(t, engine, {
+      const { endpoint, page, delivery, errors, start } = await openNotifyFixture(t, engine, {
         send,
         clock: quick,
         storeOf: refusing(() => refuses),
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
     test('a daemon that stops while its record can not be written does not wait for that', async (t) => {
       let refuses = false;
       const send = async (): Promise<void> => void (refuses = true);
-      const { endpoint, page, errors, start } = await openPageRig(t, engine, {
+      const { endpoint, page, errors, start } = await openNotifyFixture(t, engine, {
         send,
         storeOf: refusing(() => refuses),
         mayFail: true,
@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
     });
 
     test('a page whose links can not be made for now is tried again', async (t) => {
-      const sent: PageMessage[] = [];
+      const sent: NotificationMessage[] = [];
       let links = 0;
       // The links are the one write in which ids of decision links are made.
       const storeOf = (store: Store): Store => ({
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
             return answer;
           }, options),
       });
-      const { store, endpoint, start } = await openPageRig(t, engine, {
+      const { store, endpoint, start } = await openNotifyFixture(t, engine, {
         send: async (_target, message) => void sent.push(message),
         detail: 'full',
         storeOf,
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
     });
 
     test('what failed together is tried again a fifth earlier or later', async (t) => {
-      const { store, endpoint, page, start } = await openPageRig(t, engine, {
+      const { store, endpoint, page, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 500')),
       });
       for (let i = 0; i < 40; i += 1) await endpoint(`https://phone${i}.test/`);
@@ -140,14 +140,14 @@ for (const engine of ENGINES) {
     });
 
     test('a target that is no more is removed once, with its reason; what else waited is given up', async (t) => {
-      const { store, endpoint, page, delivery, stateOfPage, start } = await openPageRig(t, engine, {
+      const { store, endpoint, page, delivery, stateOfNotification, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 410', 'gone')),
       });
       const phone = await endpoint('https://phone.test/');
       const ids = [await page(), await page()];
       await start();
       await until('both are done', async () =>
-        (await Promise.all(ids.map(stateOfPage))).every((state) => state === 'done'),
+        (await Promise.all(ids.map(stateOfNotification))).every((state) => state === 'done'),
       );
       const rows = await Promise.all(ids.map((id) => delivery(id, phone)));
       const told = rows.map((row) => [row?.state, row?.attempts, row?.failure]);
@@ -172,7 +172,7 @@ for (const engine of ENGINES) {
     });
 
     test('an endpoint that its owner and its distributor remove at once is not removed twice', async (t) => {
-      const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, {
+      const { store, endpoint, page, stateOfNotification, start } = await openNotifyFixture(t, engine, {
         async send() {
           await store.write((tx) => deleteEndpoint(tx, phone, `local:${phone}`));
           throw new DialFailed('answered 410', 'gone');
@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
       const phone = await endpoint('https://phone.test/');
       const daemon = await start();
       const id = await page();
-      await until('it is removed', async () => (await stateOfPage(id)) === 'done');
+      await until('it is removed', async () => (await stateOfNotification(id)) === 'done');
       // With what it has under way recorded.
       await daemon.stop();
       assert.deepEqual(
@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
       for (let round = 0; round < 30; round += 1) {
         const id = newId('page', Date.now());
         await one.write(async (tx) => {
-          await requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } });
+          await requestNotification(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } });
           await assignTargets(
             tx,
             id,

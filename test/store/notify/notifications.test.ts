@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import type { PageMessage } from '../../../src/domain/notify/notification.ts';
+import type { NotificationMessage } from '../../../src/domain/notify/notification.ts';
 import { DialFailed } from '../../../src/dial/guard.ts';
 import type { EndpointTarget } from '../../../src/push/endpoint.ts';
 import { deleteEndpoint } from '../../../src/store/notify/endpoints.ts';
 import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
-import { heldClock, openPageRig, saying, serve } from '../../support/notify/fixture.ts';
+import { heldClock, openNotifyFixture, saying, serve } from '../../support/notify/fixture.ts';
 import { ENGINES } from '../engine-fixture.ts';
 
 function dripping(socket: Socket): void {
@@ -32,7 +32,7 @@ for (const engine of ENGINES) {
   describe(`Pages on ${engine.name}`, () => {
     test('F19: of 100 endpoints 99 are dead: the live one gets all, 404 and 410 prune, others say why', async (t) => {
       const { clock: sendClock, letGo } = heldClock();
-      const { store, arrived, endpoint, page, start } = await openPageRig(t, engine, { sendClock });
+      const { store, arrived, endpoint, page, start } = await openNotifyFixture(t, engine, { sendClock });
       // What is waited for ends before the daemons are stopped, also where the test fails.
       t.after(letGo);
       const kinds: readonly (readonly [reason: RegExp | null, url: string])[] = [
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
     });
 
     test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
-      const { store, endpoint, page, stateOfPage, start } = await openPageRig(t, engine, {
+      const { store, endpoint, page, stateOfNotification, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 500')),
       });
       await endpoint('http://127.0.0.1:1/');
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
       ].entries()) {
         assert.ok(waits[i]! >= least! && waits[i]! <= most!, `wait ${i} is ${waits[i]} ms`);
       }
-      assert.equal(await stateOfPage(id), 'done');
+      assert.equal(await stateOfNotification(id), 'done');
     });
 
     test('A removed endpoint gets nothing that was on its way; others do, and its pages are done', async (t) => {
@@ -134,7 +134,9 @@ for (const engine of ENGINES) {
         sent.push(url);
         if (url.endsWith('gone')) throw new DialFailed('answered 503');
       };
-      const { store, endpoint, page, delivery, stateOfPage, start } = await openPageRig(t, engine, { send });
+      const { store, endpoint, page, delivery, stateOfNotification, start } = await openNotifyFixture(t, engine, {
+        send,
+      });
       const [gone, kept] = [await endpoint('http://push.test/gone'), await endpoint('http://push.test/kept')];
       await start();
       const id = await page();
@@ -142,18 +144,18 @@ for (const engine of ENGINES) {
         'both were tried',
         async () => (await delivery(id, gone))?.attempts === 1 && (await delivery(id, kept))?.state === 'sent',
       );
-      assert.equal(await stateOfPage(id), 'sending');
+      assert.equal(await stateOfNotification(id), 'sending');
       await store.write((tx) => deleteEndpoint(tx, gone, `local:${gone}`));
-      assert.deepEqual([(await delivery(id, gone))?.state, await stateOfPage(id)], ['gone', 'done']);
+      assert.deepEqual([(await delivery(id, gone))?.state, await stateOfNotification(id)], ['gone', 'done']);
       await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).execute());
       const next = await page();
-      await until('the other is told the next', async () => (await stateOfPage(next)) === 'done');
+      await until('the other is told the next', async () => (await stateOfNotification(next)) === 'done');
       assert.deepEqual(sent.toSorted(), ['http://push.test/gone', 'http://push.test/kept', 'http://push.test/kept']);
     });
 
     test('Who asked gets the page without links; the two devices of another person share one pair', async (t) => {
-      const sent = new Map<string, PageMessage>();
-      const { store, endpoint, start } = await openPageRig(t, engine, {
+      const sent = new Map<string, NotificationMessage>();
+      const { store, endpoint, start } = await openNotifyFixture(t, engine, {
         send: async ({ endpoint: url }, message) => void sent.set(url, message),
         detail: 'full',
       });
@@ -170,7 +172,7 @@ for (const engine of ENGINES) {
     });
 
     test('two daemons on one database send each page once, whoever finds it', async (t) => {
-      const { store, arrived, endpoint, page, start } = await openPageRig(t, engine);
+      const { store, arrived, endpoint, page, start } = await openNotifyFixture(t, engine);
       const phone = await serve(t, saying('200 OK'));
       for (const device of ['a', 'b', 'c']) await endpoint(`${phone}${device}`);
       await Promise.all([start(), start()]);
@@ -191,7 +193,7 @@ for (const engine of ENGINES) {
 
     test('what a daemon that stopped had still to send is sent by the other, once', async (t) => {
       let taken = 0;
-      const { store, endpoint, page, start } = await openPageRig(t, engine, {
+      const { store, endpoint, page, start } = await openNotifyFixture(t, engine, {
         send: () => (taken === 0 ? Promise.reject(new DialFailed('answered 503')) : Promise.resolve()),
       });
       await endpoint('http://127.0.0.1:1/');

@@ -7,10 +7,10 @@ import type { Transport } from '../../../src/push/transport.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { hasLeft, TARGET_AWAY_MS, takeOver } from '../../../src/store/notify/deliveries.ts';
 import { adoptNumbered, listLiveTargets, targetsJson } from '../../../src/store/notify/targets.ts';
-import { assignTargets, requestPage } from '../../../src/store/notify/notifications.ts';
+import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/api-client.ts';
-import { openPageRig } from '../../support/notify/fixture.ts';
+import { openNotifyFixture } from '../../support/notify/fixture.ts';
 import { addDaemon, ENGINES, leaseClock } from '../engine-fixture.ts';
 
 const OPS = { name: 'ops', key: 'a'.repeat(64) };
@@ -37,7 +37,7 @@ const deliveries = (store: Store) => store.db.selectFrom('deliveries').selectAll
 async function assigned(store: Store, target: string, daemonId: string): Promise<string> {
   const id = newId('page', Date.now());
   await store.write(async (tx) => {
-    await requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } });
+    await requestNotification(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } });
     await assignTargets(tx, id, [{ target, daemonId }]);
   });
   return id;
@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
   describe(`Targets of --notify on ${engine.name}`, () => {
     test('of two daemons with different lists both lists are told of every page, once, whoever finds it', async (t) => {
       const sent: string[] = [];
-      const { store, page, start, stateOfPage } = await openPageRig(t, engine);
+      const { store, page, start, stateOfNotification } = await openNotifyFixture(t, engine);
       await Promise.all([
         start([recording(OPS, sent)]),
         start([recording(DEV, sent), recording({ ...OPS, key: 'c'.repeat(64) }, sent)]),
@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
       const ids = await Promise.all(Array.from({ length: 10 }, () => page()));
       await until('all are told', () => (sent.length >= 30 ? true : undefined));
       for (const id of ids)
-        await until('it is done', async () => ((await stateOfPage(id)) === 'done' ? true : undefined));
+        await until('it is done', async () => ((await stateOfNotification(id)) === 'done' ? true : undefined));
       assert.deepEqual(
         sent.toSorted(),
         ids.flatMap((id) => [`a ${id}`, `b ${id}`, `c ${id}`]).toSorted(),

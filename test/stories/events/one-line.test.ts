@@ -1,8 +1,8 @@
 /** T73: what a sender wrote, in the messages that people get: a real daemon, and every transport. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composePage } from '../../../src/domain/notify/notification.ts';
-import type { PageFacts } from '../../../src/domain/notify/notification-facts.ts';
+import { composeNotification } from '../../../src/domain/notify/notification.ts';
+import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { oneLine } from '../../../src/domain/one-line.ts';
 import { until } from '../../support/api-client.ts';
 import { openMailSink, openReceiver } from '../../support/notify/receiver.ts';
@@ -86,7 +86,7 @@ test('T73: no kind of page at any rung has more than a line in its title, its te
     message: hostile('m'),
   } as const;
   const ended = { kind: 'job', jobId: 'job_1', runbook: hostile('r'), state: 'failed', exitCode: 1 } as const;
-  const all: PageFacts[] = [
+  const all: NotificationFacts[] = [
     { kind: 'approval', ...asked },
     { kind: 'reminder', ...asked, workspace: hostile('w') },
     { kind: 'decided', ...asked, state: 'approved', by: hostile('b'), via: hostile('v') },
@@ -101,7 +101,7 @@ test('T73: no kind of page at any rung has more than a line in its title, its te
   ];
   for (const facts of all) {
     for (const detail of ['full', 'summary', 'terse'] as const) {
-      const { title, message, actions } = composePage(facts, {
+      const { title, message, actions } = composeNotification(facts, {
         id: 'page_1',
         detail,
         now: 0,

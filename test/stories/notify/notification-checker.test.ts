@@ -1,13 +1,13 @@
 /** The judge of the page kills sees each fault that it is there for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkPages, type PageHistory } from '../../chaos/page-history.ts';
+import { checkNotifications, type NotificationHistory } from '../../chaos/notification-history.ts';
 
 const PAGE = 'page_01m7yd4zyke00anp2z332d2j5p';
 const OTHER = 'page_01m7yd4zyke00anp2z332d2j6p';
 
 /** A job and two requests that were told together. Two kills, and one repeat. */
-const HISTORY: PageHistory = {
+const HISTORY: NotificationHistory = {
   jobs: ['job_a'],
   asked: ['apr_a', 'apr_b'],
   decided: [],
@@ -18,20 +18,20 @@ const HISTORY: PageHistory = {
     { id: 'page_b', topic: 'approval:apr_b', reason: `told by ${OTHER}` },
   ],
   arrivals: [
-    { pageId: PAGE, message: 'Job job_a failed.', at: 1_000 },
-    { pageId: PAGE, message: 'Job job_a failed.', at: 3_000 },
-    { pageId: OTHER, message: '2 approvals wait.', at: 4_000 },
+    { notificationId: PAGE, message: 'Job job_a failed.', at: 1_000 },
+    { notificationId: PAGE, message: 'Job job_a failed.', at: 3_000 },
+    { notificationId: OTHER, message: '2 approvals wait.', at: 4_000 },
   ],
   killedAt: [1_010, 9_000],
 };
 const [first, again, others] = HISTORY.arrivals;
 
 test('F20: What was told, and told again after a kill of its own, is in order', () => {
-  assert.deepEqual(checkPages(HISTORY), []);
+  assert.deepEqual(checkNotifications(HISTORY), []);
 });
 
 test('F20: A page that never arrived is lost, for each who was to hear of it', () => {
-  const lost = checkPages({ ...HISTORY, arrivals: [others!] });
+  const lost = checkNotifications({ ...HISTORY, arrivals: [others!] });
   assert.deepEqual(
     lost.map(({ rule, what }) => [rule, what]),
     [
@@ -39,7 +39,7 @@ test('F20: A page that never arrived is lost, for each who was to hear of it', (
       ['lost', `${PAGE} about job:job_a never arrived`],
     ],
   );
-  const unasked = checkPages({ ...HISTORY, arrivals: [first!] });
+  const unasked = checkNotifications({ ...HISTORY, arrivals: [first!] });
   assert.deepEqual(
     unasked.map(({ what }) => what),
     [
@@ -49,7 +49,7 @@ test('F20: A page that never arrived is lost, for each who was to hear of it', (
     ],
   );
   assert.deepEqual(
-    checkPages({ ...HISTORY, decided: ['apr_a'] }).map(({ what }) => what),
+    checkNotifications({ ...HISTORY, decided: ['apr_a'] }).map(({ what }) => what),
     ['nobody was told of decided:apr_a'],
   );
 });
@@ -57,33 +57,33 @@ test('F20: A page that never arrived is lost, for each who was to hear of it', (
 test('F20: A repeat without a kill in between, or with one that explains another, is a fault', () => {
   for (const killedAt of [[], [9_000], [500]])
     assert.deepEqual(
-      checkPages({ ...HISTORY, killedAt }).map(({ rule }) => rule),
+      checkNotifications({ ...HISTORY, killedAt }).map(({ rule }) => rule),
       ['doubled'],
     );
   const twice = [first!, again!, others!, { ...others!, at: 4_500 }, { ...others!, at: 5_000 }];
   assert.deepEqual(
-    checkPages({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200] }).map(({ rule }) => rule),
+    checkNotifications({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200] }).map(({ rule }) => rule),
     ['doubled'],
   );
-  assert.deepEqual(checkPages({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200, 4_700] }), []);
+  assert.deepEqual(checkNotifications({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200, 4_700] }), []);
 });
 
 test('F20: A request that is told by its own page and by one that speaks for several is a fault', () => {
   const own = HISTORY.pages.map((page) => (page.id === 'page_a' ? { ...page, reason: null } : page));
-  const arrivals = [...HISTORY.arrivals, { pageId: 'page_a', message: 'A command waits.', at: 5_000 }];
-  assert.deepEqual(checkPages({ ...HISTORY, pages: own, arrivals }), [
+  const arrivals = [...HISTORY.arrivals, { notificationId: 'page_a', message: 'A command waits.', at: 5_000 }];
+  assert.deepEqual(checkNotifications({ ...HISTORY, pages: own, arrivals }), [
     { rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` },
   ]);
-  assert.deepEqual(checkPages({ ...HISTORY, arrivals }), [
+  assert.deepEqual(checkNotifications({ ...HISTORY, arrivals }), [
     { rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` },
   ]);
 });
 
 test('F20: One end that is told under two ids is a fault', () => {
   const pages = [...HISTORY.pages, { id: 'page_c', topic: 'armed:job_a', reason: null }];
-  const arrivals = [...HISTORY.arrivals, { pageId: 'page_c', message: 'Job job_a failed.', at: 5_000 }];
+  const arrivals = [...HISTORY.arrivals, { notificationId: 'page_c', message: 'Job job_a failed.', at: 5_000 }];
   assert.deepEqual(
-    checkPages({ ...HISTORY, pages, arrivals }).map(({ rule }) => rule),
+    checkNotifications({ ...HISTORY, pages, arrivals }).map(({ rule }) => rule),
     ['two pages'],
   );
 });

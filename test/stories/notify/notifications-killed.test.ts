@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describePageFigures, runPageKills } from '../../chaos/page-kills.ts';
+import { describeNotificationFigures, runNotificationKills } from '../../chaos/notification-kills.ts';
 import { chosenSeed } from '../../chaos/seeded.ts';
 
 const KILLS = 20;
@@ -16,8 +16,8 @@ test(
   async (t) => {
     const seed = chosenSeed();
     t.diagnostic(`CHAOS_SEED=${seed}`);
-    const { violations, figures } = await runPageKills(t, { postgres: false, daemons: 1, kills: KILLS, seed });
-    t.diagnostic(describePageFigures(figures));
+    const { violations, figures } = await runNotificationKills(t, { postgres: false, daemons: 1, kills: KILLS, seed });
+    t.diagnostic(describeNotificationFigures(figures));
     assert.deepEqual(violations, []);
     assert.ok(figures.doubled > 0 && figures.jobs > 0, 'the kills met sends');
   },

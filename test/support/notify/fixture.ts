@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Loop, startLoop } from '../../../src/daemon/core/loop.ts';
-import { Pager, type PageDeps } from '../../../src/daemon/notify/send.ts';
-import type { PageMessage } from '../../../src/domain/notify/notification.ts';
+import { Notifier, type NotifierDeps } from '../../../src/daemon/notify/send.ts';
+import type { NotificationMessage } from '../../../src/domain/notify/notification.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { openDial } from '../../../src/dial/guard.ts';
@@ -14,7 +14,7 @@ import { targetsJson } from '../../../src/store/notify/targets.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertToken } from '../../../src/store/access/tokens.ts';
-import { askForPage, deliveryOf, insertEndpointOf } from './rows.ts';
+import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
 import { addDaemon, type EngineUnderTest, makeToken } from '../../store/engine-fixture.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
@@ -63,22 +63,22 @@ export interface PagingDaemon {
   stop(): Promise<void>;
 }
 
-export interface PageRig {
+export interface NotifyFixture {
   readonly store: Store;
   readonly arrived: { readonly url: string; readonly id: string }[];
   /** What daemons reported, where the test takes it instead of failing. */
   readonly errors: unknown[];
   readonly endpoint: (url: string, owner?: string) => Promise<string>;
   readonly page: () => Promise<string>;
-  readonly delivery: (pageId: string, target: string) => Promise<DeliveryRow | undefined>;
-  readonly stateOfPage: (pageId: string) => Promise<string | undefined>;
+  readonly delivery: (notificationId: string, target: string) => Promise<DeliveryRow | undefined>;
+  readonly stateOfNotification: (notificationId: string) => Promise<string | undefined>;
   /** Starts one more daemon on the same database, with a store of its own. */
   readonly start: (transports?: readonly Transport[]) => Promise<PagingDaemon>;
 }
 
-export interface PageRigOptions {
-  readonly send?: PageDeps['sendToEndpoint'];
-  readonly detail?: PageDeps['detail'];
+export interface NotifyFixtureOptions {
+  readonly send?: NotifierDeps['sendToEndpoint'];
+  readonly detail?: NotifierDeps['detail'];
   /** Of the daemons' passes. */
   readonly clock?: Clock;
   /** Of the sends' times. */
@@ -89,11 +89,11 @@ export interface PageRigOptions {
   readonly mayFail?: boolean;
 }
 
-export async function openPageRig(
+export async function openNotifyFixture(
   ending: Ending,
   engine: EngineUnderTest,
-  options: PageRigOptions = {},
-): Promise<PageRig> {
+  options: NotifyFixtureOptions = {},
+): Promise<NotifyFixture> {
   const database = await engine.create();
   const store = await database.open();
   const daemons: PagingDaemon[] = [];
@@ -101,7 +101,7 @@ export async function openPageRig(
   const errors: unknown[] = [];
   const owners = new Set<string>();
   const { sendClock = systemClock } = options;
-  const throughDial = async ({ endpoint }: EndpointTarget, message: PageMessage): Promise<void> => {
+  const throughDial = async ({ endpoint }: EndpointTarget, message: NotificationMessage): Promise<void> => {
     await post(
       { clock: sendClock, dial: openDial() },
       { url: new URL(endpoint), headers: {}, body: JSON.stringify(message) },
@@ -126,10 +126,10 @@ export async function openPageRig(
       owners.add(owner);
       return insertEndpointOf(store, owner, url);
     },
-    page: () => askForPage(store),
-    delivery: (pageId, target) => deliveryOf(store, pageId, target),
-    stateOfPage: async (pageId) =>
-      (await store.db.selectFrom('pages').select('state').where('id', '=', pageId).executeTakeFirst())?.state,
+    page: () => askForNotification(store),
+    delivery: (notificationId, target) => deliveryOf(store, notificationId, target),
+    stateOfNotification: async (notificationId) =>
+      (await store.db.selectFrom('pages').select('state').where('id', '=', notificationId).executeTakeFirst())?.state,
     async start(transports = []) {
       const id = newId('dmn', Date.now());
       const own = await database.open({ daemonId: id });
@@ -141,7 +141,7 @@ export async function openPageRig(
           .where('id', '=', id)
           .execute(),
       );
-      const daemon = startPager(id, (options.storeOf ?? ((same) => same))(own), {
+      const daemon = startNotifier(id, (options.storeOf ?? ((same) => same))(own), {
         throughDial,
         errors,
         transports,
@@ -153,18 +153,18 @@ export async function openPageRig(
   };
 }
 
-interface Parts extends PageRigOptions {
+interface Parts extends NotifyFixtureOptions {
   readonly transports: readonly Transport[];
-  readonly throughDial: PageDeps['sendToEndpoint'];
+  readonly throughDial: NotifierDeps['sendToEndpoint'];
   readonly errors: unknown[];
 }
 
-function startPager(
+function startNotifier(
   id: string,
   store: Store,
   { send, detail = 'summary', clock = systemClock, throughDial, errors, transports }: Parts,
 ): PagingDaemon {
-  const pager = new Pager({
+  const notifier = new Notifier({
     store,
     clock,
     self: () => id,
@@ -179,13 +179,13 @@ function startPager(
     name: 'page',
     clock,
     everyMs: 100,
-    once: async (signal) => ({ dueMs: await pager.sweepOnce(signal) }),
+    once: async (signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
     onError: (_name, error) => void errors.push(error),
   });
-  pager.onFree(() => loop.wake());
+  notifier.onFree(() => loop.wake());
   const stop = async (): Promise<void> => {
     await loop.stop();
-    await pager.settled();
+    await notifier.settled();
   };
   return { id, store, stop };
 }

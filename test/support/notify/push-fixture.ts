@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { startLoop } from '../../../src/daemon/core/loop.ts';
-import { Pager } from '../../../src/daemon/notify/send.ts';
+import { Notifier } from '../../../src/daemon/notify/send.ts';
 import { openTestStore } from '../store/job-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { guardedDial, type GuardOptions } from '../../../src/dial/guard.ts';
@@ -11,7 +11,7 @@ import { sendToEndpoint } from '../../../src/push/endpoint.ts';
 import type { Transport } from '../../../src/push/transport.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { askForPage, deliveryOf, insertEndpointOf } from './rows.ts';
+import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
 export interface PushRig {
@@ -22,7 +22,7 @@ export interface PushRig {
   readonly endpoint: (url: string) => Promise<string>;
   /** Asks for a page; answers its id. */
   readonly page: () => Promise<string>;
-  readonly delivery: (pageId: string, target: string) => Promise<DeliveryRow | undefined>;
+  readonly delivery: (notificationId: string, target: string) => Promise<DeliveryRow | undefined>;
 }
 
 const fail = (error: unknown): never => assert.fail(String(error));
@@ -37,7 +37,7 @@ export async function openPushRig(
   const self = await home.daemon();
   const tookMs: PushRig['tookMs'] = new Map();
   const deps = { clock: systemClock, dial: guardedDial(guard) };
-  const pager = new Pager({
+  const notifier = new Notifier({
     store,
     clock: systemClock,
     self: () => self,
@@ -59,14 +59,14 @@ export async function openPushRig(
     name: 'page',
     clock: systemClock,
     everyMs: 100,
-    once: async (signal) => ({ dueMs: await pager.sweepOnce(signal) }),
+    once: async (signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
     onError: (_name, error) => fail(error),
   });
-  pager.onFree(() => loop.wake());
+  notifier.onFree(() => loop.wake());
   // The store last: what still sends records it there.
   ending.after(async () => {
     await loop.stop();
-    await pager.settled();
+    await notifier.settled();
     await home.close();
   });
   return {
@@ -74,10 +74,10 @@ export async function openPushRig(
     tookMs,
     endpoint: (url) => insertEndpointOf(store, 'ana', url),
     async page() {
-      const id = await askForPage(store);
+      const id = await askForNotification(store);
       loop.wake();
       return id;
     },
-    delivery: (pageId, target) => deliveryOf(store, pageId, target),
+    delivery: (notificationId, target) => deliveryOf(store, notificationId, target),
   };
 }

@@ -3,7 +3,7 @@ import { createServer as createHttp, type IncomingMessage } from 'node:http';
 import { createServer as createTcp, type Socket } from 'node:net';
 import type { Ending } from '../fixtures/installation.ts';
 
-export interface ReceivedPage {
+export interface ReceivedNotification {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   /** What was posted, where it is JSON. */
@@ -23,15 +23,15 @@ export interface ReceivedPage {
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  readonly pages: ReceivedPage[];
+  readonly pages: ReceivedNotification[];
   /** What is answered from now on. */
   answer: number;
   /** Called when a page has arrived, before it is answered; the answer waits for it. */
-  onPage: (() => Promise<void> | void) | null;
+  onNotification: (() => Promise<void> | void) | null;
 }
 
 export async function openReceiver(ending: Ending): Promise<Receiver> {
-  const pages: ReceivedPage[] = [];
+  const pages: ReceivedNotification[] = [];
   const server = createHttp((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -39,10 +39,10 @@ export async function openReceiver(ending: Ending): Promise<Receiver> {
       pages.push({
         path: request.url ?? '',
         headers: request.headers,
-        page: JSON.parse(text) as ReceivedPage['page'],
+        page: JSON.parse(text) as ReceivedNotification['page'],
         at: Date.now(),
       });
-      void Promise.resolve(receiver.onPage?.()).then(() =>
+      void Promise.resolve(receiver.onNotification?.()).then(() =>
         response.writeHead(receiver.answer, { 'content-type': 'application/json' }).end('{"id":"x","event":"message"}'),
       );
     });
@@ -53,7 +53,7 @@ export async function openReceiver(ending: Ending): Promise<Receiver> {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  const receiver: Receiver = { url: `http://127.0.0.1:${port}`, port, pages, answer: 200, onPage: null };
+  const receiver: Receiver = { url: `http://127.0.0.1:${port}`, port, pages, answer: 200, onNotification: null };
   return receiver;
 }
 

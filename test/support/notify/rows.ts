@@ -1,7 +1,7 @@
 /** Endpoints, pages and deliveries in a store, as requests and daemons leave them. */
 import { newId } from '../../../src/lib/id.ts';
 import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
-import { requestPage } from '../../../src/store/notify/notifications.ts';
+import { requestNotification } from '../../../src/store/notify/notifications.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -14,13 +14,13 @@ export async function insertEndpointOf(store: Store, owner: string, url: string)
 }
 
 /** Asks for a page; answers its id. */
-export async function askForPage(store: Store): Promise<string> {
+export async function askForNotification(store: Store): Promise<string> {
   const id = newId('page', Date.now());
-  await store.write((tx) => requestPage(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
+  await store.write((tx) => requestNotification(tx, { id, topic: id, facts: { kind: 'test', by: 'ana' } }));
   return id;
 }
 
-export function deliveryOf(store: Store, pageId: string, target: string): Promise<DeliveryRow | undefined> {
+export function deliveryOf(store: Store, notificationId: string, target: string): Promise<DeliveryRow | undefined> {
   const rows = store.db.selectFrom('deliveries').selectAll();
-  return rows.where('page_id', '=', pageId).where('target', '=', target).executeTakeFirst();
+  return rows.where('page_id', '=', notificationId).where('target', '=', target).executeTakeFirst();
 }

@@ -29,7 +29,7 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const { render, secretOf } = await import('../render.ts');
   const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
-  const page = {
+  const display = {
     nowMs: clock.now(),
     color: session.options.color,
     width,
@@ -39,7 +39,7 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const secret = secretOf(kind, data);
   // What is shown stands there no more, though it looks as if it did.
   const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
-  await write(secret === null ? stdout : stderr, removed + render(kind, data, page));
+  await write(secret === null ? stdout : stderr, removed + render(kind, data, display));
   if (secret !== null) await write(stdout, secret);
 }
 

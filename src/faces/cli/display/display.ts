@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
 /** What a rendering may know of where it is shown. */
-export interface Page {
+export interface Display {
   /** Milliseconds since the epoch: what relative times are relative to. */
   readonly nowMs: number;
   readonly color: boolean;
@@ -16,11 +16,13 @@ export interface Page {
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
 /** A command to copy that asks the same place. */
-export function command({ place = '' }: Page, words: string): string {
+export function command({ place = '' }: Display, words: string): string {
   return `svc ${words}${place}`;
 }
 
 /** Colours text that is safe already. Colour is never the only carrier: without it the words say the same. */
-export function paint(page: Page, format: Paint | undefined, text: string): string {
-  return page.color && format !== undefined && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+export function paint(display: Display, format: Paint | undefined, text: string): string {
+  return display.color && format !== undefined && text !== ''
+    ? styleText(format, text, { validateStream: false })
+    : text;
 }

@@ -1,4 +1,4 @@
-import type { Page } from './display.ts';
+import type { Display } from './display.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, table } from './table.ts';
 import { absolute, relative } from '../../text/time.ts';
@@ -6,26 +6,26 @@ import { absolute, relative } from '../../text/time.ts';
 type Thing = Readonly<Record<string, unknown>>;
 
 /** Any view that has no rendering of its own: a list as a table, one thing as names and values. */
-export function generic(data: unknown, page: Page): string {
-  if (Array.isArray(data)) return list(data, page);
+export function generic(data: unknown, display: Display): string {
+  if (Array.isArray(data)) return list(data, display);
   if (isThing(data))
     return sheet(
-      page,
-      Object.entries(data).map(([name, value]) => [title(name), show(name, value, page, absolute)]),
+      display,
+      Object.entries(data).map(([name, value]) => [title(name), show(name, value, display, absolute)]),
     );
   return `${inline(asText(data))}\n`;
 }
 
-function list(data: readonly unknown[], page: Page): string {
+function list(data: readonly unknown[], display: Display): string {
   const things = data.filter(isThing);
   if (things.length < data.length) return data.map((item) => `${inline(asText(item))}\n`).join('');
   const names = [...new Set(things.flatMap((thing) => Object.keys(thing)))];
   const columns = names.map((name) => ({
     title: title(name).toUpperCase(),
-    cell: (thing: Thing) => show(name, thing[name], page, relative),
+    cell: (thing: Thing) => show(name, thing[name], display, relative),
     ...(isId(name) ? {} : { mayCut: true as const }),
   }));
-  return table(page, things, columns, 'None.');
+  return table(display, things, columns, 'None.');
 }
 
 function isThing(value: unknown): value is Thing {
@@ -41,8 +41,13 @@ function title(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function show(name: string, value: unknown, page: Page, time: (at: string | null, nowMs: number) => string): string {
-  if (name.endsWith('_at') && (typeof value === 'string' || value === null)) return time(value, page.nowMs);
+function show(
+  name: string,
+  value: unknown,
+  display: Display,
+  time: (at: string | null, nowMs: number) => string,
+): string {
+  if (name.endsWith('_at') && (typeof value === 'string' || value === null)) return time(value, display.nowMs);
   return asText(value);
 }
 

@@ -1,4 +1,4 @@
-import { type Page, type Paint, paint } from './display.ts';
+import { type Display, type Paint, paint } from './display.ts';
 import { inline } from '../../text/safe.ts';
 
 export interface Column<T> {
@@ -16,20 +16,22 @@ const GAP = '  ';
 const CUT_MIN = 10;
 
 /** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
-export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
-  if (rows.length === 0) return `${inline(page.noMatch ?? empty)}\n`;
+export function table<T>(display: Display, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
+  if (rows.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
   const columns = fit(
     kept(
       all.map((column) => measured(rows, column)),
-      page.width,
+      display.width,
     ),
-    page.width,
+    display.width,
   );
-  const header = joined(columns.map(({ title, width }) => padded(title, width, (text) => paint(page, 'bold', text))));
+  const header = joined(
+    columns.map(({ title, width }) => padded(title, width, (text) => paint(display, 'bold', text))),
+  );
   const lines = rows.map((row, at) =>
     joined(
       columns.map(({ cells, width, ...column }) =>
-        padded(cut(cells[at] ?? '', width), width, (text) => paint(page, column.paint?.(row), text)),
+        padded(cut(cells[at] ?? '', width), width, (text) => paint(display, column.paint?.(row), text)),
       ),
     ),
   );
@@ -37,12 +39,12 @@ export function table<T>(page: Page, rows: readonly T[], all: readonly Column<T>
 }
 
 /** One thing: its names and values below one another. */
-export function sheet(page: Page, entries: readonly (readonly [name: string, value: string])[]): string {
+export function sheet(display: Display, entries: readonly (readonly [name: string, value: string])[]): string {
   // A name may be the sender's own, such as that of a label.
   const shown = entries.map(([name, value]) => [inline(name), value] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
   return shown
-    .map(([name, value]) => `${padded(name, width, (text) => paint(page, 'bold', text))}${GAP}${inline(value)}\n`)
+    .map(([name, value]) => `${padded(name, width, (text) => paint(display, 'bold', text))}${GAP}${inline(value)}\n`)
     .join('');
 }
 

@@ -162,7 +162,7 @@ test('a stream of another job, or without a right to it, is refused at once', as
   }
 });
 
-test('where all streams are taken the events are read page after page, up to the same end', async (t) => {
+test('where all streams are taken the events are read batch after batch, up to the same end', async (t) => {
   let looks = 0;
   const server = await standIn(t, ({ url }, response) => {
     const path = url.replace('/api/v1', '');
@@ -174,10 +174,10 @@ test('where all streams are taken the events are read page after page, up to the
         envelope('job.get', looks++ < 2 ? { state: 'running', exit_code: null } : { state: 'failed', exit_code: 3 }),
       );
     const since = Number(new URL(url, 'http://h').searchParams.get('since'));
-    const page = EVENTS.flatMap(({ id, data }) =>
+    const batch = EVENTS.flatMap(({ id, data }) =>
       id === undefined || id <= since || (looks < 2 && id > 4) ? [] : [JSON.parse(data) as unknown],
     );
-    return sendJson(response, 200, envelope('job.events', page));
+    return sendJson(response, 200, envelope('job.events', batch));
   });
   const ran = await svc(['job', 'tail', ID, '--output', 'json', '--remote', server.url], { env: TOKEN });
   assert.equal(ran.stdout, EVENTS.map(({ data }) => `${data}\n`).join(''));

@@ -63,7 +63,7 @@ function mentionUnclaimed({ terminal, options }: Session): () => void {
   return terminal.clock.after(UNCLAIMED_MS, () => terminal.stderr.write(`No daemon has taken the job yet: ${where}\n`));
 }
 
-/** The stream, or where all streams are taken, page after page of the same events. */
+/** The stream, or where all streams are taken, batch after batch of the same events. */
 async function* events(session: Session, id: string, since: number, signal: AbortSignal): AsyncGenerator<SentEvent> {
   const { call } = operationVerb(TREE, 'job tail');
   let last = since;
@@ -90,12 +90,12 @@ async function* poll(
   while (!signal.aborted) {
     // The state is read before the events: an end that was read then has all of them before it.
     const job = await readJob(client, id);
-    const page = (await readData(await client.call(jobEvents, { id, since: last }))).data as JobEvent[];
-    for (const event of page) {
+    const batch = (await readData(await client.call(jobEvents, { id, since: last }))).data as JobEvent[];
+    for (const event of batch) {
       last = event.seq;
       yield { event: event.type, id: event.seq, data: JSON.stringify(event) };
     }
-    if (page.length > 0) continue;
+    if (batch.length > 0) continue;
     if (isTerminal(job.state)) {
       yield { event: 'end', data: JSON.stringify({ state: job.state, exit_code: job.exit_code }) };
       return;

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import { command, type Page, type Paint, paint } from '../display/display.ts';
+import { command, type Display, type Paint, paint } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 import { movedBy } from '../display/stale.ts';
 import { sheet, table } from '../display/table.ts';
@@ -14,25 +14,25 @@ const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
   expired: 'dim',
 };
 
-export function approvals(data: Projected<'approval.list'>, page: Page): string {
+export function approvals(data: Projected<'approval.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
       { title: 'ID', cell: (each) => each.id },
       { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
       { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
-      { title: 'END', cell: (each) => end(each, page) },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+      { title: 'END', cell: (each) => end(each, display) },
     ],
     'Nothing waits for a decision.',
   );
 }
 
-export function approval(data: Projected<'approval.get'>, page: Page): string {
+export function approval(data: Projected<'approval.get'>, display: Display): string {
   const { stale, provenance } = data;
-  const shown = sheet(page, [
+  const shown = sheet(display, [
     ['Approval', data.id],
     ['State', data.state],
     ['What', data.runbook],
@@ -41,23 +41,26 @@ export function approval(data: Projected<'approval.get'>, page: Page): string {
     ['Job', data.job_id],
     ['Why asked', data.policy],
     ['Asked by', data.requested_by],
-    ['Came from', cameFrom(provenance, page)],
-    ['Created', absolute(data.created_at, page.nowMs)],
-    ['Expires', absolute(data.expires_at, page.nowMs)],
-    ...optional('Decided', data.decided_at === null ? null : `${absolute(data.decided_at, page.nowMs)}${by(data)}`),
+    ['Came from', cameFrom(provenance, display)],
+    ['Created', absolute(data.created_at, display.nowMs)],
+    ['Expires', absolute(data.expires_at, display.nowMs)],
+    ...optional('Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`),
     ...optional('Reason', data.reason),
-    ...optional('Stale', stale === undefined ? null : movedBy(stale, page.nowMs)),
+    ...optional('Stale', stale === undefined ? null : movedBy(stale, display.nowMs)),
   ]);
-  return shown + next(data, page);
+  return shown + next(data, display);
 }
 
 /** What a person at the prompt can do about it. */
-function next({ id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>, page: Page): string {
+function next(
+  { id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>,
+  display: Display,
+): string {
   if (state !== 'pending') return '';
   if (stale !== undefined)
-    return `${inline(`It can not be approved any more. Make a new plan: ${command(page, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
-  const see = plan === null ? '' : `${inline(`See its plan: ${command(page, `approval plan ${id}`)}`)}\n`;
-  return `${see}${inline(`Decide: ${command(page, `approval approve ${id}`)}, or ${command(page, `approval reject ${id}`)}`)}\n`;
+    return `${inline(`It can not be approved any more. Make a new plan: ${command(display, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
+  const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
+  return `${see}${inline(`Decide: ${command(display, `approval approve ${id}`)}, or ${command(display, `approval reject ${id}`)}`)}\n`;
 }
 
 function optional(name: string, value: string | null): (readonly [string, string])[] {
@@ -68,50 +71,50 @@ function by({ decided_by: who, decided_via: via }: Approval): string {
   return who === null ? '' : `, by ${who}${via === null ? '' : ` via ${via}`}`;
 }
 
-function end(each: Approval, page: Page): string {
-  if (each.state === 'pending') return `expires ${relative(each.expires_at, page.nowMs)}`;
-  return `${relative(each.decided_at ?? each.expires_at, page.nowMs)}${by(each)}`;
+function end(each: Approval, display: Display): string {
+  if (each.state === 'pending') return `expires ${relative(each.expires_at, display.nowMs)}`;
+  return `${relative(each.decided_at ?? each.expires_at, display.nowMs)}${by(each)}`;
 }
 
 function cameFrom(
   { origin, alert, rule, matched_at: at }: Projected<'approval.get'>['provenance'],
-  page: Page,
+  display: Display,
 ): string {
   if (origin !== 'alert') return origin;
   const event = alert === undefined ? 'an alert' : `alert ${alert}`;
   return [
     event,
     ...(rule === undefined ? [] : [`matched by rule ${rule}`]),
-    ...(at === undefined ? [] : [relative(at, page.nowMs)]),
+    ...(at === undefined ? [] : [relative(at, display.nowMs)]),
   ].join(', ');
 }
 
-export function pending(data: Projected<'approval.pending'>, page: Page): string {
-  const head = paint(page, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
+export function pending(data: Projected<'approval.pending'>, display: Display): string {
+  const head = paint(display, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
   return [
     head +
-      inline(` (policy ${data.policy}), until ${absolute(data.expires_at, page.nowMs)}. Exit 0: the request is in.`),
+      inline(` (policy ${data.policy}), until ${absolute(data.expires_at, display.nowMs)}. Exit 0: the request is in.`),
     '  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.',
     ...(data.plan_artifact_id === null
       ? []
-      : [inline(`  See it:  ${command(page, `approval plan ${data.approval_id}`)}`)]),
-    inline(`  Watch:   ${command(page, 'approval watch')}`),
-    inline(`  Then:    ${command(page, `job tail ${data.job_id}`)}`),
+      : [inline(`  See it:  ${command(display, `approval plan ${data.approval_id}`)}`)]),
+    inline(`  Watch:   ${command(display, 'approval watch')}`),
+    inline(`  Then:    ${command(display, `job tail ${data.job_id}`)}`),
     '',
   ].join('\n');
 }
 
-export function decision(data: Projected<'approval.decision'>, page: Page): string {
+export function decision(data: Projected<'approval.decision'>, display: Display): string {
   const { approval_id: id, job_id: job, state, job_state: jobState } = data;
-  const word = paint(page, STATE_PAINT[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
+  const word = paint(display, STATE_PAINT[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
   const head = `${word}${inline(`: ${id}. Job ${job} is ${jobState}.`)}\n`;
-  return state === 'approved' ? `${head}${inline(`Follow it with: ${command(page, `job tail ${job}`)}`)}\n` : head;
+  return state === 'approved' ? `${head}${inline(`Follow it with: ${command(display, `job tail ${job}`)}`)}\n` : head;
 }
 
 /** The only time that the links themselves are seen. */
-export function link(data: Projected<'approval.link'>, page: Page): string {
+export function link(data: Projected<'approval.link'>, display: Display): string {
   const lines = [
-    `Links with which ${data.recipient} decides ${data.approval_id}, until ${absolute(data.expires_at, page.nowMs)}.`,
+    `Links with which ${data.recipient} decides ${data.approval_id}, until ${absolute(data.expires_at, display.nowMs)}.`,
     'Whoever has them can use them, once; they are shown this once.',
     '',
     `Approve: ${data.approve}`,

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 import { table } from '../display/table.ts';
 import { absolute } from '../../text/time.ts';
@@ -7,12 +7,12 @@ import { absolute } from '../../text/time.ts';
 type Row = Projected<'audit.list'>[number];
 
 /** The ledger as a table, the newest row first. */
-export function auditList(rows: Projected<'audit.list'>, page: Page): string {
+export function auditList(rows: Projected<'audit.list'>, display: Display): string {
   return table(
-    page,
+    display,
     rows,
     [
-      { title: 'AT', cell: (row: Row) => absolute(row.at, page.nowMs) },
+      { title: 'AT', cell: (row: Row) => absolute(row.at, display.nowMs) },
       { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
       { title: 'OPERATION', cell: (row: Row) => row.operation },
       { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page, Paint } from '../display/display.ts';
+import type { Display, Paint } from '../display/display.ts';
 import { paint } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, table } from '../display/table.ts';
@@ -17,9 +17,9 @@ const OUTCOME_PAINT: Readonly<Record<Event['outcome'], Paint>> = {
   error: 'red',
 };
 
-export function eventList(data: Projected<'event.list'>, page: Page): string {
+export function eventList(data: Projected<'event.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
@@ -27,7 +27,7 @@ export function eventList(data: Projected<'event.list'>, page: Page): string {
       { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
       { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
       { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
-      { title: 'RECEIVED', cell: (each) => relative(each.received_at, page.nowMs) },
+      { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
       { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
     ],
     'No events. Make an address that alerts can be sent to with: svc webhook add NAME --source alertmanager',
@@ -45,8 +45,8 @@ export function reasonText(reason: string): string {
   return REASON_WORDS[reason] ?? reason;
 }
 
-export function eventSheet(data: Event, page: Page): string {
-  return sheet(page, [
+export function eventSheet(data: Event, display: Display): string {
+  return sheet(display, [
     ['Event', data.id],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
@@ -56,7 +56,7 @@ export function eventSheet(data: Event, page: Page): string {
     ...optional('Severity', data.severity),
     ...optional('Fingerprint', data.fingerprint),
     ...optional('Netgroup', data.netgroup),
-    ['Received', absolute(data.received_at, page.nowMs)],
+    ['Received', absolute(data.received_at, display.nowMs)],
     ...optional('Rule', data.rule),
     ...optional('Job', data.job_id),
     ...optional('Approval', data.approval_id),
@@ -68,9 +68,9 @@ function optional(name: string, value: string | null | undefined): (readonly [st
   return value === null || value === undefined ? [] : [[name, value]];
 }
 
-export function eventSummary(data: Projected<'event.summary'>, page: Page): string {
+export function eventSummary(data: Projected<'event.summary'>, display: Display): string {
   return sheet(
-    page,
+    display,
     Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]),
   );
 }
@@ -92,9 +92,9 @@ const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], 
 /** An annotation may have a paragraph of text: of more, the JSON form has the whole. */
 const ANNOTATION_CHARACTERS = 300;
 
-export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, page: Page): string {
+export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): string {
   const said = Object.entries(annotations).map(([name, value]) => [`  ${name}`, shortened(value)] as const);
-  return `${said.length === 0 ? '' : `Annotations:\n${sheet(page, said)}\n`}${steps(all, page)}`;
+  return `${said.length === 0 ? '' : `Annotations:\n${sheet(display, said)}\n`}${steps(all, display)}`;
 }
 
 function shortened(text: string): string {
@@ -106,25 +106,25 @@ function shortened(text: string): string {
 const EXPLAINED_MAX = 20;
 
 /** How an event came to its outcome, or would come to it by one rule. */
-export function steps(all: readonly Step[], page: Page): string {
+export function steps(all: readonly Step[], display: Display): string {
   if (all.length === 0) return 'No rule was tried on it.\n';
   const explained = new Set(
     all.filter(({ terms, result }) => terms !== undefined && result === 'stopped').slice(0, EXPLAINED_MAX),
   );
   const isExplained = (step: Step): boolean => step.result !== 'stopped' || explained.has(step);
-  const lines = all.flatMap((step) => [line(step, page), ...(isExplained(step) ? termLines(step, page) : [])]);
+  const lines = all.flatMap((step) => [line(step, display), ...(isExplained(step) ? termLines(step, display) : [])]);
   return lines.map((each) => `${each}\n`).join('');
 }
 
 /** What the step itself has said is not said again. */
-function termLines({ terms = [], why: said }: Step, page: Page): string[] {
+function termLines({ terms = [], why: said }: Step, display: Display): string[] {
   return terms.map(({ term, result, why }) => {
-    const head = `${' '.repeat(15)}${paint(page, TERM_PAINT[result], result.padEnd(5))}  ${inline(term)}`;
+    const head = `${' '.repeat(15)}${paint(display, TERM_PAINT[result], result.padEnd(5))}  ${inline(term)}`;
     return why === null || said.includes(why) ? head : `${head}\n${' '.repeat(24)}${inline(why)}`;
   });
 }
 
-function line({ step, rule, result, why }: Step, page: Page): string {
+function line({ step, rule, result, why }: Step, display: Display): string {
   const what = step === 'rule' ? `rule ${rule ?? '-'}` : `  ${step}`;
-  return `${paint(page, RESULT_PAINT[result], result.padEnd(11))}  ${inline(what)}: ${inline(why)}`;
+  return `${paint(display, RESULT_PAINT[result], result.padEnd(11))}  ${inline(what)}: ${inline(why)}`;
 }

@@ -1,7 +1,7 @@
 import type { JobState } from '../../../domain/jobs/job.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { eventText } from './job-event.ts';
-import type { Page, Paint } from '../display/display.ts';
+import type { Display, Paint } from '../display/display.ts';
 import { command, paint } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, table } from '../display/table.ts';
@@ -18,26 +18,26 @@ const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
   interrupted: 'yellow',
 };
 
-export function jobs(data: Projected<'job.list'>, page: Page): string {
+export function jobs(data: Projected<'job.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
       { title: 'ID', cell: (job) => job.id },
       { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
       { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
-      { title: 'CREATED', cell: (job) => relative(job.created_at, page.nowMs) },
-      { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, page.nowMs) },
+      { title: 'CREATED', cell: (job) => relative(job.created_at, display.nowMs) },
+      { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, display.nowMs) },
       { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)) },
     ],
     'No jobs.',
   );
 }
 
-export function job(data: Projected<'job.get'>, page: Page): string {
+export function job(data: Projected<'job.get'>, display: Display): string {
   const { progress } = data;
-  return sheet(page, [
+  return sheet(display, [
     ['Job', data.id],
     ['State', data.state],
     ['What', data.runbook],
@@ -52,11 +52,11 @@ export function job(data: Projected<'job.get'>, page: Page): string {
       'Progress',
       [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': '),
     ),
-    ['Created', absolute(data.created_at, page.nowMs)],
-    ['Started', absolute(data.started_at, page.nowMs)],
-    ['Finished', absolute(data.finished_at, page.nowMs)],
-    ...optional('Expires', data.expires_at === undefined ? null : absolute(data.expires_at, page.nowMs)),
-    ['Took', took(data.started_at, data.finished_at, page.nowMs)],
+    ['Created', absolute(data.created_at, display.nowMs)],
+    ['Started', absolute(data.started_at, display.nowMs)],
+    ['Finished', absolute(data.finished_at, display.nowMs)],
+    ...optional('Expires', data.expires_at === undefined ? null : absolute(data.expires_at, display.nowMs)),
+    ['Took', took(data.started_at, data.finished_at, display.nowMs)],
     ['Exit code', data.exit_code === null ? '-' : String(data.exit_code)],
   ]);
 }
@@ -65,9 +65,9 @@ function optional(name: string, value: string | null | undefined): (readonly [st
   return value === null || value === undefined || value === '' ? [] : [[name, value]];
 }
 
-export function events(data: Projected<'job.events'>, page: Page): string {
+export function events(data: Projected<'job.events'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'SEQ', cell: (event) => String(event.seq) },
@@ -83,9 +83,9 @@ export function events(data: Projected<'job.events'>, page: Page): string {
   );
 }
 
-export function redrive(data: Projected<'job.redrive'>, page: Page): string {
+export function redrive(data: Projected<'job.redrive'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'OLD', cell: (pair) => pair.old_job_id },
@@ -95,16 +95,16 @@ export function redrive(data: Projected<'job.redrive'>, page: Page): string {
   );
 }
 
-export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, page: Page): string {
-  return `${inline(`Job ${id} is ${state}.`)}\n${inline(`Follow it with: ${command(page, `job tail ${id}`)}`)}\n`;
+export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, display: Display): string {
+  return `${inline(`Job ${id} is ${state}.`)}\n${inline(`Follow it with: ${command(display, `job tail ${id}`)}`)}\n`;
 }
 
-export function result(data: Projected<'command.result'>, page: Page): string {
+export function result(data: Projected<'command.result'>, display: Display): string {
   if (data.hosts.length === 0) return `Job ${data.job_id} is ${data.state}: nothing ran.\n`;
   return data.hosts
     .map((host) => {
-      const told = paint(page, host.status === 'ok' ? 'green' : 'red', host.status);
-      const head = `${paint(page, 'bold', host.host)}: ${told}, exit code ${host.rc ?? '-'}\n`;
+      const told = paint(display, host.status === 'ok' ? 'green' : 'red', host.status);
+      const head = `${paint(display, 'bold', host.host)}: ${told}, exit code ${host.rc ?? '-'}\n`;
       return head + closed(host.stdout) + (host.stderr === '' ? '' : `-- stderr\n${closed(host.stderr)}`);
     })
     .join('\n');

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
@@ -9,14 +9,14 @@ function held({ scope_kind: kind, scope_value: value }: Mute): string {
   return kind === 'global' ? 'everything' : `${kind} ${value ?? '-'}`;
 }
 
-export function mutes(data: Projected<'mute.list'>, page: Page): string {
+export function mutes(data: Projected<'mute.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'ID', cell: (each) => each.id },
       { title: 'HOLDS', cell: held, mayCut: true },
-      { title: 'UNTIL', cell: (each) => relative(each.expires_at, page.nowMs) },
+      { title: 'UNTIL', cell: (each) => relative(each.expires_at, display.nowMs) },
       { title: 'VIA', cell: (each) => each.created_via },
       { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
     ],
@@ -24,11 +24,11 @@ export function mutes(data: Projected<'mute.list'>, page: Page): string {
   );
 }
 
-export function mute(data: Mute, page: Page): string {
-  return sheet(page, [
+export function mute(data: Mute, display: Display): string {
+  return sheet(display, [
     ['Mute', data.id],
     ['Holds', `announcements of ${held(data)}; jobs go on`],
-    ['Until', absolute(data.expires_at, page.nowMs)],
+    ['Until', absolute(data.expires_at, display.nowMs)],
     ['Made via', data.created_via],
     ['Reason', data.reason ?? '-'],
   ]);

@@ -1,32 +1,32 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function endpoints(data: Projected<'notify.endpoint.list'>, page: Page): string {
+export function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'ID', cell: (each) => each.id },
       { title: 'LABEL', cell: (each) => each.label ?? '-' },
       { title: 'ENDPOINT', cell: (each) => each.endpoint },
-      { title: 'SINCE', cell: (each) => relative(each.created_at, page.nowMs) },
+      { title: 'SINCE', cell: (each) => relative(each.created_at, display.nowMs) },
     ],
     'No endpoints of yours. Register one with: svc notify endpoint add URL --label phone',
   );
 }
 
-export function endpoint(data: Projected<'notify.endpoint'>, page: Page): string {
-  return sheet(page, [
+export function endpoint(data: Projected<'notify.endpoint'>, display: Display): string {
+  return sheet(display, [
     ['Endpoint', data.id],
     ['Label', data.label ?? '-'],
     ['URL', data.endpoint],
-    ['Since', absolute(data.created_at, page.nowMs)],
+    ['Since', absolute(data.created_at, display.nowMs)],
   ]);
 }
 
-export function testPage(data: Projected<'notify.test'>): string {
+export function testNotification(data: Projected<'notify.test'>): string {
   const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
   return (
     `Page ${data.page_id} is on its way to everybody who is told, ` +
@@ -35,17 +35,17 @@ export function testPage(data: Projected<'notify.test'>): string {
   );
 }
 
-export function armed(data: Projected<'job.notify'>, page: Page): string {
-  return sheet(page, [
+export function armed(data: Projected<'job.notify'>, display: Display): string {
+  return sheet(display, [
     ['Job', data.job_id],
     ['State', data.state],
-    ['Paged at its end, since', absolute(data.armed_at, page.nowMs)],
+    ['Paged at its end, since', absolute(data.armed_at, display.nowMs)],
   ]);
 }
 
-export function watches(data: Projected<'deadman.list'>, page: Page): string {
+export function watches(data: Projected<'deadman.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
@@ -54,20 +54,20 @@ export function watches(data: Projected<'deadman.list'>, page: Page): string {
       { title: 'STATE', cell: (each) => each.state },
       {
         title: 'LAST HEARD',
-        cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, page.nowMs)),
+        cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, display.nowMs)),
       },
     ],
     'No watches. Make one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
   );
 }
 
-export function watch(data: Projected<'deadman.get'>, page: Page): string {
-  return sheet(page, [
+export function watch(data: Projected<'deadman.get'>, display: Display): string {
+  return sheet(display, [
     ['Watch', data.name],
     ['Webhook', data.webhook],
     ['Every', data.every],
     ['State', stateOf(data)],
-    ['Last heard', data.last_heard_at === null ? '-' : absolute(data.last_heard_at, page.nowMs)],
+    ['Last heard', data.last_heard_at === null ? '-' : absolute(data.last_heard_at, display.nowMs)],
   ]);
 }
 

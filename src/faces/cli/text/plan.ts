@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import { type Page, type Paint, paint } from '../display/display.ts';
+import { type Display, type Paint, paint } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 
 type Plan = Projected<'approval.plan'>;
@@ -20,12 +20,12 @@ const SIGNS: Readonly<Record<Entry['action'], Sign>> = {
 const STRANGE: Sign = { sign: '?', paint: 'red' };
 
 /** A plan, destroys first. Its summary stands first and last: the last line of a plan is the one that people read. */
-export function plan(data: Plan, page: Page): string {
+export function plan(data: Plan, display: Display): string {
   const summary = data.summary.replace(/\.$/, '');
-  const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, page));
-  const last = paint(page, 'bold', inline(`Plan: ${summary}.`));
+  const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, display));
+  const last = paint(display, 'bold', inline(`Plan: ${summary}.`));
   return [
-    paint(page, 'bold', inline(`Plan ${data.artifact_id}: ${summary}.`)),
+    paint(display, 'bold', inline(`Plan ${data.artifact_id}: ${summary}.`)),
     '',
     ...entries,
     ...(entries.length === 0 ? [] : ['']),
@@ -34,9 +34,9 @@ export function plan(data: Plan, page: Page): string {
   ].join('\n');
 }
 
-function entryText({ address, action, attributes }: Entry, page: Page): string {
+function entryText({ address, action, attributes }: Entry, display: Display): string {
   const { sign, paint: format } = SIGNS[action] ?? STRANGE;
-  const head = paint(page, format, inline(`${sign} ${address} (${action})`));
+  const head = paint(display, format, inline(`${sign} ${address} (${action})`));
   return [
     head,
     ...attributes.map(

@@ -1,6 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { reasonText, steps } from './events.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
@@ -14,39 +14,41 @@ function does({ action }: Pick<Listed, 'action'>): string {
   return `${action.kind} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
 }
 
-function state({ enabled, silenced_until: until }: Listed, page: Page): string {
-  return `${enabled ? 'enabled' : 'disabled'}${until === undefined ? '' : `, silenced (ends ${relative(until, page.nowMs)})`}`;
+function state({ enabled, silenced_until: until }: Listed, display: Display): string {
+  return `${enabled ? 'enabled' : 'disabled'}${until === undefined ? '' : `, silenced (ends ${relative(until, display.nowMs)})`}`;
 }
 
-export function rules(data: Projected<'rule.list'>, page: Page): string {
+export function rules(data: Projected<'rule.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
       {
         title: 'STATE',
-        cell: (each) => state(each, page),
+        cell: (each) => state(each, display),
         paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
       },
       { title: 'DOES', cell: does, mayCut: true },
       { title: 'APPROVAL', cell: (each) => each.approval },
       { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
-      { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, page.nowMs) },
+      { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs) },
       { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true },
     ],
     'No rules. Add one with: svc rule add NAME --file rule.yaml',
   );
 }
 
-export function rule(data: Projected<'rule.get'>, page: Page): string {
+export function rule(data: Projected<'rule.get'>, display: Display): string {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
   const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended } = data;
-  return sheet(page, [
+  return sheet(display, [
     ['Rule', data.name],
     // One that was removed has none, and whatever stood here would look as if it had.
     ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
-    ...(until === undefined ? [] : ([['Silenced', `until ${absolute(until, page.nowMs)}, by ${silencedBy}`]] as const)),
+    ...(until === undefined
+      ? []
+      : ([['Silenced', `until ${absolute(until, display.nowMs)}, by ${silencedBy}`]] as const)),
     ...(ended === undefined || ended.length === 0
       ? []
       : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
@@ -56,20 +58,20 @@ export function rule(data: Projected<'rule.get'>, page: Page): string {
     ['Cooldown', data.cooldown ?? 'none'],
     ...('timeout' in data.action && data.action.timeout !== null ? ([['Timeout', data.action.timeout]] as const) : []),
     ['Added by', data.added_by],
-    ['Changed', absolute(data.updated_at, page.nowMs)],
-    ['Last fired', absolute(data.last_fired_at, page.nowMs)],
+    ['Changed', absolute(data.updated_at, display.nowMs)],
+    ['Last fired', absolute(data.last_fired_at, display.nowMs)],
   ]);
 }
 
-export function ruleTest(data: Projected<'rule.test'>, page: Page): string {
-  const head = sheet(page, [
+export function ruleTest(data: Projected<'rule.test'>, display: Display): string {
+  const head = sheet(display, [
     ['Rule', data.rule],
     ['Event', data.event_id],
     ['Fires', data.fires ? 'yes' : 'no'],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
   ]);
-  return `${head}\n${steps(data.trace, page)}`;
+  return `${head}\n${steps(data.trace, display)}`;
 }
 
 function stops({ rule: name, when }: Silence): string {
@@ -77,26 +79,26 @@ function stops({ rule: name, when }: Silence): string {
   return `${name ?? 'all rules'}${only}`;
 }
 
-export function silences(data: Projected<'silence.list'>, page: Page): string {
+export function silences(data: Projected<'silence.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'ID', cell: (each) => each.id },
       { title: 'STOPS', cell: stops, mayCut: true },
       { title: 'REASON', cell: (each) => each.reason, mayCut: true },
-      { title: 'ENDS', cell: (each) => relative(each.expires_at, page.nowMs) },
+      { title: 'ENDS', cell: (each) => relative(each.expires_at, display.nowMs) },
     ],
     'No silences. Make one with: svc silence add --rule NAME --for 1h --reason TEXT',
   );
 }
 
-export function silence(data: Silence, page: Page): string {
-  return sheet(page, [
+export function silence(data: Silence, display: Display): string {
+  return sheet(display, [
     ['Silence', data.id],
     ['Stops', stops(data)],
     ['Reason', data.reason],
-    ['Since', absolute(data.created_at, page.nowMs)],
-    ['Ends', absolute(data.expires_at, page.nowMs)],
+    ['Since', absolute(data.created_at, display.nowMs)],
+    ['Ends', absolute(data.expires_at, display.nowMs)],
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
@@ -17,32 +17,32 @@ function next({ enabled, next_at: at }: Listed, show: (at: string | null) => str
   return enabled ? show(at) : 'disabled';
 }
 
-export function schedules(data: Projected<'schedule.list'>, page: Page): string {
+export function schedules(data: Projected<'schedule.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
       { title: 'CRON', cell: (each) => each.cron },
       { title: 'TIMEZONE', cell: (each) => each.timezone },
       { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
-      { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, page.nowMs)) },
-      { title: 'LAST', cell: (each) => relative(each.last_at, page.nowMs) },
+      { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, display.nowMs)) },
+      { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs) },
       { title: 'LAST JOB', cell: lastJob, mayCut: true },
     ],
     'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE',
   );
 }
 
-export function schedule(data: Schedule, page: Page): string {
+export function schedule(data: Schedule, display: Display): string {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
-  return sheet(page, [
+  return sheet(display, [
     ['Schedule', data.name],
     ['At', `${data.cron} (${data.timezone})`],
     ['Runs', data.runbook],
     ['Approval', data.approval === 'required' ? `required${ttl}` : 'none'],
-    ['Next', next(data, (at) => absolute(at, page.nowMs))],
-    ['Last', absolute(data.last_at, page.nowMs)],
+    ['Next', next(data, (at) => absolute(at, display.nowMs))],
+    ['Last', absolute(data.last_at, display.nowMs)],
     ['Last job', lastJob(data)],
   ]);
 }

@@ -1,28 +1,28 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function secrets(data: Projected<'secret.list'>, page: Page): string {
+export function secrets(data: Projected<'secret.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
       { title: 'VERSION', cell: (each) => String(each.version) },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
-      { title: 'UPDATED', cell: (each) => relative(each.updated_at, page.nowMs) },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+      { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
     ],
     'No secrets. Set one with: svc secret set PROJECT/NAME < FILE',
   );
 }
 
-export function secret(data: Projected<'secret.get'>, page: Page): string {
-  return sheet(page, [
+export function secret(data: Projected<'secret.get'>, display: Display): string {
+  return sheet(display, [
     ['Secret', `${data.project}/${data.name}`],
     ['Version', String(data.version)],
-    ['Created', absolute(data.created_at, page.nowMs)],
-    ['Updated', absolute(data.updated_at, page.nowMs)],
+    ['Created', absolute(data.created_at, display.nowMs)],
+    ['Updated', absolute(data.updated_at, display.nowMs)],
   ]);
 }
 
@@ -33,11 +33,11 @@ const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> =
   foreign: 'foreign: something is sealed with a key that is not in the key file',
 };
 
-export function seal(data: Projected<'seal.status'>, page: Page): string {
-  return sheet(page, [
+export function seal(data: Projected<'seal.status'>, display: Display): string {
+  return sheet(display, [
     ['Key', data.key_id ?? '-'],
     ['Algorithm', data.algorithm],
-    ['Since', absolute(data.created_at, page.nowMs)],
+    ['Since', absolute(data.created_at, display.nowMs)],
     ['Sealed things', String(data.sealed_items)],
     ['State', SEAL_STATES[data.state] ?? data.state],
   ]);

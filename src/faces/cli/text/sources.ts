@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
@@ -7,29 +7,29 @@ import { absolute, relative } from '../../text/time.ts';
 /** As much of a commit as git itself shows where it is short. */
 const COMMIT_LETTERS = 12;
 
-export function sources(data: Projected<'source.list'>, page: Page): string {
+export function sources(data: Projected<'source.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
       { title: 'KIND', cell: (each) => each.kind },
       { title: 'REF', cell: (each) => each.ref ?? '-', mayCut: true },
       { title: 'COMMIT', cell: (each) => each.commit?.slice(0, COMMIT_LETTERS) ?? '-' },
-      { title: 'SYNCED', cell: (each) => relative(each.synced_at, page.nowMs) },
+      { title: 'SYNCED', cell: (each) => relative(each.synced_at, display.nowMs) },
     ],
     'No sources. Add one with: svc source add NAME --git URL',
   );
 }
 
-export function source(data: Projected<'source.get'>, page: Page): string {
-  return sheet(page, [
+export function source(data: Projected<'source.get'>, display: Display): string {
+  return sheet(display, [
     ['Source', data.name],
     ['Kind', data.kind === 'git' ? 'git repository' : 'directory of this machine'],
     ...(data.kind === 'git'
       ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const]
       : []),
-    ['Synced', absolute(data.synced_at, page.nowMs)],
+    ['Synced', absolute(data.synced_at, display.nowMs)],
   ]);
 }
 

@@ -1,33 +1,33 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page } from '../display/display.ts';
+import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function webhooks(data: Projected<'webhook.list'>, page: Page): string {
+export function webhooks(data: Projected<'webhook.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
       { title: 'SOURCE', cell: (each) => each.source },
       { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
-      { title: 'ADDED', cell: (each) => relative(each.created_at, page.nowMs) },
+      { title: 'ADDED', cell: (each) => relative(each.created_at, display.nowMs) },
       {
         title: 'LAST HEARD',
-        cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, page.nowMs)),
+        cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, display.nowMs)),
       },
     ],
     'No webhooks. Add one with: svc webhook add NAME --source alertmanager',
   );
 }
 
-export function webhook(data: Projected<'webhook.get'>, page: Page): string {
-  return sheet(page, [
+export function webhook(data: Projected<'webhook.get'>, display: Display): string {
+  return sheet(display, [
     ['Webhook', data.name],
     ['Source', data.source],
     ['Signed', data.signed ? 'yes' : 'no'],
-    ['Added', absolute(data.created_at, page.nowMs)],
-    ['Last heard', data.last_heard_at === null ? 'never' : absolute(data.last_heard_at, page.nowMs)],
+    ['Added', absolute(data.created_at, display.nowMs)],
+    ['Last heard', data.last_heard_at === null ? 'never' : absolute(data.last_heard_at, display.nowMs)],
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Page, Paint } from '../display/display.ts';
+import type { Display, Paint } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
 import { relative } from '../../text/time.ts';
 
@@ -7,14 +7,14 @@ type Workspace = Projected<'workspace.list'>[number];
 
 const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = { unknown: 'dim', clean: 'green', drifted: 'yellow' };
 
-export function workspaces(data: Projected<'workspace.list'>, page: Page): string {
+export function workspaces(data: Projected<'workspace.list'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       { title: 'NAME', cell: (each) => each.name },
       { title: 'SERIAL', cell: (each) => serial(each) },
-      { title: 'DRIFT', cell: (each) => drift(each, page), paint: (each) => DRIFT_PAINT[each.drift] },
+      { title: 'DRIFT', cell: (each) => drift(each, display), paint: (each) => DRIFT_PAINT[each.drift] },
       { title: 'HELD BY', cell: (each) => each.locked_by ?? '-' },
       { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-' },
       { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-' },
@@ -24,13 +24,13 @@ export function workspaces(data: Projected<'workspace.list'>, page: Page): strin
   );
 }
 
-export function workspace(data: Projected<'workspace.get'>, page: Page): string {
+export function workspace(data: Projected<'workspace.get'>, display: Display): string {
   const { policy } = data;
-  return sheet(page, [
+  return sheet(display, [
     ['Workspace', data.name],
     ['Files', files(data)],
     ['Serial', serial(data)],
-    ['Drift', drift(data, page)],
+    ['Drift', drift(data, display)],
     ['Last plan', data.last_plan_job_id ?? '-'],
     ['Last apply', data.last_apply_job_id ?? '-'],
     ['Held by', data.locked_by ?? 'nobody'],
@@ -41,9 +41,9 @@ export function workspace(data: Projected<'workspace.get'>, page: Page): string 
   ]);
 }
 
-export function states(data: Projected<'workspace.state'>, page: Page): string {
+export function states(data: Projected<'workspace.state'>, display: Display): string {
   return table(
-    page,
+    display,
     data,
     [
       {
@@ -54,7 +54,7 @@ export function states(data: Projected<'workspace.state'>, page: Page): string {
       { title: 'SERIAL', cell: (each) => String(each.serial) },
       { title: 'RESOURCES', cell: (each) => String(each.resources) },
       { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, page.nowMs) },
+      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
     ],
     'The service keeps no state of it: nothing was applied yet, or the root has a backend of its own.',
   );
@@ -64,8 +64,8 @@ function serial({ serial: value }: Pick<Workspace, 'serial'>): string {
   return value === null ? '-' : String(value);
 }
 
-function drift({ drift: state, drift_checked_at: at }: Workspace, page: Page): string {
-  return at === null ? state : `${state}, ${relative(at, page.nowMs)}`;
+function drift({ drift: state, drift_checked_at: at }: Workspace, display: Display): string {
+  return at === null ? state : `${state}, ${relative(at, display.nowMs)}`;
 }
 
 function files({ source, path }: Workspace): string {

@@ -8,10 +8,15 @@ import { gate } from '../support/fixtures/approvals.ts';
 import type { StartingDaemon } from '../support/daemon.ts';
 import { openReceiver, type Receiver } from '../support/notify/receiver.ts';
 import { type Ending, openSite, type Site } from '../support/fixtures/installation.ts';
-import { checkPages, countRepeats, type PageHistory, type PageViolation } from './page-history.ts';
+import {
+  checkNotifications,
+  countRepeats,
+  type NotificationHistory,
+  type NotificationViolation,
+} from './notification-history.ts';
 import { seeded, type Seeded } from './seeded.ts';
 
-export interface PageKillOptions {
+export interface NotificationKillOptions {
   readonly postgres: boolean;
   readonly daemons: number;
   readonly kills: number;
@@ -21,7 +26,7 @@ export interface PageKillOptions {
 /** `quiet`: no page came to kill at. */
 type Point = 'unanswered' | 'answered' | 'collecting' | 'quiet';
 
-export interface PageKillFigures {
+export interface NotificationKillFigures {
   readonly kills: Readonly<Record<Point, number>>;
   readonly jobs: number;
   readonly approvals: number;
@@ -32,16 +37,16 @@ export interface PageKillFigures {
   readonly msPerKill: number;
 }
 
-export interface PageKillResult {
-  readonly violations: readonly PageViolation[];
-  readonly figures: PageKillFigures;
+export interface NotificationKillResult {
+  readonly violations: readonly NotificationViolation[];
+  readonly figures: NotificationKillFigures;
 }
 
 const POINTS = ['unanswered', 'answered', 'collecting'] as const;
 const LEASE = '2s';
 /** From an answer to the kill at most: the record is written, and the next page sent, within some milliseconds. */
 const AFTER_ANSWER_MS = 12;
-/** From what is to be told to the kill at most: a pass of the pager comes 50 ms after the one before at the latest. */
+/** From what is to be told to the kill at most: a pass of the notifier comes at most 50 ms after the one before. */
 const AFTER_ASK_MS = 90;
 /** The share of kills at a page that let one page by and take the next, which is sent right after a record. */
 const SECOND_SHARE = 0.3;
@@ -80,10 +85,10 @@ interface Run {
   readonly kills: { readonly point: Point; readonly at: number }[];
 }
 
-export async function runPageKills(
+export async function runNotificationKills(
   ending: Ending,
-  { postgres, daemons, kills, seed }: PageKillOptions,
-): Promise<PageKillResult> {
+  { postgres, daemons, kills, seed }: NotificationKillOptions,
+): Promise<NotificationKillResult> {
   const receiver = await openReceiver(ending);
   const site = await openSite(ending, { postgres });
   const seats = Array.from({ length: daemons }, (_, index) => {
@@ -96,19 +101,19 @@ export async function runPageKills(
   const begun = performance.now();
   for (let n = 0; n < kills; n += 1) await killOnce(run, POINTS[n % POINTS.length] ?? 'answered');
   const msPerKill = (performance.now() - begun) / Math.max(1, kills);
-  receiver.onPage = null;
+  receiver.onNotification = null;
   await Promise.all(seats.map((seat) => seat.daemon.ready));
   // What has not settled by then is told as lost, by its name.
   await until('nothing is left to tell', () => isSettled(run), SETTLE_LIMIT_MS).catch(() => undefined);
-  const history = await readPageHistory(run);
-  return { violations: checkPages(history), figures: figuresOf(run, history, msPerKill) };
+  const history = await readNotificationHistory(run);
+  return { violations: checkNotifications(history), figures: figuresOf(run, history, msPerKill) };
 }
 
 /** Makes something that is to be told, kills a daemon at the point, and begins the next. */
 async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void> {
   const { seats, chance, receiver, kills } = run;
   await Promise.any(seats.map((seat) => seat.daemon.ready));
-  const struck = point === 'collecting' ? null : killAtPage(run, point);
+  const struck = point === 'collecting' ? null : killAtNotification(run, point);
   const job = await ask(run, point);
   let seat: Seat | null = null;
   if (struck === null) {
@@ -117,9 +122,9 @@ async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void>
   } else {
     seat = await Promise.race([struck, pause(QUIET_MS).then(() => null)]);
     // A page that came in the last moment has decided who is killed: two kills in one round would be noted as one.
-    if (seat === null && receiver.onPage === null) seat = await struck;
+    if (seat === null && receiver.onNotification === null) seat = await struck;
   }
-  receiver.onPage = null;
+  receiver.onNotification = null;
   const hit = seat ?? chance.pick(seats);
   await hit.kill();
   kills.push({ point: seat === null && struck !== null ? 'quiet' : point, at: Date.now() });
@@ -127,15 +132,15 @@ async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void>
 }
 
 /** Kills who sends a page: before it is answered, or a moment after. Answers who was killed. */
-function killAtPage({ site, receiver, chance, seats }: Run, point: 'unanswered' | 'answered'): Promise<Seat> {
+function killAtNotification({ site, receiver, chance, seats }: Run, point: 'unanswered' | 'answered'): Promise<Seat> {
   const { promise, resolve } = Promise.withResolvers<Seat>();
   const afterMs = chance.whole(0, AFTER_ANSWER_MS);
   let passed = chance.next() < SECOND_SHARE ? 1 : 0;
-  receiver.onPage = async () => {
+  receiver.onNotification = async () => {
     const id = receiver.pages.at(-1)?.page.sequence_id ?? '';
     passed -= 1;
     if (passed >= 0) return;
-    receiver.onPage = null;
+    receiver.onNotification = null;
     const sender = await senderOf(site, id);
     const seat = seats.find(({ daemon }) => daemon.pid === sender) ?? chance.pick(seats);
     const strike = async (): Promise<void> => {
@@ -149,12 +154,12 @@ function killAtPage({ site, receiver, chance, seats }: Run, point: 'unanswered' 
 }
 
 /** The process that has this page to send. */
-async function senderOf({ store }: Site, pageId: string): Promise<number | undefined> {
+async function senderOf({ store }: Site, notificationId: string): Promise<number | undefined> {
   const query = store.db
     .selectFrom('deliveries')
     .innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id')
     .select('daemons.pid');
-  return (await query.where('deliveries.page_id', '=', pageId).executeTakeFirst())?.pid;
+  return (await query.where('deliveries.page_id', '=', notificationId).executeTakeFirst())?.pid;
 }
 
 /** A job that fails and that somebody armed, a request for approval, or a decision. Answers the job's id. */
@@ -205,31 +210,42 @@ async function isSettled({ site, jobs, asked, decided }: Run): Promise<boolean> 
   ].every((topic) => topics.has(topic));
 }
 
-async function readPageHistory({ site, receiver, jobs, asked, decided, kills }: Run): Promise<PageHistory> {
+async function readNotificationHistory({
+  site,
+  receiver,
+  jobs,
+  asked,
+  decided,
+  kills,
+}: Run): Promise<NotificationHistory> {
   const pages = await site.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
   const arrivals = receiver.pages.map(({ page, at }) => ({
-    pageId: page.sequence_id ?? '',
+    notificationId: page.sequence_id ?? '',
     message: page.message,
     at,
   }));
   return { jobs, asked, decided, pages, arrivals, killedAt: kills.map(({ at }) => at) };
 }
 
-function figuresOf({ kills, jobs, asked, decided }: Run, history: PageHistory, msPerKill: number): PageKillFigures {
+function figuresOf(
+  { kills, jobs, asked, decided }: Run,
+  history: NotificationHistory,
+  msPerKill: number,
+): NotificationKillFigures {
   const at = (point: Point): number => kills.filter((kill) => kill.point === point).length;
   return {
     kills: { unanswered: at('unanswered'), answered: at('answered'), collecting: at('collecting'), quiet: at('quiet') },
     jobs: jobs.length,
     approvals: asked.length,
     decisions: decided.length,
-    pages: new Set(history.arrivals.map(({ pageId }) => pageId)).size,
+    pages: new Set(history.arrivals.map(({ notificationId }) => notificationId)).size,
     doubled: countRepeats(history),
     msPerKill: Math.round(msPerKill),
   };
 }
 
 /** One line for people. */
-export function describePageFigures({
+export function describeNotificationFigures({
   kills,
   jobs,
   approvals,
@@ -237,7 +253,7 @@ export function describePageFigures({
   pages,
   doubled,
   msPerKill,
-}: PageKillFigures): string {
+}: NotificationKillFigures): string {
   const { unanswered, answered, collecting, quiet } = kills;
   return [
     `${unanswered + answered + collecting + quiet} kills (${unanswered} before an answer, ${answered} after ` +

@@ -1,5 +1,5 @@
 /** What the child program of the part `pages` is told and answers. */
-export type PageOrder =
+export type NotificationOrder =
   | {
       readonly do: 'start';
       readonly dataDir: string;

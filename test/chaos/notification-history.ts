@@ -6,7 +6,7 @@
  */
 
 export interface Arrival {
-  readonly pageId: string;
+  readonly notificationId: string;
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -20,7 +20,7 @@ export interface FinalPage {
   readonly reason: string | null;
 }
 
-export interface PageHistory {
+export interface NotificationHistory {
   /** Jobs that were armed, and failed or were killed. */
   readonly jobs: readonly string[];
   /** Approvals that were asked for. */
@@ -33,7 +33,7 @@ export interface PageHistory {
   readonly killedAt: readonly number[];
 }
 
-export interface PageViolation {
+export interface NotificationViolation {
   readonly rule: 'lost' | 'doubled' | 'two pages';
   readonly what: string;
 }
@@ -43,24 +43,26 @@ const READ_LATE_MS = 250;
 /** How a page says that another one spoke for it. */
 const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
 
-export function checkPages(history: PageHistory): PageViolation[] {
+export function checkNotifications(history: NotificationHistory): NotificationViolation[] {
   return [
     ...untold(history),
     ...toldTwice(history),
     ...askedTwice(history),
-    ...unsentPages(history),
+    ...unsentNotifications(history),
     ...unexplainedRepeats(history),
   ];
 }
 
 /** How often a page arrived that had arrived before. */
-export function countRepeats({ arrivals }: PageHistory): number {
-  return arrivals.length - new Set(arrivals.map(({ pageId }) => pageId)).size;
+export function countRepeats({ arrivals }: NotificationHistory): number {
+  return arrivals.length - new Set(arrivals.map(({ notificationId }) => notificationId)).size;
 }
 
-function toldTwice({ jobs, arrivals }: PageHistory): PageViolation[] {
-  return jobs.flatMap((job): PageViolation[] => {
-    const ids = new Set(arrivals.filter(({ message }) => message.includes(job)).map(({ pageId }) => pageId));
+function toldTwice({ jobs, arrivals }: NotificationHistory): NotificationViolation[] {
+  return jobs.flatMap((job): NotificationViolation[] => {
+    const ids = new Set(
+      arrivals.filter(({ message }) => message.includes(job)).map(({ notificationId }) => notificationId),
+    );
     return ids.size <= 1
       ? []
       : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
@@ -68,10 +70,10 @@ function toldTwice({ jobs, arrivals }: PageHistory): PageViolation[] {
 }
 
 /** A request is told by its own page or by one that speaks for several, which has the topic of the oldest of them. */
-function askedTwice({ asked, pages, arrivals }: PageHistory): PageViolation[] {
+function askedTwice({ asked, pages, arrivals }: NotificationHistory): NotificationViolation[] {
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
-  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
-  return asked.flatMap((id): PageViolation[] => {
+  const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
+  return asked.flatMap((id): NotificationViolation[] => {
     const own = byTopic.get(`approval:${id}`);
     const all = [own?.id, TOLD_BY.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
     const told = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
@@ -82,9 +84,9 @@ function askedTwice({ asked, pages, arrivals }: PageHistory): PageViolation[] {
 }
 
 /** By the page about it, or by the one that spoke for that. */
-function untold({ jobs, asked, decided, pages, arrivals }: PageHistory): PageViolation[] {
+function untold({ jobs, asked, decided, pages, arrivals }: NotificationHistory): NotificationViolation[] {
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
-  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
+  const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   const isTold = (topic: string): boolean => {
     const page = byTopic.get(topic);
     const by = TOLD_BY.exec(page?.reason ?? '')?.[1] ?? page?.id;
@@ -101,25 +103,25 @@ function untold({ jobs, asked, decided, pages, arrivals }: PageHistory): PageVio
 }
 
 /** Whatever it is about: what the store has as a page to be sent has arrived. */
-function unsentPages({ pages, arrivals }: PageHistory): PageViolation[] {
-  const arrived = new Set(arrivals.map(({ pageId }) => pageId));
+function unsentNotifications({ pages, arrivals }: NotificationHistory): NotificationViolation[] {
+  const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   return pages
     .filter(({ id, reason }) => reason === null && !arrived.has(id))
     .map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
 }
 
 /** Each repeat needs a kill of its own between the two arrivals; what ends first takes the first that is left. */
-function unexplainedRepeats({ arrivals, killedAt }: PageHistory): PageViolation[] {
+function unexplainedRepeats({ arrivals, killedAt }: NotificationHistory): NotificationViolation[] {
   const before = new Map<string, number>();
   const kills = killedAt.toSorted((a, b) => a - b);
-  const found: PageViolation[] = [];
-  for (const { pageId, at } of arrivals.toSorted((a, b) => a.at - b.at)) {
-    const first = before.get(pageId);
-    before.set(pageId, at);
+  const found: NotificationViolation[] = [];
+  for (const { notificationId, at } of arrivals.toSorted((a, b) => a.at - b.at)) {
+    const first = before.get(notificationId);
+    before.set(notificationId, at);
     if (first === undefined) continue;
     const index = kills.findIndex((kill) => kill >= first - READ_LATE_MS && kill <= at);
     if (index >= 0) kills.splice(index, 1);
-    else found.push({ rule: 'doubled', what: `${pageId} arrived again and no kill of its own explains it` });
+    else found.push({ rule: 'doubled', what: `${notificationId} arrived again and no kill of its own explains it` });
   }
   return found;
 }

@@ -10,12 +10,12 @@ import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs } from '../kit/time.ts';
-import type { Ended, PageOrder } from './page-orders.ts';
+import type { Ended, NotificationOrder } from './notification-orders.ts';
 
 /** Long enough to be armed before it ends. */
 const COMMAND = ['/bin/sleep', '0.2'];
 
-async function start({ dataDir, ca, ports, endpoints }: Extract<PageOrder, { do: 'start' }>): Promise<Running> {
+async function start({ dataDir, ca, ports, endpoints }: Extract<NotificationOrder, { do: 'start' }>): Promise<Running> {
   setDefaultCACertificates([ca]);
   process.env['GATEHOUSE_TEST_NETWORK'] = JSON.stringify({ ports });
   await import('../../test/support/notify/push-preload.ts');
@@ -64,7 +64,7 @@ async function oneJob(running: Running): Promise<Ended> {
 }
 
 let running: Running | null = null;
-for await (const order of orders<PageOrder>()) {
+for await (const order of orders<NotificationOrder>()) {
   if (order.do === 'start') {
     running = await start(order);
     say({ started: true });

@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { createAuthority } from '../../test/support/notify/push-authority.ts';
 import { closedPort, publicAddress, serveTcp, serveTls } from '../../test/support/notify/push-network.ts';
-import type { Ended, PageOrder } from '../children/page-orders.ts';
+import type { Ended, NotificationOrder } from '../children/notification-orders.ts';
 import type { Bench } from '../kit/bench.ts';
 import { NODE_FLAGS } from '../kit/daemon.ts';
 import { openChild } from '../kit/child.ts';
@@ -43,12 +43,12 @@ export async function pages({ report, quick }: Bench): Promise<void> {
   try {
     const arrivals: Arrival[] = [];
     const { ca, livePort, endpoints, ports } = await openEndpoints(endings, arrivals);
-    const child = openChild<unknown>('children/page-daemon.ts', {
+    const child = openChild<unknown>('children/notification-daemon.ts', {
       logFile: join(dir, 'daemon.log'),
       flags: NODE_FLAGS,
     });
     endings.after(() => child.end());
-    const ask = async <T>(order: PageOrder): Promise<T> => (await child.ask(order)) as T;
+    const ask = async <T>(order: NotificationOrder): Promise<T> => (await child.ask(order)) as T;
     await ask({ do: 'start', dataDir: join(dir, 'data'), ca, ports, endpoints });
     const samples: number[] = [];
     for (let i = 0; i < (quick ? 30 : 200); i += 1) {

@@ -1,12 +1,12 @@
 import type { Settings } from '../config/settings.ts';
-import type { PageOptions } from '../daemon/notify/send.ts';
+import type { NotifierOptions } from '../daemon/notify/send.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Services } from '../operations/core/services.ts';
 import { guardedDial, resolvePublic } from '../dial/guard.ts';
 import { sendToEndpoint } from '../push/endpoint.ts';
 import type { Transport } from '../push/transport.ts';
 
-interface PageParts {
+interface NotifierParts {
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'publicUrl' | 'basePath' | 'pushDetail'>;
   readonly transports: readonly Transport[];
@@ -15,7 +15,7 @@ interface PageParts {
   readonly services: Pick<Services, 'linkOrigin'>;
 }
 
-export function pageOptions({ clock, settings, transports, webUrl, services }: PageParts): PageOptions {
+export function notifierOptions({ clock, settings, transports, webUrl, services }: NotifierParts): NotifierOptions {
   const dial = guardedDial({ resolve: resolvePublic });
   return {
     transports,
