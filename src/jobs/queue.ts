@@ -27,6 +27,8 @@ export interface Asker {
   readonly owners: readonly string[];
   /** Of a job that a rule made; it follows from what is run otherwise. */
   readonly runbook?: string | undefined;
+  /** What the job does, in the words of who wrote the order. */
+  readonly summary?: string | null | undefined;
 }
 
 /** The yes that a job needs before it is queued, asked of people. */
@@ -69,6 +71,7 @@ export function newJob(tx: Tx, asker: Asker, runbook: string) {
     requestedBy: asker.requestedBy,
     owners: asker.owners,
     redriveOf: null,
+    summary: asker.summary ?? null,
   } as const;
 }
 

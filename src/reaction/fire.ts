@@ -127,7 +127,13 @@ async function fire(
           oneTap: rule.oneTap === true,
         }
       : null;
-  const asker = { trigger: sender.trigger, requestedBy: sender.principal, owners, runbook: `rule:${rule.name}` };
+  const asker = {
+    trigger: sender.trigger,
+    requestedBy: sender.principal,
+    owners,
+    runbook: `rule:${rule.name}`,
+    summary: rule.summary,
+  };
   let queued: Queued;
   try {
     rule.checkTag(tx.ring);

@@ -29,6 +29,7 @@ const PENDING: Projected<'approval.get'> = {
   decided_via: null,
   reason: null,
   provenance: { origin: 'manual' },
+  summary: '1 to destroy, 0 to change, 0 to create',
 };
 
 test('a request that waits says until when, who can decide, and how to see, watch and follow it', () => {
@@ -68,6 +69,7 @@ test('commands that are proposed ask the same place', () => {
 test('a pending approval says how to see its plan and how to decide', () => {
   const text = render('approval.get', PENDING, PAGE);
   assert.match(text, /^State +pending$/m);
+  assert.match(text, /^Summary +1 to destroy, 0 to change, 0 to create$/m);
   assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24 min\)$/m);
   assert.ok(
     text.endsWith(

@@ -152,7 +152,8 @@ async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queu
     row.approval === 'required'
       ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name }
       : null;
-  const asker = { trigger: 'schedule', requestedBy: row.added_by, owners: JSON.parse(row.owners) as string[] } as const;
+  const owners = JSON.parse(row.owners) as string[];
+  const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary } as const;
   return queueAction(tx, deps, asker, actionOfSchedule(row), gate);
 }
 

@@ -38,6 +38,20 @@ describe('A rule file', () => {
     });
   });
 
+  test('may say in one line what the rule does', async () => {
+    const { summary } = await readRuleFile(`${WHEN}summary: frees space on the disk\n${NOTIFY}`);
+    assert.equal(summary, 'frees space on the disk');
+    const wrong: readonly (readonly [string, RegExp])[] = [
+      ['', /^summary \(line 2\): expected a value, and there is none\.$/],
+      ['""', /^summary \(line 2\): expected one line of text\.$/],
+      ['"a\\nb"', /^summary \(line 2\): expected one line of text\.$/],
+      ["'free ${event.name}'", /^summary \(line 2\): expected fixed text, without \$\{…\}\.$/],
+      ['x'.repeat(201), /^summary \(line 2\): expected at most 200 characters\.$/],
+      ['[a]', /^summary \(line 2\): expected text\.$/],
+    ];
+    for (const [text, message] of wrong) await refused(`${WHEN}summary: ${text}\n${NOTIFY}`, message);
+  });
+
   test('needs an expression and an action only', async () => {
     assert.deepEqual(await readRuleFile(`${WHEN}${NOTIFY}`), {
       name: null,

@@ -1,5 +1,6 @@
 import { ActionRefused } from '../actions/action-refused.ts';
 import { ACTION_PREFIX } from '../actions/action-row.ts';
+import { summaryFault } from '../approvals/summary.ts';
 import { APPROVAL_TTL_MAX_MS } from '../approvals/approval.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { parseDuration, formatDuration } from '../duration.ts';
@@ -26,7 +27,7 @@ export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
   readonly name: string | null;
 }
 
-const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'action'];
+const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'summary', 'action'];
 /** Fields of all kinds beside those that name the kind. */
 const OTHER_FIELDS = [...new Set(RULE_ACTION_KINDS.flatMap((kind) => RULE_ACTIONS[kind].others))];
 /** Fields of a kind that is refused: it is told by its name and not by them. */
@@ -75,6 +76,7 @@ async function parse(text: string): Promise<Parsed> {
     approval: approvalOf(file),
     approvalTtlMs: durationOf(file, 'approval_ttl', APPROVAL_TTL_MAX_MS),
     ...(booleanOf(file, 'one_tap') ? { oneTap: true } : {}),
+    ...summaryOf(file),
     action: actionOf(action),
   };
   if (isNotify(rule.action) && rule.approval === 'required') {
@@ -98,6 +100,15 @@ function booleanOf(file: YamlMap, field: string): boolean {
   const text = value.kind === 'text' && value.type === 'boolean' ? value.text.toLowerCase() : '';
   if (text !== 'true' && text !== 'false') throw refused(field, value, 'expected true or false');
   return text === 'true';
+}
+
+function summaryOf(file: YamlMap): Pick<RuleFile, 'summary'> {
+  const value = file.fields.get('summary');
+  if (value === undefined) return {};
+  const summary = textOf('summary', value);
+  const fault = summaryFault(summary);
+  if (fault !== null) throw refused('summary', value, fault);
+  return { summary };
 }
 
 function nameOf(file: YamlMap): string | null {

@@ -18,6 +18,8 @@ export interface Rule {
   readonly oneTap?: boolean;
   /** The owners who stand behind the rule: they are in the asking chain of every job that it makes. */
   readonly owners: readonly string[];
+  /** What it does, in the words of who wrote it; null or absent where nobody did. */
+  readonly summary?: string | null;
   /** Stored by a build that took `${…}` in other places of a command, and any value there. */
   readonly isEarlier?: boolean;
 }

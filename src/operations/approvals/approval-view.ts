@@ -1,10 +1,13 @@
+import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { StaleBlock } from '../../jobs/queue-rules.ts';
+import { summarise } from '../../domain/approvals/summary.ts';
+import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
 
 /** An approval row as lists show it. */
-export function approvalView(row: ApprovalRow): ViewItem<'approval.list'> {
+export function approvalView(row: ListedApproval): ViewItem<'approval.list'> {
   return {
     id: row.id,
     job_id: row.job_id,
@@ -21,12 +24,20 @@ export function approvalView(row: ApprovalRow): ViewItem<'approval.list'> {
     decided_by: row.decided_by,
     decided_via: row.decided_via,
     reason: row.reason,
+    summary: summaryOf(row),
   };
 }
 
 /** As `approval.get` shows it: with where the asking began, and with what moved the state meanwhile. */
-export function approvalDetail(row: ApprovalRow, stale: StaleBlock | null): ViewData<'approval.get'> {
+export function approvalDetail(row: ListedApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
   return { ...approvalView(row), ...(stale === null ? {} : { stale }), provenance: provenanceOf(row) };
+}
+
+function summaryOf(row: ListedApproval): string {
+  const { kind, workspace, job_summary: written, job_spec: spec, plan_summary: plan } = row;
+  const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
+  const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
+  return summarise({ kind, workspace, privileged: row.job_privileged === 1, written, spec, plan, event });
 }
 
 function provenanceOf({

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
-import { findApproval, getApproval, listApprovals } from '../../store/approvals/approvals.ts';
+import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
@@ -64,7 +64,7 @@ const get = readOperation({
   answers: ['approval.get'],
   failures: ['not_found'],
   async run({ store }, { id }) {
-    const row = await getApproval(store.db, id);
+    const row = await getListedApproval(store.db, id);
     // Of what is settled it says nothing any more: the plan itself moves the state when it is applied.
     const check = row.state === 'pending' ? await QUEUE_RULES[row.kind].stillHolds(store.db, row) : null;
     return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));

@@ -46,6 +46,7 @@ const run = writeOperation({
       }),
     timeout: z.string().optional().describe('How long it may run, such as 10m'),
     egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
+    summary: field.summary,
     privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),
   }),
   answers: ['job.enqueued'],
@@ -53,7 +54,7 @@ const run = writeOperation({
   async run({ tx, caller, services }, input) {
     const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
     const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
-    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] };
+    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: input.summary };
     const queued = await queueCommand(
       tx,
       services,

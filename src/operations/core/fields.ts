@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { summaryFault } from '../../domain/approvals/summary.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';
@@ -49,6 +50,16 @@ export const egressPorts = z
   .max(64, { error: 'expected at most 64 ports' })
   .default([])
   .transform((ports) => [...new Set(ports)].toSorted((a, b) => a - b));
+
+/** What somebody wrote of what an order does. */
+export const summary = z
+  .string()
+  .superRefine((text, context) => {
+    const fault = summaryFault(text);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  })
+  .optional()
+  .describe('What it does, in one line, for whoever decides about it');
 
 export function notFound(what: string): Failure {
   return new Failure('not_found', `There is no ${what}.`);

@@ -198,6 +198,7 @@ async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promi
     redriveOf: old.id,
     spec: old.spec,
     timeoutMs: old.timeout_ms,
+    summary: old.summary,
   });
   return id;
 }

@@ -77,6 +77,7 @@ const addInput = z.strictObject({
     .default('none')
     .describe('Whether each run waits for a yes'),
   approval_ttl: z.string().optional().describe('How long it waits for it, such as 30m'),
+  summary: field.summary,
 });
 
 type AddInput = z.output<typeof addInput>;
@@ -132,6 +133,7 @@ const add = writeOperation({
       last_job_id: null,
       last_refusal: null,
       created_at: tx.now,
+      summary: input.summary ?? null,
     };
     await insertSchedule(tx, row);
     tx.afterCommit(() => services.wake());

@@ -59,8 +59,8 @@ export const APPROVAL_VIEWS = {
     policy: z.string(),
     plan_artifact_id: z.string().nullable(),
   }),
-  'approval.list': z.array(z.object(approval)),
-  'approval.get': z.object({ ...approval, stale: stale.optional(), provenance }),
+  'approval.list': z.array(z.object({ ...approval, summary: z.string() })),
+  'approval.get': z.object({ ...approval, stale: stale.optional(), provenance, summary: z.string() }),
   'approval.plan': z.object({
     destroys: z.array(planEntry),
     changes: z.array(planEntry),

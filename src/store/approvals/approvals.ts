@@ -118,12 +118,47 @@ export interface ApprovalFilter {
   readonly before?: string | undefined;
 }
 
+/** An approval with what its summary is made of. */
+export interface ListedApproval extends ApprovalRow {
+  readonly job_summary: string | null;
+  readonly job_privileged: 0 | 1 | null;
+  /** Null where the job has a summary: an order may be long. */
+  readonly job_spec: string | null;
+  readonly plan_summary: string | null;
+  readonly event_name: string | null;
+  readonly event_labels: string | null;
+}
+
+function listed(db: Db) {
+  return db
+    .selectFrom('approvals')
+    .leftJoin('jobs', 'jobs.id', 'approvals.job_id')
+    .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
+    .leftJoin('events', 'events.id', 'approvals.alert')
+    .selectAll('approvals')
+    .select((eb) => [
+      'jobs.summary as job_summary',
+      'jobs.privileged as job_privileged',
+      eb.case().when('jobs.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
+      'artifacts.summary as plan_summary',
+      'events.name as event_name',
+      'events.labels as event_labels',
+    ]);
+}
+
 /** Newest first, at most `limit`. */
-export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: number): Promise<ApprovalRow[]> {
-  let query = db.selectFrom('approvals').selectAll().orderBy('id', 'desc').limit(limit);
-  if (!all) query = query.where('state', '=', PENDING);
-  if (before !== undefined) query = query.where('id', '<', before);
+export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: number): Promise<ListedApproval[]> {
+  let query = listed(db).orderBy('approvals.id', 'desc').limit(limit);
+  if (!all) query = query.where('approvals.state', '=', PENDING);
+  if (before !== undefined) query = query.where('approvals.id', '<', before);
   return query.execute();
+}
+
+/** Throws not_found for an unknown id. */
+export async function getListedApproval(db: Db, id: string): Promise<ListedApproval> {
+  const row = await listed(db).where('approvals.id', '=', id).executeTakeFirst();
+  if (row === undefined) throw unknown(id);
+  return row;
 }
 
 /** How a pending approval ends, and in whose name; nobody's where it expires. */

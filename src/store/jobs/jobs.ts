@@ -30,6 +30,8 @@ export interface NewJob {
   readonly expiresAt?: number;
   /** The saved plan that the job carries out. */
   readonly planArtifactId?: string;
+  /** What it does, in the words of who wrote it. */
+  readonly summary?: string | null;
 }
 
 type InsertValues = Pick<
@@ -55,6 +57,7 @@ type InsertValues = Pick<
   | 'plan_artifact_id'
   | 'order_tag'
   | 'order_key_id'
+  | 'summary'
 >;
 
 const insertRow = prepared<InsertValues, unknown>((db, value) =>
@@ -82,6 +85,7 @@ const insertRow = prepared<InsertValues, unknown>((db, value) =>
       plan_artifact_id: value('plan_artifact_id'),
       order_tag: value('order_tag'),
       order_key_id: value('order_key_id'),
+      summary: value('summary'),
       lease_generation: 0,
     }),
 );
@@ -113,6 +117,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     timeout_ms: job.timeoutMs,
     expires_at: job.expiresAt ?? null,
     plan_artifact_id: job.planArtifactId ?? null,
+    summary: job.summary ?? null,
   } as const;
   tx.later(insertRow(tx.db, { ...row, ...jobTag(tx.ring, row) }));
 }

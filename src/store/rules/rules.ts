@@ -50,6 +50,7 @@ export function ruleOf(row: RuleRow): Rule {
     action: actionOfRule(row),
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: JSON.parse(row.owners) as string[],
+    summary: row.summary,
     ...(row.bounded_values === 1 ? {} : { isEarlier: true }),
   };
 }
@@ -139,6 +140,7 @@ function columnsOf(tx: Tx, rule: NewRule) {
     added_by: rule.addedBy,
     one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
     bounded_values: 1 as const,
+    summary: rule.summary ?? null,
   };
   return { ...columns, ...ruleTag(tx.ring, { name: rule.name, ...columns }) };
 }

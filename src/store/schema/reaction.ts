@@ -98,6 +98,8 @@ export interface RuleRow {
   order_key_id: string | null;
   /** 1: `${…}` was checked as this build does; null: by an earlier build, in other places and without bounds. */
   bounded_values: 1 | null;
+  /** What it does, in the words of who wrote it; null where nobody did. */
+  summary: string | null;
 }
 
 /** When a rule last fired for a thing, and with which job. */
@@ -157,4 +159,6 @@ export interface ScheduleRow {
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
   order_key_id: string | null;
+  /** What it does, in the words of who wrote it; null where nobody did. */
+  summary: string | null;
 }

@@ -97,6 +97,8 @@ export interface JobRow {
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
   order_key_id: string | null;
+  /** What it does, in the words of who wrote it; null where nobody did. */
+  summary: string | null;
 }
 
 export interface ChunkRow {

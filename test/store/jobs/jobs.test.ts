@@ -95,6 +95,7 @@ for (const engine of ENGINES) {
           drift_status: null,
           order_tag: tag,
           order_key_id: keyId,
+          summary: null,
           cancel_requested_at: null,
         },
       );

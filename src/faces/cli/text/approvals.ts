@@ -36,6 +36,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): str
     ['Approval', data.id],
     ['State', data.state],
     ['What', data.runbook],
+    ['Summary', data.summary],
     ...optional('Workspace', data.workspace),
     ...optional('Plan', data.plan_artifact_id),
     ['Job', data.job_id],

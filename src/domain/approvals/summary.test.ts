@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { summarise, type SummaryFacts, summaryFault } from './summary.ts';
+
+const COMMAND: SummaryFacts = {
+  kind: 'command',
+  workspace: null,
+  privileged: false,
+  written: null,
+  spec: '{"inventory":"localhost","limit":null,"command":["secret"],"egressPorts":[]}',
+  plan: null,
+  event: null,
+};
+const APPLY: SummaryFacts = {
+  ...COMMAND,
+  kind: 'apply',
+  workspace: 'net',
+  spec: '{"workspace":"net","plan":null,"runSecrets":{}}',
+};
+
+const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
+  [COMMAND, 'run a command on localhost'],
+  [{ privileged: true }, 'run a command on localhost (unsandboxed)'],
+  [{ written: 'frees space', spec: null }, 'frees space'],
+  [{ written: 'frees space', event: { name: 'DiskFull', host: 'db1' } }, 'frees space · DiskFull on db1'],
+  [
+    { privileged: true, event: { name: 'DiskFull', host: null } },
+    'run a command on localhost (unsandboxed) · DiskFull',
+  ],
+  [{ event: { name: null, host: 'db1' } }, 'run a command on localhost · on db1'],
+  [{ event: { name: null, host: null } }, 'run a command on localhost'],
+  [
+    { event: { name: `a\nb\u{202e}c ${'x'.repeat(99)}`, host: `h ${'y'.repeat(99)}` } },
+    `run a command on localhost · a b c ${'x'.repeat(58)} on h ${'y'.repeat(62)}`,
+  ],
+  [{ event: { name: '😀'.repeat(70), host: null } }, `run a command on localhost · ${'😀'.repeat(64)}`],
+  [APPLY, 'apply net without a saved plan'],
+  [{ ...APPLY, kind: 'destroy' }, 'destroy everything in net'],
+  [{ ...APPLY, plan: '1 to destroy, 0 to change, 2 to create' }, '1 to destroy, 0 to change, 2 to create'],
+  [{ ...APPLY, plan: 'No changes.', event: { name: 'Drift', host: null } }, 'No changes · Drift'],
+];
+
+for (const [some, expected] of ROWS)
+  test(`A job says: ${expected.slice(0, 80)}`, () => assert.equal(summarise({ ...COMMAND, ...some }), expected));
+
+test('A summary that somebody writes is one line of fixed text', () => {
+  for (const text of ['frees space', 'x'.repeat(200), 'a · b', '$HOME']) assert.equal(summaryFault(text), null, text);
+  for (const text of ['', ' a', 'a\nb', 'a\0', '\u{202e}a', 'a  b'])
+    assert.equal(summaryFault(text), 'expected one line of text', JSON.stringify(text));
+  assert.match(summaryFault('x'.repeat(201)) ?? '', /at most 200/);
+  assert.match(summaryFault('free ${event.name}') ?? '', /without \$\{…\}/);
+});

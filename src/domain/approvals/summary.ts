@@ -1,0 +1,54 @@
+import type { JobKind } from '../jobs/job.ts';
+import type { KindFacts } from '../jobs/kind.ts';
+import { KINDS } from '../jobs/kinds.ts';
+import { oneLine } from '../one-line.ts';
+
+/** What a job does, in one line for whoever decides about it. */
+
+export const SUMMARY_CHARACTERS_MAX = 200;
+/** Characters of the name and of the host of an event: the sender chose them. */
+const EVENT_CHARACTERS_MAX = 64;
+
+/** What is wrong with a summary that somebody wrote; null where nothing is. */
+export function summaryFault(text: string): string | null {
+  if (text.length > SUMMARY_CHARACTERS_MAX) return `expected at most ${SUMMARY_CHARACTERS_MAX} characters`;
+  if (text === '' || text !== oneLine(text)) return 'expected one line of text';
+  return text.includes('${') ? 'expected fixed text, without ${…}' : null;
+}
+
+export interface SummaryFacts {
+  readonly kind: JobKind;
+  readonly workspace: string | null;
+  readonly privileged: boolean;
+  /** As it was written; null where nobody did. */
+  readonly written: string | null;
+  /** JSON of the order; null where it is not needed, because there is a written summary. */
+  readonly spec: string | null;
+  /** The counts of the saved plan; null where there is none. */
+  readonly plan: string | null;
+  /** The event that asked; null where none did. */
+  readonly event: { readonly name: string | null; readonly host: string | null } | null;
+}
+
+/** Such as `run a command on localhost (unsandboxed) · DiskFull on db1`. */
+export function summarise(facts: SummaryFacts): string {
+  const { written, plan, privileged, event } = facts;
+  const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
+  return `${what}${privileged ? ' (unsandboxed)' : ''}${event === null ? '' : cause(event)}`;
+}
+
+function titleOf({ kind, workspace, spec }: SummaryFacts): string {
+  const row: KindFacts<unknown> = KINDS[kind];
+  // Behind the kind, a runbook names what the job works on.
+  const title = row.words.title(workspace ?? row.runbook(row.readSpec(spec ?? '{}')).replace(/^[^:]*:/, ''), false);
+  return title.slice(0, 1).toLowerCase() + title.slice(1);
+}
+
+function cause({ name, host }: NonNullable<SummaryFacts['event']>): string {
+  const parts = [...(name === null ? [] : [cut(name)]), ...(host === null ? [] : [`on ${cut(host)}`])];
+  return parts.length === 0 ? '' : ` · ${parts.join(' ')}`;
+}
+
+function cut(text: string): string {
+  return oneLine(Array.from(oneLine(text)).slice(0, EVENT_CHARACTERS_MAX).join(''));
+}
