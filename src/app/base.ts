@@ -113,7 +113,7 @@ async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }
     if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);
     const where =
       settings.databaseUrl === null ? `--data-dir: the store ${paths.database}` : '--database-url: the store';
-    throw new Failure('unavailable', `${where} can not be opened: ${reasonOf(error)}`);
+    throw new Failure('unavailable', `${where} cannot be opened: ${reasonOf(error)}`);
   }
 }
 

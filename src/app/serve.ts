@@ -222,7 +222,7 @@ async function open(
   } catch (error) {
     const code = errorCode(error) ?? 'unknown error';
     const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
-    throw new Failure('invalid_argument', `--${flag}: can not listen on ${at.host}:${at.port}: ${why}.`);
+    throw new Failure('invalid_argument', `--${flag}: cannot listen on ${at.host}:${at.port}: ${why}.`);
   }
 }
 

@@ -79,11 +79,11 @@ async function checkDirectory(directory: string, own: readonly string[]): Promis
     if (!isWithin(real, kept) && !isWithin(kept, real)) continue;
     throw new Failure(
       'invalid_argument',
-      'dir: the data directory of the service and what is in it or around it can not be a source.',
+      'dir: the data directory of the service and what is in it or around it cannot be a source.',
     );
   }
 }
 
 function refuseUnreadable(): never {
-  throw new Failure('invalid_argument', 'dir: the service can not list what is in this directory.');
+  throw new Failure('invalid_argument', 'dir: the service cannot list what is in this directory.');
 }

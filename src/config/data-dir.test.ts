@@ -88,7 +88,7 @@ describe('the data directory', () => {
       prepareDataDir(join(root, 'file', 'x')),
       refusal(/^--data-dir: .*a part of the path is not a directory\.$/),
     );
-    await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling can not be used/));
+    await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling cannot be used/));
   });
 
   const notRoot = process.geteuid?.() !== 0;

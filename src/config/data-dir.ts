@@ -78,7 +78,7 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
   }
 }
 
-/** Not `recursive`: where a folder can not be made though its parent is there, as in /proc, that never ends. */
+/** Not `recursive`: where a folder cannot be made though its parent is there, as in /proc, that never ends. */
 async function makeDir(dir: string): Promise<void> {
   try {
     await makeOne(dir);
@@ -143,7 +143,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'this user may not change it',
   EROFS: 'it is on a read-only file system',
   EEXIST: 'it is not a directory',
-  ENOENT: 'it can not be made there',
+  ENOENT: 'it cannot be made there',
   ENOTDIR: 'a part of the path is not a directory',
   ELOOP: 'its links run in a circle',
   ENAMETOOLONG: 'the path is too long',
@@ -152,6 +152,6 @@ const REASONS: Readonly<Record<string, string>> = {
 function explain(error: unknown, dir: string): unknown {
   const code = errorCode(error);
   if (code === null || error instanceof Failure) return error;
-  if (TROUBLE.has(code)) return new Failure('unavailable', `The data directory ${dir} can not be used: ${code}.`);
-  return new Failure('invalid_argument', `--data-dir: ${dir} can not be used: ${REASONS[code] ?? code}.`);
+  if (TROUBLE.has(code)) return new Failure('unavailable', `The data directory ${dir} cannot be used: ${code}.`);
+  return new Failure('invalid_argument', `--data-dir: ${dir} cannot be used: ${REASONS[code] ?? code}.`);
 }

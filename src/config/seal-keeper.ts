@@ -51,7 +51,7 @@ export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Pr
         await addKey(await realpath(path), path);
       } catch (error) {
         if (error instanceof Failure) throw error;
-        throw refusal(path, `can not be written (${errorCode(error) ?? 'unknown error'})`);
+        throw refusal(path, `cannot be written (${errorCode(error) ?? 'unknown error'})`);
       }
       return load();
     },

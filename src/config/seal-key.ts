@@ -102,7 +102,7 @@ export async function readSealKey(path: string): Promise<SealKeyState> {
   try {
     return await inspect(file);
   } catch (error) {
-    return { ok: false, fault: 'unreadable', reason: `can not be read (${codeOf(error)})` };
+    return { ok: false, fault: 'unreadable', reason: `cannot be read (${codeOf(error)})` };
   } finally {
     await file.close();
   }
@@ -112,7 +112,7 @@ async function create(path: string): Promise<void> {
   try {
     await createExclusive(path, formatSealKey(randomBytes(KEY_BYTES)), PRIVATE_FILE_MODE);
   } catch (error) {
-    throw new Failure('invalid_argument', `--seal-key-file: ${path} can not be made (${codeOf(error)}).`);
+    throw new Failure('invalid_argument', `--seal-key-file: ${path} cannot be made (${codeOf(error)}).`);
   }
 }
 
@@ -146,7 +146,7 @@ function checkSumOfAdded(before: string, createdAt: string, key: Uint8Array): st
 
 function unopened(error: unknown): SealKeyState {
   const code = codeOf(error);
-  if (code !== 'ENOENT') return { ok: false, fault: 'unreadable', reason: `can not be opened (${code})` };
+  if (code !== 'ENOENT') return { ok: false, fault: 'unreadable', reason: `cannot be opened (${code})` };
   return { ok: false, fault: 'missing', reason: 'is missing' };
 }
 

@@ -68,7 +68,7 @@ async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Pr
   try {
     addresses = await resolve(host, signal);
   } catch (error) {
-    throw new DialFailed(`the host can not be resolved (${errorCode(error) ?? 'no answer'})`);
+    throw new DialFailed(`the host cannot be resolved (${errorCode(error) ?? 'no answer'})`);
   }
   if (addresses.length === 0) throw new DialFailed('the host has no address');
   return addresses;

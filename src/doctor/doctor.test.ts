@@ -72,7 +72,7 @@ describe('the doctor', () => {
       assert.equal(status, name === 'optional_tools' ? 'unknown' : 'ok', name);
   });
 
-  test('a store that can not be opened hides nothing else', async () => {
+  test('a store that cannot be opened hides nothing else', async () => {
     const entries = await demand(
       {
         openedStore: thrower(
@@ -91,7 +91,7 @@ describe('the doctor', () => {
         audit_ledger: 'unknown',
       },
     );
-    assert.equal(entries[1]?.detail, 'The store can not be used: file is not a database.');
+    assert.equal(entries[1]?.detail, 'The store cannot be used: file is not a database.');
     assert.doesNotMatch(JSON.stringify(entries), /secret/);
   });
 

@@ -189,7 +189,7 @@ describe('seal', () => {
     } as const;
     await home.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now, expires_at: null, revoked_at: null }));
     await rm(home.paths.sealKey);
-    await demand('seal', 'fail', /missing: tokens can not be verified without it/);
+    await demand('seal', 'fail', /missing: tokens cannot be verified without it/);
   });
 
   test('looks where --seal-key-file says', async () => {

@@ -113,7 +113,7 @@ for (const postgres of [false, true]) {
       assert.equal(found?.status, 'warn');
       assert.match(
         found.detail,
-        /^Rules: 3, of which 2 can not be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/,
+        /^Rules: 3, of which 2 cannot be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/,
       );
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');

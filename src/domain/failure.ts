@@ -22,7 +22,7 @@ export const FAILURES = {
   kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry in a second.', retryAfter: 1 },
   streams_over_cap: { status: 503, exit: 7, hint: 'Close a stream that is open, or retry later.', retryAfter: 30 },
   not_implemented: { status: 501, exit: 1, hint: 'This is not available here; the message says what is.' },
-  unavailable: { status: 503, exit: 7, hint: 'The service can not do this at the moment: retry later.', retryAfter: 1 },
+  unavailable: { status: 503, exit: 7, hint: 'The service cannot do this at the moment: retry later.', retryAfter: 1 },
   internal: { status: 500, exit: 1, hint: 'Look into the log of the daemon, and run the doctor.' },
 } as const satisfies Record<string, { status: number; exit: number; hint: string; retryAfter?: number }>;
 

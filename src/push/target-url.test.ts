@@ -32,7 +32,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['smtp://mail%2eexample.com?to=ops@example.com', /neither a name nor an address/],
   ['https://[fd00::1/s3cret', /neither a name nor an address/],
   ['https://hooks,example.com/s3cret', /neither a name nor an address/],
-  ['https://999.1.1.1/s3cret', /can not be read/],
+  ['https://999.1.1.1/s3cret', /cannot be read/],
   ['smtp://mail.example.com', /names no recipient/],
   ['smtp://mail.example.com?to=', /names no recipient/],
   ['smtp://mail.example.com?from=svc@example.com', /names no recipient/],
@@ -68,7 +68,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
 ];
 
 test(
-  'A target that can not work is refused with what is wrong with it, which option it is and which of several, ' +
+  'A target that cannot work is refused with what is wrong with it, which option it is and which of several, ' +
     'without a word of the URL',
   () => {
     for (const [text, why] of REFUSED) {

@@ -44,7 +44,7 @@ export function readTargetUrl(text: string, position: number): TargetUrl {
   if (text.includes('\\')) return refuse('has a backslash, which is written %5C');
   requireAuthority(authority, refuse);
   const plain = text.replace(/^ntfy\+/i, '');
-  if (!URL.canParse(plain)) return refuse('can not be read as a URL');
+  if (!URL.canParse(plain)) return refuse('cannot be read as a URL');
   const url = new URL(plain);
   if (user !== undefined) requireCredentials(url, kind, refuse);
   REQUIRE[kind](url, refuse);

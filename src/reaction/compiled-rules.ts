@@ -29,7 +29,7 @@ export interface CompiledSilence {
   readonly reason: string;
   /** In milliseconds since the epoch; of an open book by the clock of this process. */
   readonly expiresAt: number;
-  /** Whether it stops the rule for this event. One that can not be evaluated stops none: who asks tells so. */
+  /** Whether it stops the rule for this event. One that cannot be evaluated stops none: who asks tells so. */
   stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
 }
 
@@ -234,5 +234,5 @@ function actionKey({ action, bounded_values: bounded }: RuleRow): string {
 }
 
 function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : 'it can not be read';
+  return thrown instanceof Error ? thrown.message : 'it cannot be read';
 }

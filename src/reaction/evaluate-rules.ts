@@ -55,7 +55,7 @@ function considerOne(
 }
 
 /**
- * A rule that can not be evaluated is told, and is no match; also one that throws must not keep the others from the
+ * A rule that cannot be evaluated is told, and is no match; also one that throws must not keep the others from the
  * event.
  */
 function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {

@@ -17,7 +17,7 @@ export { settle } from './decide-and-record.ts';
 /**
  * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
  * has its outcome in the answer, in their order. Throws Failure `unavailable`, and nothing was written, where the
- * store can not take it.
+ * store cannot take it.
  */
 export async function receive(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
   try {

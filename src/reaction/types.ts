@@ -35,7 +35,7 @@ export interface Sender {
 export interface Attempt {
   readonly rule: CompiledRule;
   readonly tried: TriedRule;
-  /** What it does, filled in; null where it did not match or can not be filled in. */
+  /** What it does, filled in; null where it did not match or cannot be filled in. */
   readonly action: RuleAction | null;
 }
 

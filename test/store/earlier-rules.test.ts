@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
       assert.equal(first.event.outcome, 'error');
       assert.equal(
         first.event.reason,
-        'Rule disk matched, but its action can not be filled in: command: word 3: "/mnt/../etc" is not accepted; ' +
+        'Rule disk matched, but its action cannot be filled in: command: word 3: "/mnt/../etc" is not accepted; ' +
           'expected a name: letters, digits and _ . : @ -, at most 253 characters, the first a letter, a digit or _.',
       );
       assert.equal(deps.wakes(), 1);

@@ -96,7 +96,7 @@ test('a stale approval says in words who moved the state and what to do, and doe
       'm',
     ),
   );
-  assert.match(text, /\nIt can not be approved any more\. Make a new plan: svc workspace plan net\n$/);
+  assert.match(text, /\nIt cannot be approved any more\. Make a new plan: svc workspace plan net\n$/);
   assert.doesNotMatch(text, /svc approval approve/);
   const outside = render('approval.get', { ...PENDING, stale: { plan_serial: 42, current_serial: 43 } }, PAGE);
   assert.match(outside, /moved to serial 43 from outside of this service\.$/m);

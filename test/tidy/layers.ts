@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   doctor: {
     may: [...BASE, 'config', 'store'],
     why:
-      'doctor looks; facts about other parts are handed in by app.ts, so that a broken part can not break the ' +
+      'doctor looks; facts about other parts are handed in by app.ts, so that a broken part cannot break the ' +
       'examination.',
   },
   operations: {
@@ -89,7 +89,7 @@ export const layerRule: SourceRule = {
     return importsOf(source).flatMap(({ node, target }) => {
       const what =
         target === undefined
-          ? 'an import whose target is not a literal can not be checked'
+          ? 'an import whose target is not a literal cannot be checked'
           : judge(source.path, from, target);
       return what === undefined ? [] : [finding(source, node, what)];
     });

@@ -82,7 +82,7 @@ describe('rescue', () => {
     );
   });
 
-  test('F02: while a process of the job can not be ended, the job keeps its state and its key', async (t) => {
+  test('F02: while a process of the job cannot be ended, the job keeps its state and its key', async (t) => {
     const on = await scene(t);
     const id = await runningJob(on, await on.daemon(), 'k');
     await on.job('k');

@@ -215,7 +215,7 @@ describe('the work of a daemon', () => {
     assert.deepEqual([fenced, await on.row(id)], [[id], before]);
   });
 
-  test('an end that the store can not take for a while is written when it can', async (t) => {
+  test('an end that the store cannot take for a while is written when it can', async (t) => {
     const on = await scene(t);
     const id = await begin(on);
     for (let n = 0; n < 20; n += 1) on.refusals.push(new Failure('unavailable', 'away'));
@@ -243,7 +243,7 @@ describe('the work of a daemon', () => {
     );
   });
 
-  test('an end that can not be written is told of, and frees its slot', async (t) => {
+  test('an end that cannot be written is told of, and frees its slot', async (t) => {
     const on = await scene(t);
     await begin(on);
     const told: string[] = [];

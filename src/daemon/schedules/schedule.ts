@@ -61,7 +61,7 @@ export class Scheduler {
       const taken = await Promise.allSettled(
         (await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))),
       );
-      // One that can not be written holds up no other one, and is tried again by the next pass.
+      // One that cannot be written holds up no other one, and is tried again by the next pass.
       for (const each of taken) if (each.status === 'rejected') throw each.reason;
     }
     return SCHEDULE_EVERY_MS;

@@ -165,7 +165,7 @@ async function openState(
     ring,
     stateLabel(row),
     row.sealed,
-    `version ${row.version} of the state of ${workspace} can not be used`,
+    `version ${row.version} of the state of ${workspace} cannot be used`,
     'Nothing was run.',
   );
 }
@@ -213,7 +213,7 @@ async function openPlan(
     );
   }
   return {
-    file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} can not be used`, 'Nothing was run.'),
+    file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} cannot be used`, 'Nothing was run.'),
     treeDigest: artifact.tree_digest,
     needsInit: artifact.needs_init === 1,
     ownBackend: artifact.own_backend === 1,

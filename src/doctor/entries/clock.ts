@@ -48,7 +48,7 @@ async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: 
     const aheadMs = theirs - (before + (clock.monotonic() - asked) / 2);
     return { aheadMs, note: `, ${seconds(aheadMs)} against the database` };
   } catch (error) {
-    return { aheadMs: null, note: `; the database's clock can not be asked: ${plainReason(error)}` };
+    return { aheadMs: null, note: `; the database's clock cannot be asked: ${plainReason(error)}` };
   }
 }
 

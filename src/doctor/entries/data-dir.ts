@@ -33,7 +33,7 @@ export async function examineDataDir({ paths }: Facts): Promise<Finding> {
     return warn(`Present, but ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return fail('The data directory does not exist.');
-    return fail(`The data directory can not be read: ${plainReason(error)}.`);
+    return fail(`The data directory cannot be read: ${plainReason(error)}.`);
   }
 }
 

@@ -16,7 +16,7 @@ export async function examineDiskRoom({ paths }: Facts): Promise<Finding> {
     const { bsize, blocks, bavail } = await statfs(paths.dir);
     return judgeRoom(bavail * bsize, blocks * bsize);
   } catch (error) {
-    return unknown(`The file system of the data directory can not be asked: ${plainReason(error)}.`);
+    return unknown(`The file system of the data directory cannot be asked: ${plainReason(error)}.`);
   }
 }
 

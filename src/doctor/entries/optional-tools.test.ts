@@ -116,7 +116,7 @@ describe('optional_tools', () => {
     assert.equal(found.status, 'ok');
     assert.match(
       found.detail,
-      /^terraform missing \(pinned 1\.11\.4\), tofu version not understood .*, ansible-playbook missing .*, ssh 9\.2p1, git 2\.39\.5, ping can not be started/,
+      /^terraform missing \(pinned 1\.11\.4\), tofu version not understood .*, ansible-playbook missing .*, ssh 9\.2p1, git 2\.39\.5, ping cannot be started/,
     );
   });
 
@@ -193,9 +193,9 @@ describe('optional_tools', () => {
     }
     assert.match(
       (await examine(join(dir, 'none.json'))).detail,
-      /the manifest can not be used: no such file or directory \(ENOENT\)/,
+      /the manifest cannot be used: no such file or directory \(ENOENT\)/,
     );
-    assert.match((await examine(dir)).detail, /the manifest can not be used: it is not a file/);
+    assert.match((await examine(dir)).detail, /the manifest cannot be used: it is not a file/);
   });
 
   test('a manifest may lack each member and have others; pins of other tools are counted', async () => {

@@ -33,7 +33,7 @@ async function openManifest(path: string | null): Promise<{ content: ToolchainMa
     return { content: await readManifest(path), fault: null };
   } catch (error) {
     const reason = error instanceof ManifestError ? error.message : plainReason(error);
-    return { content: NO_MANIFEST, fault: `the manifest can not be used: ${reason}` };
+    return { content: NO_MANIFEST, fault: `the manifest cannot be used: ${reason}` };
   }
 }
 
@@ -50,5 +50,5 @@ function describe({ name }: Tool, answer: ToolAnswer, pin: string | undefined): 
 function inWords(answer: ToolAnswer): string {
   if (answer.kind === 'version') return answer.version;
   if (answer.kind === 'silent') return `no answer within ${answer.limitMs / 1_000} s`;
-  return { missing: 'missing', unparseable: 'version not understood', unstartable: 'can not be started' }[answer.kind];
+  return { missing: 'missing', unparseable: 'version not understood', unstartable: 'cannot be started' }[answer.kind];
 }

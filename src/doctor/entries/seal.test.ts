@@ -52,11 +52,11 @@ test('fails for what no key here opens, and for another key than the one that th
   await assertSameKey(home.store, foreign);
   await demand('fail', new RegExp(`seal with key ${foreign.activeId}, which is not in this file`));
   await setTwo(foreign);
-  await demand('fail', /2 of 2 sealed items can not be opened with it: put the key file back/);
+  await demand('fail', /2 of 2 sealed items cannot be opened with it: put the key file back/);
 });
 
 test('fails for a missing key that sealed items need', async () => {
   await setTwo(ring);
   await rm(home.paths.sealKey);
-  await demand('fail', /is missing: 2 sealed items can not be opened without it\.$/);
+  await demand('fail', /is missing: 2 sealed items cannot be opened without it\.$/);
 });

@@ -31,7 +31,7 @@ async function examineSealed({ openedStore }: Facts, ring: Keyring, file: string
   const { total, foreign, old, used, usedIsForeign } = counts;
   if (foreign > 0)
     return fail(
-      `${key}. ${foreign} of ${items(total)} can not be opened with it: put the key file back that they were ` +
+      `${key}. ${foreign} of ${items(total)} cannot be opened with it: put the key file back that they were ` +
         'sealed with.',
     );
   if (usedIsForeign)
@@ -50,12 +50,12 @@ function items(count: number): string {
 
 /** When nobody can say whether anything waits for the key, something might. */
 async function whatNeedsIt({ clock, openedStore }: Facts): Promise<string | null> {
-  const tokens = 'tokens can not be verified';
+  const tokens = 'tokens cannot be verified';
   try {
     const { db } = openedStore();
     const { total } = await countSealed(db, null);
     const active = await countActiveTokens(db, clock.now());
-    const needs = [...(active > 0 ? [tokens] : []), ...(total > 0 ? [`${items(total)} can not be opened`] : [])];
+    const needs = [...(active > 0 ? [tokens] : []), ...(total > 0 ? [`${items(total)} cannot be opened`] : [])];
     return needs.length === 0 ? null : needs.join(' and ');
   } catch {
     return tokens;

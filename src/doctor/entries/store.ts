@@ -13,6 +13,6 @@ export async function examineStore({ openedStore }: Facts): Promise<Finding> {
     const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
     return fail(`${store.dialect.name}: ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
   } catch (error) {
-    return fail(`The store can not be used: ${plainReason(error)}.`);
+    return fail(`The store cannot be used: ${plainReason(error)}.`);
   }
 }

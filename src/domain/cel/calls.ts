@@ -99,9 +99,9 @@ function countHint(shape: CelShape): string {
 
 function indexed(site: CallSite, container: CelShape, index: CelShape): CelShape {
   if (container.kind === 'text')
-    site.refuse('a text can not be indexed; ask with startsWith, contains or matches what is in it');
+    site.refuse('a text cannot be indexed; ask with startsWith, contains or matches what is in it');
   if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'null' || isTime(container))
-    site.refuse(`${word(container)} can not be indexed`);
+    site.refuse(`${word(container)} cannot be indexed`);
   if (container.kind === 'list') {
     if (index.kind !== 'number' && index.kind !== 'unknown')
       site.refuse(`an entry of a list is named by a number, and this is ${word(index)}`);
@@ -147,7 +147,7 @@ function added(site: CallSite, left: CelShape, right: CelShape): CelShape {
     return { kind: 'unknown', weight: weight(left) + weight(right) };
   if (left.kind === 'duration' && isTime(right)) return right;
   if (left.kind === 'time' && right.kind === 'duration') return left;
-  return site.refuse(`${word(left)} can not be added to ${word(right)}`);
+  return site.refuse(`${word(left)} cannot be added to ${word(right)}`);
 }
 
 function isTime({ kind }: CelShape): boolean {
@@ -158,7 +158,7 @@ function subtracted(site: CallSite, left: CelShape, right: CelShape): CelShape {
   if (left.kind === 'unknown' || right.kind === 'unknown') return { kind: 'unknown', weight: 1 };
   if (left.kind === 'time' && right.kind === 'time') return { kind: 'duration' };
   if (isTime(left) && right.kind === 'duration') return left;
-  return site.refuse(`${word(right)} can not be subtracted from ${word(left)}`);
+  return site.refuse(`${word(right)} cannot be subtracted from ${word(left)}`);
 }
 
 /** What `getHours` and its like yield. */
@@ -211,7 +211,7 @@ function checkFunction(site: CallSite): void {
   );
   if (!fits)
     site.refuse(
-      `${name} can not be called like ` +
+      `${name} cannot be called like ` +
         `this${[...(group ?? [])].some((each) => each.target !== undefined) ? `; write value.${name}(…)` : ''}`,
     );
 }

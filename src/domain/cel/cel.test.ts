@@ -59,7 +59,7 @@ const REFUSED: Record<string, readonly [string, RegExp]> = {
   'a function of types': ['type(event.count) == event.name', /no function "type"/],
   'a message type': ['google.protobuf.Duration{} == duration("1s")', /message types/],
   'a macro without its name': ['event.items.exists(true)', /exists takes a name and a condition/],
-  'a wrong number of operands': ['event.name.contains() ', /contains can not be called like this/],
+  'a wrong number of operands': ['event.name.contains() ', /contains cannot be called like this/],
   'a loop over a text': ['event.name.all(c, c == "a")', /runs over a list, and this is a text/],
   'a name outside of its loop': ['event.items.exists(e, e == "x") && e == "y"', /no name "e"/],
   'a pattern that is not written out': ['event.name.matches(event.name)', /written out/],
@@ -84,7 +84,7 @@ const REFUSED: Record<string, readonly [string, RegExp]> = {
     '3 in event.items',
     /a number is looked for in a list whose entries are each a text/,
   ],
-  'a sum of a text and a number': ['event.name + 1 == "x"', /can not be added/],
+  'a sum of a text and a number': ['event.name + 1 == "x"', /cannot be added/],
   'what fails for the sample': [
     'event.labels.nope == "x"',
     /for a sample the expression fails: .*there is no field "nope"/,
@@ -147,13 +147,13 @@ describe('An accepted CEL expression', () => {
   it('answers an error, never an exception and never a value of the input, where it fails', async () => {
     const canary = 'canary-7f3a';
     const failing: [string, object, RegExp][] = [
-      ['int(event.name) == 3', { name: canary }, /a value can not be converted/],
+      ['int(event.name) == 3', { name: canary }, /a value cannot be converted/],
       ['event.items[5] == "x"', { items: [canary] }, /beyond the end/],
       ['event.labels[event.name] == "x"', { name: canary, labels: {} }, /a field is missing/],
       ['event.labels.host == "x"', { labels: {} }, /there is no field "host"/],
       ['10 / event.count == 1', { count: 0 }, /division by zero/],
       ['event.count + 9223372036854775807 > 0', { count: 1 }, /too large/],
-      ['timestamp(event.name) > timestamp("2026-01-01T00:00:00Z")', { name: canary }, /can not be converted/],
+      ['timestamp(event.name) > timestamp("2026-01-01T00:00:00Z")', { name: canary }, /cannot be converted/],
       ['event.count > 1', { count: canary }, /wrong type/],
       ['event.labels.host', { labels: { host: canary } }, /neither true nor false/],
     ];

@@ -91,7 +91,7 @@ export async function checkCel(
   return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
 }
 
-/** The tree of an expression that may be refused otherwise. Throws CelRefused where it can not be read at all. */
+/** The tree of an expression that may be refused otherwise. Throws CelRefused where it cannot be read at all. */
 export async function parseCel(text: string): Promise<Expr> {
   return read(await celEnvironment(), text).expr;
 }
@@ -125,14 +125,14 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
 
 function syntaxRefused(message: string, text: string): CelRefused {
   const found = /^<input>:(\d+):(\d+): /.exec(message);
-  if (found === null) return new CelRefused('the expression can not be read');
+  if (found === null) return new CelRefused('the expression cannot be read');
   const line = Number(found[1]);
   const column = Number(found[2]);
   const lines = text.split('\n');
   const rest = (lines[line - 1] ?? '').slice(column - 1).trimStart();
   const hint = SPELLINGS.find(([pattern]) => pattern.test(rest))?.[1];
   const what =
-    rest === '' ? 'something is missing at the end' : `it can not be read on from ${JSON.stringify(rest.slice(0, 12))}`;
+    rest === '' ? 'something is missing at the end' : `it cannot be read on from ${JSON.stringify(rest.slice(0, 12))}`;
   const offset = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, column - 1);
   return new CelRefused(`${what}${hint === undefined ? '' : `; ${hint}`}`, { text, offset });
 }
@@ -156,7 +156,7 @@ function evaluate(checked: CheckedCel, values: Readonly<Record<string, unknown>>
       ? { value: outcome.value }
       : { error: 'it yields neither true nor false' };
   } catch {
-    return { error: 'it can not be evaluated' };
+    return { error: 'it cannot be evaluated' };
   }
 }
 
@@ -177,7 +177,7 @@ function outcomeOf(
     if (!cel.isCelError(result)) return { error: 'it yields no text, no number and no condition' };
     return { error: `${place(result.exprId)}: ${faultOf(result.message, text)}` };
   } catch (thrown) {
-    return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it can not be evaluated' };
+    return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it cannot be evaluated' };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }

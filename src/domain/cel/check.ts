@@ -104,7 +104,7 @@ function shapeOf(walk: Walk, expr: Expr, above: Place): CelShape {
     case 'comprehensionExpr':
       return looped(walk, expr, exprKind.value, place);
     case undefined:
-      return walk.refuse(expr, 'this can not be read');
+      return walk.refuse(expr, 'this cannot be read');
   }
 }
 
@@ -148,7 +148,7 @@ function named(walk: Walk, expr: Expr, name: string, place: Place): CelShape {
 }
 
 function selected(walk: Walk, expr: Expr, select: Select, place: Place): CelShape {
-  if (select.operand === undefined) return walk.refuse(expr, 'this can not be read');
+  if (select.operand === undefined) return walk.refuse(expr, 'this cannot be read');
   const shape = shapeOf(walk, select.operand, place);
   const field = fieldOf(shape, select.field, (what) => walk.refuse(expr, what));
   return select.testOnly ? BOOL : field;
@@ -163,7 +163,7 @@ function looped(walk: Walk, expr: Expr, loop: Comprehension, place: Place): CelS
     loopStep === undefined ||
     result === undefined
   ) {
-    return walk.refuse(expr, 'this can not be read');
+    return walk.refuse(expr, 'this cannot be read');
   }
   const macro = walk.macro(expr);
   const written = iterRange.exprKind.case === 'listExpr' && iterRange.exprKind.value.elements.length <= INNER_LOOP_MAX;

@@ -32,7 +32,7 @@ describe('What an expression does with constants alone', () => {
   it('is not tried at its definition: where it fails, the evaluation says so', async () => {
     const cases: readonly (readonly [string, unknown])[] = [
       ['1/0 == 1', { error: 'in the expression: a division by zero' }],
-      ['duration("5 apples") > duration("1h")', { error: 'character 1: a value can not be converted to a duration' }],
+      ['duration("5 apples") > duration("1h")', { error: 'character 1: a value cannot be converted to a duration' }],
       ['true || 1/0 == 1', { value: true }],
       ['event.count == 3 || int("x") == 1', { value: true }],
     ];
@@ -55,11 +55,11 @@ describe('A time and a duration', () => {
     );
     await refused(
       'duration("5m") - event.received_at > duration("1m")',
-      'character 15: a time can not be subtracted from a duration',
+      'character 15: a time cannot be subtracted from a duration',
     );
     await refused(
       'event.received_at + event.received_at > event.received_at',
-      'character 19: a time can not be added to a time',
+      'character 19: a time cannot be added to a time',
     );
     await refused(
       '(event.received_at - event.received_at).getHours("UTC") > 5',
@@ -73,14 +73,14 @@ describe('Brackets', () => {
   it('look into lists and maps, and not into a text, a number or a time', async () => {
     await refused(
       'event.labels.x[0] == "a"',
-      'character 15: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+      'character 15: a text cannot be indexed; ask with startsWith, contains or matches what is in it',
     );
     await refused(
       'event.name["a"] == "a"',
-      'character 11: a text can not be indexed; ask with startsWith, contains or matches what is in it',
+      'character 11: a text cannot be indexed; ask with startsWith, contains or matches what is in it',
     );
-    await refused('event.count[0] == 1', 'character 12: a number can not be indexed');
-    await refused('event.received_at["hour"] == 1', 'character 18: a time can not be indexed');
+    await refused('event.count[0] == 1', 'character 12: a number cannot be indexed');
+    await refused('event.received_at["hour"] == 1', 'character 18: a time cannot be indexed');
   });
 });
 
@@ -97,12 +97,12 @@ describe('An error of an evaluation', () => {
     ]);
     const cases: readonly (readonly [string, string])[] = [
       ['event.received_at.getHours(event.labels.zone) < 6', 'character 18: the time zone is not known'],
-      ['event.received_at > timestamp(event.name)', 'character 21: a value can not be converted to a time'],
-      ['duration("1h") > duration(event.name)', 'character 18: a value can not be converted to a duration'],
+      ['event.received_at > timestamp(event.name)', 'character 21: a value cannot be converted to a time'],
+      ['duration("1h") > duration(event.name)', 'character 18: a value cannot be converted to a duration'],
       ['5 / (event.name.size() - 15) > 1', 'in the expression: a division by zero'],
       ['event.count * 1.5 > 3.0', 'character 13: an operand is of the wrong type (int, double)'],
       ['{event.name: 1, event.labels.zone: 2}.size() == 1', 'character 1: two entries of a map have the same name'],
-      ['event.name == "x" ||\n  int(event.name) == 5', 'line 2, character 3: a value can not be converted'],
+      ['event.name == "x" ||\n  int(event.name) == 5', 'line 2, character 3: a value cannot be converted'],
     ];
     for (const [text, error] of cases) {
       const checked = await checkCel(text, { roots: ROOTS });

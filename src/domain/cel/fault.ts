@@ -6,7 +6,7 @@ export function faultOf(message: string, text: string): string {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
   if (field !== undefined)
     return field !== '' && text.includes(field) ? `there is no field ${JSON.stringify(field)}` : 'a field is missing';
-  return `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it can not be evaluated'}${typesOf(message)}`;
+  return `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it cannot be evaluated'}${typesOf(message)}`;
 }
 
 /**
@@ -45,8 +45,8 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/^map key conflict/, 'two entries of a map have the same name'],
   [/^unsupported key type/, 'the name of an entry of a map is of the wrong type'],
   [/^Invalid time zone/, 'the time zone is not known'],
-  [/^Failed to parse timestamp/, 'a value can not be converted to a time'],
-  [/^Failed to parse duration/, 'a value can not be converted to a duration'],
-  [/^(?:Cannot|Unable|Failed) /, 'a value can not be converted'],
+  [/^Failed to parse timestamp/, 'a value cannot be converted to a time'],
+  [/^Failed to parse duration/, 'a value cannot be converted to a duration'],
+  [/^(?:Cannot|Unable|Failed) /, 'a value cannot be converted'],
   [/call stack/, 'the input is too large for it'],
 ];

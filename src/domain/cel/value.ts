@@ -21,6 +21,6 @@ export function celInput(value: unknown): Cel.CelInput {
     case 'undefined':
     case 'function':
     case 'symbol':
-      throw new TypeError(`a ${typeof value} can not be looked at in CEL`);
+      throw new TypeError(`a ${typeof value} cannot be looked at in CEL`);
   }
 }

@@ -23,19 +23,19 @@ export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
 
 /**
  * Reads one that was accepted once, perhaps by an earlier version. What this one refuses is an error at each event of
- * its sources, and false for others. Never throws: one that can not be read must not keep the others from an event.
+ * its sources, and false for others. Never throws: one that cannot be read must not keep the others from an event.
  */
 export async function storedCondition(expression: string): Promise<StoredCondition> {
   try {
     return await compileCondition(expression);
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : 'it can not be read';
+    const error = thrown instanceof Error ? thrown.message : 'it cannot be read';
     const sources = await sourcesIn(expression);
     return { sources, evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }) };
   }
 }
 
-/** Null also where the text can not be read. */
+/** Null also where the text cannot be read. */
 async function sourcesIn(expression: string): Promise<readonly string[] | null> {
   try {
     return expression.length > CEL_LENGTH_MAX ? null : sourcesOf(await parseCel(expression));

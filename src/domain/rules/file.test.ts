@@ -199,14 +199,14 @@ describe('A rule file', () => {
       [`when: '${first}\n  ${second}'\n`, /^when \(line 2\): character 6: event has no field "nam"/],
       [
         `when: |\n  ${first}\n  ${second.replace('==', '=')}\n`,
-        /^when \(line 3\): character 11: it can not be read on from .*write == to compare\.$/,
+        /^when \(line 3\): character 11: it cannot be read on from .*write == to compare\.$/,
       ],
       // Escapes: the place within the expression is told.
       [
         `when: ${JSON.stringify(`${first}\n${second}`)}\n`,
         /^when \(line 1\): line 2, character 6: event has no field "nam"/,
       ],
-      [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: it can not be read on from "&&"\.$/],
+      [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: it cannot be read on from "&&"\.$/],
     ];
     for (const [when, message] of cases) await refused(`${when}${NOTIFY}`, message);
   });
@@ -219,7 +219,7 @@ describe('A rule file', () => {
     ]) {
       await refused(
         `${WHEN}action:\n  ${action}\n`,
-        /^action\.(?:playbook|workflow|backup) \(line 3\): a rule can not do this until those jobs exist; it can do command, plan,/,
+        /^action\.(?:playbook|workflow|backup) \(line 3\): a rule cannot do this until those jobs exist; it can do command, plan,/,
         'not_implemented',
       );
     }

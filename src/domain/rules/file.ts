@@ -146,7 +146,7 @@ function actionOf(value: YamlValue): RuleAction {
   if (later !== undefined) {
     throw new Failure(
       'not_implemented',
-      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule can not do this until those jobs ` +
+      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule cannot do this until those jobs ` +
         `exist; it can do ${RULE_ACTION_KINDS.join(', ')}.`,
     );
   }

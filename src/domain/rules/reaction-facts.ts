@@ -11,7 +11,7 @@ export interface TriedRule {
   readonly result: 'matched' | 'did not match' | 'error';
   /** Of an error: why, as the end of a sentence. */
   readonly error: string | null;
-  /** Why the values of its action can not be filled in; null where they can. */
+  /** Why the values of its action cannot be filled in; null where they can. */
   readonly unfit: string | null;
   readonly silence: { readonly id: string; readonly reason: string; readonly expiresAt: number } | null;
   /** Open silences for it that could not be evaluated, with why as the end of a sentence: they stop nothing. */

@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
     when: 'the values of the action do not fit',
     tried: [rule('a', { unfit: 'limit: not a host name' })],
     outcome: 'error',
-    reason: 'Rule a matched, but its action can not be filled in: limit: not a host name.',
+    reason: 'Rule a matched, but its action cannot be filled in: limit: not a host name.',
     rule: 'a',
   },
   {

@@ -235,10 +235,10 @@ function act(
 ): Verdict {
   if (rule.unfit !== null) {
     if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);
-    add('fire', 'error', `Its action can not be filled in: ${rule.unfit}.`);
+    add('fire', 'error', `Its action cannot be filled in: ${rule.unfit}.`);
     return {
       outcome: 'error',
-      reason: `Rule ${rule.name} matched, but its action can not be filled in: ${rule.unfit}.`,
+      reason: `Rule ${rule.name} matched, but its action cannot be filled in: ${rule.unfit}.`,
     };
   }
   if (rule.notifies) {

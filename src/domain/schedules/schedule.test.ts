@@ -207,7 +207,7 @@ describe('A cron line', () => {
     assert.match(refusal(`${'0,'.repeat(200)}0 3 * * *`), /at most 200 characters/);
   });
 
-  test('is refused where it can not be read, with what is wrong', () => {
+  test('is refused where it cannot be read, with what is wrong', () => {
     for (const text of [
       '60 * * * *',
       '0 24 * * *',

@@ -87,7 +87,7 @@ function readLine(cron: string, read: () => Cron): Cron {
     return read();
   } catch (error) {
     const why =
-      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it can not be read';
+      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it cannot be read';
     throw new Failure('invalid_argument', `cron: ${JSON.stringify(cron)}: ${why}.`);
   }
 }

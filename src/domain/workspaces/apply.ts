@@ -67,7 +67,7 @@ function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision
   if (verdict === null)
     return refuse(
       'conflict',
-      `No policy verdict is recorded for the plan ${id}, so it can not be applied. Make a new plan.`,
+      `No policy verdict is recorded for the plan ${id}, so it cannot be applied. Make a new plan.`,
     );
   if (stale) return refuse('stale_plan', `The workspace moved on after the plan ${id} was made. Make a new plan.`);
   if (verdict === 'deny')
@@ -79,7 +79,7 @@ function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision
     return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
   // Waiting would let the holder move the state, and the plan would be stale when its turn comes.
   if (holder !== null)
-    return refuse('concurrency_held', `A saved plan can not wait, and ${holder} holds the workspace.`);
+    return refuse('concurrency_held', `A saved plan cannot wait, and ${holder} holds the workspace.`);
   return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask' };
 }
 

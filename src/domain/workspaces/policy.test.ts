@@ -77,14 +77,14 @@ const TABLE: readonly Row[] = [
     policy: { approveWhen: FAILS },
     planned: CREATES,
     verdict: 'require_approval',
-    reason: /approve_when can not be evaluated.*beyond the end/,
+    reason: /approve_when cannot be evaluated.*beyond the end/,
   },
   {
     rule: 'approve_when is refused by now: approval',
     policy: { approveWhen: 'plan.nope' },
     planned: CREATES,
     verdict: 'require_approval',
-    reason: /approve_when can not be evaluated.*"nope"/,
+    reason: /approve_when cannot be evaluated.*"nope"/,
   },
   {
     rule: 'approve_when that hides a constant which fails: what it yields',
@@ -112,14 +112,14 @@ const TABLE: readonly Row[] = [
     policy: { denyWhen: FAILS, approveWhen: 'false' },
     planned: CREATES,
     verdict: 'deny',
-    reason: /deny_when can not be evaluated/,
+    reason: /deny_when cannot be evaluated/,
   },
   {
     rule: 'deny_when is refused by now: deny',
     policy: { denyWhen: '(' },
     planned: CREATES,
     verdict: 'deny',
-    reason: /deny_when can not be evaluated/,
+    reason: /deny_when cannot be evaluated/,
   },
   {
     rule: 'deny_when false alone: the default still asks for a plan that destroys',
@@ -187,7 +187,7 @@ describe('The policy of a workspace', () => {
   it('is refused where it fails with constants alone for the sample plans, and accepted where another term hides it', async () => {
     await assert.rejects(
       lintPolicy('deny_when', 'duration("5 apples") > duration("1h")'),
-      /deny_when: for a plan that changes nothing the expression fails: .*a value can not be converted to a duration\./,
+      /deny_when: for a plan that changes nothing the expression fails: .*a value cannot be converted to a duration\./,
     );
     await assert.doesNotReject(lintPolicy('deny_when', 'plan.creates.size() < 0 && 1/0 == 1'));
   });

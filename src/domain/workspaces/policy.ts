@@ -71,14 +71,14 @@ export async function lintPolicy(field: PolicyField, expression: string): Promis
 }
 
 /**
- * What a policy says of a plan. It fails closed: a deny_when that can not be evaluated denies, such an approve_when
+ * What a policy says of a plan. It fails closed: a deny_when that cannot be evaluated denies, such an approve_when
  * asks for approval. Without an approve_when, what destroys or replaces anything needs approval.
  */
 export async function judge(policy: Policy, planned: PlannedChanges): Promise<Judgement> {
   if (policy.denyWhen !== null) {
     const denies = await ask(policy.denyWhen, planned);
     if ('error' in denies)
-      return { verdict: 'deny', reason: `deny_when can not be evaluated for this plan (${denies.error})` };
+      return { verdict: 'deny', reason: `deny_when cannot be evaluated for this plan (${denies.error})` };
     if (denies.value) return { verdict: 'deny', reason: 'deny_when is true' };
   }
   if (policy.approveWhen === null) return byDefault(planned);
@@ -86,7 +86,7 @@ export async function judge(policy: Policy, planned: PlannedChanges): Promise<Ju
   if ('error' in approves)
     return {
       verdict: 'require_approval',
-      reason: `approve_when can not be evaluated for this plan (${approves.error})`,
+      reason: `approve_when cannot be evaluated for this plan (${approves.error})`,
     };
   return approves.value
     ? { verdict: 'require_approval', reason: 'approve_when is true' }

@@ -45,7 +45,7 @@ describe('A YAML file', () => {
     );
   });
 
-  test('is refused with its line where it can not be read', async () => {
+  test('is refused with its line where it cannot be read', async () => {
     await refused('a: [echo, ${event.name}]', /^file, line 1: .*needs quotes around it\.$/);
     await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*needs quotes around it\.$/);
     for (const text of [
@@ -80,7 +80,7 @@ describe('A YAML file', () => {
   test('has a bound for its size, and one for its depth', async () => {
     await refused(`a: ${'x'.repeat(YAML_BYTES_MAX)}`, /at most 65536 bytes/);
     await refused('['.repeat(60_000), /too many brackets/);
-    await refused('['.repeat(1_900), /nested too deeply|can not be read/);
+    await refused('['.repeat(1_900), /nested too deeply|cannot be read/);
     await refused('- '.repeat(5_000), /nested too deeply/);
     await refused(`${'{a: '.repeat(30)}1${'}'.repeat(30)}`, /nested too deeply/);
   });

@@ -100,7 +100,7 @@ function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
   if (fault.code === 'MULTIPLE_DOCS') return 'it holds more than one document';
   if (fault.message.includes('call stack')) return TOO_DEEP;
   const first = (fault.message.split('\n')[0] ?? '').slice(0, FAULT_CHARACTERS_MAX);
-  return `it can not be read (${first.replace(/[.:]$/, '')})${hint}`;
+  return `it cannot be read (${first.replace(/[.:]$/, '')})${hint}`;
 }
 
 function valueOf(source: Source, node: unknown, depth: number): YamlValue {
@@ -115,7 +115,7 @@ function valueOf(source: Source, node: unknown, depth: number): YamlValue {
     return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
   if (yaml.isMap(node))
     return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
-  if (!yaml.isScalar(node)) throw refused('a value can not be read', line);
+  if (!yaml.isScalar(node)) throw refused('a value cannot be read', line);
   return textOf(source, node, line);
 }
 

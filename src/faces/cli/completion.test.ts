@@ -29,7 +29,7 @@ test('bash completes nouns, verbs, flags and values', () => {
   assert.deepEqual(proposed('serve', '--web'), ['--web-addr']);
 });
 
-test('bash proposes nothing of ours after --, and nothing for a value that it can not know', () => {
+test('bash proposes nothing of ours after --, and nothing for a value that it cannot know', () => {
   assert.deepEqual(proposed('command', 'run', '--', '-'), []);
   assert.deepEqual(proposed('job', 'list', '--limit', ''), []);
 });

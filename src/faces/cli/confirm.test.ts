@@ -75,7 +75,7 @@ test('a plan that destroys nothing, and one that the token may not see, is appro
   }
 });
 
-test('what can not be approved any more is left to the decision itself, which says why', async (t) => {
+test('what cannot be approved any more is left to the decision itself, which says why', async (t) => {
   const stale = { plan_serial: 1, current_serial: 2 };
   for (const approval of [
     { ...PENDING, state: 'rejected' },
@@ -88,7 +88,7 @@ test('what can not be approved any more is left to the decision itself, which sa
   }
 });
 
-test('a plan that can not be shown, as one that was altered, is not approved at a prompt', async (t) => {
+test('a plan that cannot be shown, as one that was altered, is not approved at a prompt', async (t) => {
   const server = await approvalServer(t, PENDING, 'conflict');
   const ran = await svc(['approval', 'approve', ID, '--remote', server.url], { env: TOKEN, typed: 'net\n' });
   assert.equal(ran.exitCode, 5);

@@ -117,7 +117,7 @@ test('help, version, completion and remote calls load no package at all', async 
   }
 });
 
-test('the compile cache is of this user alone, and a home that can not be written to is no fault', async (t) => {
+test('the compile cache is of this user alone, and a home that cannot be written to is no fault', async (t) => {
   const dir = folder(t);
   await run(SVC, ['version'], dir);
   assert.equal(statSync(join(dir, '.cache', 'gatehouse', 'modules')).mode & 0o777, 0o700);

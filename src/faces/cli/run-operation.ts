@@ -53,7 +53,7 @@ async function showTrace(session: Session): Promise<void> {
 /** The stream of a job. Text mode tells how the job ended, but its exit code is not ours. */
 async function tail(session: Session): Promise<number> {
   const { fields, options, verb } = session;
-  if (verb.path !== 'job tail') throw new Failure('not_implemented', `svc ${verb.path} can not be followed here.`);
+  if (verb.path !== 'job tail') throw new Failure('not_implemented', `svc ${verb.path} cannot be followed here.`);
   const sink = options.output === 'json' ? jsonSink(session) : textSink(session, 'own');
   // What is no number is still text here, and the schema refuses it.
   const end = await follow(session, String(fields['id']), (fields['since'] as number | undefined) ?? 0, sink);

@@ -1,4 +1,4 @@
-/** A target that no route has: a request line can not hold a space. */
+/** A target that no route has: a request line cannot hold a space. */
 export const NOWHERE = '/ nowhere';
 
 /** RFC 9112 has a server take the absolute form too; the host in it means as little here as the Host header. */

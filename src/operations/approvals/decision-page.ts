@@ -50,7 +50,7 @@ export interface PlanFacts {
   readonly destroys: number;
   readonly changes: number;
   readonly creates: number;
-  /** Null where the plan can not be opened any more. */
+  /** Null where the plan cannot be opened any more. */
   readonly destroyed: readonly Destroyed[] | null;
 }
 

@@ -41,7 +41,7 @@ export async function planViewJson({ store, services }: Runtime, artifactId: str
     ring,
     label,
     kept.sealed_view,
-    `the plan ${artifactId} can not be shown`,
+    `the plan ${artifactId} cannot be shown`,
     'Do not approve it; run svc doctor.',
   );
   return decompress(packed, { maxOutputLength: BYTES_MAX });

@@ -30,7 +30,7 @@ const FORMS: Partial<Record<WebhookSource, (headers: IncomingHttpHeaders) => Cla
 
 /**
  * Checks who sent these bytes; null for a webhook whose messages are not signed. Throws unauthenticated where the
- * signature is missing or does not fit, and unavailable where it can not be checked.
+ * signature is missing or does not fit, and unavailable where it cannot be checked.
  */
 export async function checkSignature(
   runtime: Runtime,
@@ -111,8 +111,8 @@ async function secretOf({ store, services }: Runtime, { name }: WebhookRow): Pro
     if (secret !== undefined) return secret;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // The sender can not help it and tries again; what is wrong with the key is what the doctor tells.
-    throw new Failure('unavailable', 'The signature can not be checked at the moment.');
+    // The sender cannot help it and tries again; what is wrong with the key is what the doctor tells.
+    throw new Failure('unavailable', 'The signature cannot be checked at the moment.');
   }
   throw refused('This webhook was closed.');
 }

@@ -107,7 +107,7 @@ const add = writeOperation({
 /** Asks for the addresses of a name, for no longer than a send would wait. */
 async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
   const limit = new Limit(clock);
-  limit.set(CONNECT_MS, 'the host can not be resolved');
+  limit.set(CONNECT_MS, 'the host cannot be resolved');
   try {
     await limit.during(publicAddresses(url, resolvePublic, limit.signal));
   } catch (error) {

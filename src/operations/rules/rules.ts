@@ -207,7 +207,7 @@ const enable = writeOperation({
     if (fault !== null)
       throw new Failure(
         'invalid_argument',
-        `The rule ${name} can not be read by this version: ${fault}. Add it anew: svc rule add ${name} ` +
+        `The rule ${name} cannot be read by this version: ${fault}. Add it anew: svc rule add ${name} ` +
           '--replace --file FILE',
       );
   },

@@ -72,7 +72,7 @@ const exportState = writeOperation({
 });
 
 async function opened({ services }: Context, row: StateRow): Promise<Uint8Array> {
-  const what = `version ${row.version} of the state of ${row.workspace} can not be opened`;
+  const what = `version ${row.version} of the state of ${row.workspace} cannot be opened`;
   return openSealed(await services.keyring(), stateLabel(row), row.sealed, what);
 }
 
@@ -81,7 +81,7 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   try {
     made = await createExclusive(path, bytes, FILE_MODE);
   } catch (error) {
-    throw new Failure('invalid_argument', `to: ${path} can not be written (${errorCode(error) ?? 'unknown error'}).`);
+    throw new Failure('invalid_argument', `to: ${path} cannot be written (${errorCode(error) ?? 'unknown error'}).`);
   }
   if (!made) throw new Failure('duplicate', `to: ${path} is there already, and is left as it is.`);
 }

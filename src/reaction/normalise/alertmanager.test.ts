@@ -100,7 +100,7 @@ test('A payload of its own making is read as a generic one and keeps its source'
   assert.equal(refusal('alertmanager', { text: 'no name' }), 'name: expected a text that is not empty.');
 });
 
-test('What the sender left out of a group is told, and so is each alert that can not be read', () => {
+test('What the sender left out of a group is told, and so is each alert that cannot be read', () => {
   const { events, problems } = normalise('alertmanager', {
     ...GROUP,
     alerts: [null, ...GROUP.alerts, { labels: 'x' }],
@@ -108,8 +108,8 @@ test('What the sender left out of a group is told, and so is each alert that can
   });
   assert.equal(events.length, 2);
   assert.deepEqual(problems, [
-    'Alert 1 of 4 can not be read: It is no JSON object.',
-    'Alert 4 of 4 can not be read: labels: expected an object of texts.',
+    'Alert 1 of 4 cannot be read: It is no JSON object.',
+    'Alert 4 of 4 cannot be read: labels: expected an object of texts.',
     'The sender left 5 alerts out of this message (max_alerts).',
   ]);
 });
@@ -128,5 +128,5 @@ test('What is no JSON, no object, and a group without an alert are refused with 
   assert.equal(refusal('alertmanager', '{"alerts":['), 'The payload is not JSON.');
   assert.equal(refusal('alertmanager', '"alerts"'), 'The payload is no JSON object.');
   assert.equal(refusal('alertmanager', { alerts: [] }), 'The payload has no alert in it.');
-  assert.equal(refusal('alertmanager', { alerts: [7] }), 'Alert 1 of 1 can not be read: It is no JSON object.');
+  assert.equal(refusal('alertmanager', { alerts: [7] }), 'Alert 1 of 1 cannot be read: It is no JSON object.');
 });

@@ -37,7 +37,7 @@ test('A description with quotes and line ends breaks the JSON and not the event'
   assert.deepEqual(event?.annotations, { description, errors: 'a "b"' });
 });
 
-test('In a broken body the text of a description can not turn the status around', () => {
+test('In a broken body the text of a description cannot turn the status around', () => {
   const [event] = normalise(
     'gatus',
     filled({ status: 'TRIGGERED', description: 'x"y","status":"RESOLVED","name":"other' }),

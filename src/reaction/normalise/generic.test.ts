@@ -97,7 +97,7 @@ test('A wrong payload is refused with the name of the field', () => {
 });
 
 test(
-  'Every source refuses what it can not read, and never breaks: depth, odd keys, NUL, half ' +
+  'Every source refuses what it cannot read, and never breaks: depth, odd keys, NUL, half ' +
     'characters, bytes that are no text',
   () => {
     const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

@@ -12,7 +12,7 @@ export const CUT_ANNOTATION = 'gatehouse_cut';
 export const WEBHOOK_ANNOTATION = 'webhook';
 
 const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
-/** Ours have places of their own: a sender can not take them. */
+/** Ours have places of their own: a sender cannot take them. */
 const ANNOTATIONS_MAX = EVENT_LIMITS.labels - [CUT_ANNOTATION, WEBHOOK_ANNOTATION].length;
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;

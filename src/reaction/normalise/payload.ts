@@ -108,7 +108,7 @@ export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Field
       events.push(event);
     } catch (error) {
       if (!(error instanceof Unreadable) || error.refusal !== 'unreadable') throw error;
-      problems.push(`Alert ${at + 1} of ${alerts.length} can not be read: ${error.message}`);
+      problems.push(`Alert ${at + 1} of ${alerts.length} cannot be read: ${error.message}`);
     }
   }
   if (events.length === 0) throw new Unreadable(problems[0] ?? 'The payload has no alert in it.');

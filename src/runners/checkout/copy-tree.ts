@@ -245,7 +245,7 @@ async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> 
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${shown(path)} can not be read (${errorCode(error) ?? 'unknown error'}).`, { cause: error });
+    throw new Error(`${shown(path)} cannot be read (${errorCode(error) ?? 'unknown error'}).`, { cause: error });
   }
 }
 

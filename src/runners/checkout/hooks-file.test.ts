@@ -87,7 +87,7 @@ describe('the names of hooks', () => {
     for (const file of ['l', 'd', 'nothing']) assert.deepEqual(await readHookNames(tree, file), []);
   });
 
-  it('are not more than can be shown, and hold nothing that can not be seen', async () => {
+  it('are not more than can be shown, and hold nothing that cannot be seen', async () => {
     assert.equal((await names(Array.from({ length: 5_000 }, (_, n) => `k${n}: x\n`).join(''))).length, 100);
     assert.deepEqual(await names('"a\u001b[31m": x\n"b\u202e": x\nc: x\n'), ['c']);
   });

@@ -50,8 +50,7 @@ export function childEnvironment(options: EnvironmentOptions): Record<string, st
     [JOB_ID_VARIABLE]: jobId,
   };
   for (const [name, value] of Object.entries(extra)) {
-    if (isRefusedVariable(name) || name in environment)
-      throw new Error(`the variable ${name} can not be set for a job`);
+    if (isRefusedVariable(name) || name in environment) throw new Error(`the variable ${name} cannot be set for a job`);
     environment[name] = value;
   }
   for (const [name, value] of Object.entries(environment)) {

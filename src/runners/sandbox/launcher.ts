@@ -92,7 +92,7 @@ function prepare(): Prepared {
   } catch (thrown) {
     return {
       ...without,
-      problem: `the sandbox can not be set up: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      problem: `the sandbox cannot be set up: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
     };
   }
   startLean(system, CONTROL_FD);
@@ -237,7 +237,7 @@ function run(order: LaunchOrder, prepared: Prepared): never {
 
 /** A privileged run where the system calls are unknown, such as on macOS. */
 function executeBare(order: LaunchOrder, paths: readonly string[]): never {
-  if (process.execve === undefined) throw new LaunchError('refused', 'this system can not replace a process image');
+  if (process.execve === undefined) throw new LaunchError('refused', 'this system cannot replace a process image');
   const path = paths.find((candidate) => fs.existsSync(candidate));
   if (path === undefined) throw new LaunchError('not_found', `the command ${order.argv[0]} was not found`);
   fs.accessSync(path, fs.constants.X_OK);

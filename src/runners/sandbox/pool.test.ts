@@ -113,7 +113,7 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
     });
   });
 
-  it('ends the launcher and starts nothing when that can not be written down', async () => {
+  it('ends the launcher and starts nothing when that cannot be written down', async () => {
     await withPool({}, async (pool) => {
       const marker = join(dir, 'never');
       let pid = 0;
@@ -149,7 +149,7 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
     });
   });
 
-  it('tells a command that is not there from one that can not be executed', async () => {
+  it('tells a command that is not there from one that cannot be executed', async () => {
     writeFileSync(join(dir, 'plain'), 'no program', { mode: 0o644 });
     writeFileSync(join(dir, 'broken'), 'no program', { mode: 0o755 });
     await withPool({}, async (pool) => {

@@ -13,7 +13,7 @@ export interface NewApproval
     Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
-  /** What is asked about, so that another plan can not take its place: the digest and the serial of the artifact. */
+  /** What is asked about, so that another plan cannot take its place: the digest and the serial of the artifact. */
   readonly planDigest: string | null;
   readonly planSerial: number | null;
   readonly requestedBy: string;

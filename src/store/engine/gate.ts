@@ -245,7 +245,7 @@ export class WriteGate {
     const fault = this.#faultOf(error);
     if (fault === 'full') return new Failure('unavailable', 'The disk of the store is full: nothing was written.');
     if (fault === 'lost')
-      return new Failure('unavailable', 'The store can not be reached: nothing is known to be written.');
+      return new Failure('unavailable', 'The store cannot be reached: nothing is known to be written.');
     if (fault === 'busy') return new Failure('unavailable', 'The store is busy: nothing was written.');
     return error;
   }

@@ -24,7 +24,7 @@ export async function setSigningSecret(tx: Tx, ring: Keyring, webhook: string, s
   await tx.db.insertInto('webhook_keys').values({ webhook, sealed, key_id: ring.activeId }).execute();
 }
 
-/** Throws conflict where it can not be opened; undefined where the webhook was removed. */
+/** Throws conflict where it cannot be opened; undefined where the webhook was removed. */
 export async function findSigningSecret(db: Db, ring: Keyring, webhook: string): Promise<Uint8Array | undefined> {
   const row = await db.selectFrom('webhook_keys').select('sealed').where('webhook', '=', webhook).executeTakeFirst();
   if (row === undefined) return undefined;
@@ -32,7 +32,7 @@ export async function findSigningSecret(db: Db, ring: Keyring, webhook: string):
     ring,
     webhookKeyLabel({ webhook }),
     row.sealed,
-    `the messages of webhook ${webhook} can not be checked`,
+    `the messages of webhook ${webhook} cannot be checked`,
   );
 }
 

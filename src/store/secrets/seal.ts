@@ -46,7 +46,7 @@ export function webhookKeyLabel({ webhook }: Pick<WebhookKeyRow, 'webhook'>): st
 }
 
 /**
- * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what can not be
+ * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what cannot be
  * done with what, and `advice` what follows from it.
  */
 export function openSealed(

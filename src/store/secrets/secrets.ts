@@ -124,7 +124,7 @@ function parts(ref: string): SecretName {
 
 function opened(ring: Keyring, row: SecretRow): Buffer {
   return Buffer.from(
-    openSealed(ring, secretLabel(row), row.sealed, `the secret ${row.project}/${row.name} can not be used`),
+    openSealed(ring, secretLabel(row), row.sealed, `the secret ${row.project}/${row.name} cannot be used`),
   );
 }
 

@@ -206,7 +206,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.ok(!JSON.stringify(await site.events()).includes('canary'));
   });
 
-  test('has what is signed and can not be read on the ledger once', async (t) => {
+  test('has what is signed and cannot be read on the ledger once', async (t) => {
     const site = await openHookSite(t);
     const { url, secret } = await signedHook(site);
     const headers = sign(secret, seconds(site), '{');
@@ -272,7 +272,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 202);
   });
 
-  test('is 503 while its secret can not be opened, so that its sender tries again', async (t) => {
+  test('is 503 while its secret cannot be opened, so that its sender tries again', async (t) => {
     const site = await openHookSite(t);
     const { url, secret } = await signedHook(site);
     await site.program.store.write((tx) =>

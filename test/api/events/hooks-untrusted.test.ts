@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { openHookSite, tell, INGRESS } from '../../support/fixtures/hooks.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
 
-describe('What can not be read', () => {
+describe('What cannot be read', () => {
   test('is 400 with the field, and is on the ledger as an error that holds nothing of it', async (t) => {
     const site = await openHookSite(t);
     const url = await site.hook('generic');
@@ -48,7 +48,7 @@ describe('What can not be read', () => {
     const first = await site.events();
     assert.deepEqual(
       first.filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
-      ['Alert 501 of 1000 can not be read: It is no JSON object.'],
+      ['Alert 501 of 1000 cannot be read: It is no JSON object.'],
     );
 
     const generic = await site.hook('generic');

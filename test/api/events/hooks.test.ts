@@ -139,7 +139,7 @@ describe('A webhook', () => {
 });
 
 describe('An event says by which webhook it came', () => {
-  test('whatever the sender calls so, also one that can not be read', async (t) => {
+  test('whatever the sender calls so, also one that cannot be read', async (t) => {
     const site = await openHookSite(t);
     const [east, west] = [await site.hook('alertmanager', 'east'), await site.hook('alertmanager', 'west')];
     const alert = { labels: { alertname: 'A' }, annotations: { webhook: 'west', summary: 's' }, fingerprint: 'f' };

@@ -158,7 +158,7 @@ test('A stored rule that this version refuses is not enabled, and who tries is t
     refusal(
       'invalid_argument',
       new RegExp(
-        String.raw`^The rule disk can not be read by this version: action\.command: the first word must name a ` +
+        String.raw`^The rule disk cannot be read by this version: action\.command: the first word must name a ` +
           String.raw`program\. Add it anew: svc rule add disk --replace --file FILE$`,
       ),
     ),

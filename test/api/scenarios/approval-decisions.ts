@@ -117,7 +117,7 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'approval.decision',
-    rule: 'T28: who asked can not decide, and that they tried is audited',
+    rule: 'T28: who asked cannot decide, and that they tried is audited',
     given: waiting({ requestedBy: 'approve' }),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'approve' } },

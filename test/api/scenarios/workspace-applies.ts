@@ -209,7 +209,7 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.apply',
-    rule: 'of a saved plan can not wait: the job that holds the workspace is named',
+    rule: 'of a saved plan cannot wait: the job that holds the workspace is named',
     async given(program) {
       await saved('clean')(program);
       const { json } = await send(program, 'operator', { method: 'POST', path: destroy });

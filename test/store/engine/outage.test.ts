@@ -132,7 +132,7 @@ describe('When PostgreSQL goes away', () => {
     await admin.end();
   });
 
-  test('A store can not be opened on a server that is not there, and says so', async () => {
+  test('A store cannot be opened on a server that is not there, and says so', async () => {
     const url = new URL(server.url);
     url.port = '1';
     await assert.rejects(

@@ -150,11 +150,11 @@ for (const engine of ENGINES) {
       assert.equal(deps.wakes(), 0);
     });
 
-    test('F23: a rule that can not be evaluated is no match, and the next one decides', async () => {
+    test('F23: a rule that cannot be evaluated is no match, and the next one decides', async () => {
       await addRule(deps, 'a-broken', { when: 'int(event.labels.nowhere) == 1' });
       const { event } = await one(deps);
       assert.deepEqual([event.outcome, event.rule], ['error', 'a-broken']);
-      assert.match(event.reason, /^Rule a-broken could not be evaluated: character 1: a value can not be converted\.$/);
+      assert.match(event.reason, /^Rule a-broken could not be evaluated: character 1: a value cannot be converted\.$/);
       await addRule(deps, 'b-clean');
       const second = await one(deps);
       assert.equal(second.event.outcome, 'fired');
@@ -174,7 +174,7 @@ for (const engine of ENGINES) {
       const events = Array.from({ length: 1_000 }, (_, n) =>
         alert({ name: n % 10 === 0 ? 'DiskFull' : 'Noise', fingerprint: `f${n}` }),
       );
-      // What no normaliser makes: it can not even be written down.
+      // What no normaliser makes: it cannot even be written down.
       events[500] = alert({
         fingerprint: 'poison',
         labels: { size: 1n as never },

@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
       book.forget();
       const [third] = (await book.current()).rulesFor('generic');
       assert.deepEqual(first?.evaluate(facts()), { value: true });
-      assert.deepEqual(third?.evaluate(facts()), { error: 'character 29: a value can not be converted' });
+      assert.deepEqual(third?.evaluate(facts()), { error: 'character 29: a value cannot be converted' });
       assert.equal(third?.version, 2);
     });
 

@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([await ended(), await told()], [1, []]);
     });
 
-    test('let a rule act on their end in the name of who silenced, who can not be the one to approve', async () => {
+    test('let a rule act on their end in the name of who silenced, who cannot be the one to approve', async () => {
       await addRule(deps, 'after', { when: 'event.source == "silence" && event.name == "disk"', approval: 'required' });
       await stoppedAndOver({ created_by: 'mallory' });
       await endSilences(deps);

@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('F23: that can not be handled is told as an error, and does not stand before the others', async () => {
+    test('F23: that cannot be handled is told as an error, and does not stand before the others', async () => {
       const broken = await enqueue(store);
       await enqueue(store);
       await run(store, 'failed');

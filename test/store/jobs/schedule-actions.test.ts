@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('One that this version can not read runs what was due, rests, and goes on where it can be read', async () => {
+    test('One that this version cannot read runs what was due, rests, and goes on where it can be read', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await addSchedule(store, { timezone: 'Mars/Olympus', next_at: Date.parse('2026-11-21T03:00:00Z') });
       const look = daemon(store, time);

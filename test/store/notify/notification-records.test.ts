@@ -31,7 +31,7 @@ const refusing =
 
 for (const engine of ENGINES) {
   describe(`What comes of a page on ${engine.name}`, () => {
-    test('a send whose record can not be written is recorded later and never sent again', async (t) => {
+    test('a send whose record cannot be written is recorded later and never sent again', async (t) => {
       const sent: string[] = [];
       let refuses = false;
       const send = async (_target: unknown, { id }: NotificationMessage): Promise<void> => {
@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       assert.ok(errors.every((error) => error === UNAVAILABLE));
     });
 
-    test('a daemon that stops while its record can not be written does not wait for that', async (t) => {
+    test('a daemon that stops while its record cannot be written does not wait for that', async (t) => {
       let refuses = false;
       const send = async (): Promise<void> => void (refuses = true);
       const { endpoint, page, errors, start } = await openNotifyFixture(t, engine, {
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
       await daemon.stop();
     });
 
-    test('a page whose links can not be made for now is tried again', async (t) => {
+    test('a page whose links cannot be made for now is tried again', async (t) => {
       const sent: NotificationMessage[] = [];
       let links = 0;
       // The links are the one write in which ids of decision links are made.

@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await statesOf(store, replaced), ['pending', 'awaiting_approval']);
     });
 
-    test('F29: The first pass ends what expired while no daemon ran, and its job can not be claimed', async (t) => {
+    test('F29: The first pass ends what expired while no daemon ran, and its job cannot be claimed', async (t) => {
       const store = await (await database(t, engine)).open();
       const gated = await gate(store, { ttlMs: -1 });
       const open = await gate(store, { workspace: 'dns' });

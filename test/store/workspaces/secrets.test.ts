@@ -37,7 +37,7 @@ for (const engine of ENGINES) {
       await its.store.write(({ db }) => db.updateTable('secrets').set({ sealed }).execute());
       await assert.rejects(
         valueOf(its.store, its.ring, 'net/token'),
-        refusal('conflict', /^Integrity: the secret net\/token can not be used: .*altered/),
+        refusal('conflict', /^Integrity: the secret net\/token cannot be used: .*altered/),
       );
     });
 

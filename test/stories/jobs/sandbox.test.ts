@@ -1,4 +1,4 @@
-/** What holds a job in, as its tool sees it, and what happens where it can not be held in. */
+/** What holds a job in, as its tool sees it, and what happens where it cannot be held in. */
 import assert from 'node:assert/strict';
 import {
   appendFileSync,

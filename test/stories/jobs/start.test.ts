@@ -75,7 +75,7 @@ async function takenPort(t: TestContext): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : 0;
 }
 
-describe('F33: a daemon that can not start whole does not start', () => {
+describe('F33: a daemon that cannot start whole does not start', () => {
   test(
     'F33: settings that make no sense are refused by name, and no job is claimed',
     { timeout: 60_000 },
@@ -124,7 +124,7 @@ describe('F33: a daemon that can not start whole does not start', () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/jobs`)).status, 401);
   });
 
-  test('F33: a data directory that can not be used is named', { timeout: 60_000 }, async (t) => {
+  test('F33: a data directory that cannot be used is named', { timeout: 60_000 }, async (t) => {
     const site = await openSite(t);
     const file = join(site.dir, 'file');
     writeFileSync(file, '');

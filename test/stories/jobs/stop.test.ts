@@ -76,7 +76,7 @@ describe('stopping', () => {
   });
 
   test(
-    'a queued job that is cancelled never starts, holds up nobody, and can not be cancelled twice',
+    'a queued job that is cancelled never starts, holds up nobody, and cannot be cancelled twice',
     { timeout: 60_000 },
     async (t) => {
       const site = await openSite(t);

@@ -113,7 +113,7 @@ const NO_CONNECTION: readonly Pick<Fault, 'name' | 'told' | 'is'>[] = [
   },
   { name: 'not-tls', told: /^the connection failed \(ERR_SSL_/ },
   { name: 'refusing', told: /^the connection failed \(ECONNREFUSED\)$/ },
-  { name: 'nameless', told: /^the host can not be resolved \(ENOTFOUND\)$/ },
+  { name: 'nameless', told: /^the host cannot be resolved \(ENOTFOUND\)$/ },
   { name: 'silent-tcp', told: /^no connection within 3 s$/, is: 'slow' },
   { name: 'slow-tls', told: /^no connection within 3 s$/, is: 'slow' },
 ];

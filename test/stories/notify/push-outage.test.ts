@@ -91,7 +91,7 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
       const began = performance.now();
       const refused = await api.post('/notify/endpoints', { endpoint: 'https://tablet.push.example.com/push' });
       assert.deepEqual([refused.status, refused.error?.code], [400, 'invalid_argument']);
-      assert.match(refused.error?.message ?? '', /^endpoint: the host can not be resolved/);
+      assert.match(refused.error?.message ?? '', /^endpoint: the host cannot be resolved/);
       assert.ok(performance.now() - began <= TOTAL_MS);
       const failures = await until(
         'each name has failed',
@@ -111,8 +111,8 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
         assert.match(
           failure ?? '',
           outage === 'silent'
-            ? /can not be resolved \(ETIMEOUT\)|no connection within 3 s/
-            : /can not be resolved \((ESERVFAIL|ELOOKUP)\)/,
+            ? /cannot be resolved \(ETIMEOUT\)|no connection within 3 s/
+            : /cannot be resolved \((ESERVFAIL|ELOOKUP)\)/,
         );
       }
       assert.deepEqual([NAMES.some(told), named.pages.length], [false, 0]);

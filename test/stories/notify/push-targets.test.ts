@@ -1,4 +1,4 @@
-/** Targets of `--notify` that can not work: the daemon does not start, and says which and why. */
+/** Targets of `--notify` that cannot work: the daemon does not start, and says which and why. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRefused } from '../../support/daemon.ts';
 
-test('A daemon with a target that can not work does not start; it names the target without credentials', async (t) => {
+test('A daemon with a target that cannot work does not start; it names the target without credentials', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-targets-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const good = 'ntfy+https://:tk_s3cret@ntfy.example.com/ops';

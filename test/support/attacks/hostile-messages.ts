@@ -76,7 +76,7 @@ export function hostileMessages(size: number): HostileMessage[] {
     json('alertmanager', 'as many alerts as may be', `{"alerts":[${alerts.join(',')}]}`),
     json(
       'alertmanager',
-      'alerts that can not be read',
+      'alerts that cannot be read',
       `{"alerts":[{"labels":{}},${Array.from({ length: 9_999 }, () => '7').join(',')}],"x":"${fill('x')}"}`,
     ),
     json(

@@ -156,7 +156,7 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
   await until('terraform has ended', () => processesOf(new Set([id])).length === 0);
   await reads(api, id);
   await refusesWrites(site, api);
-  assert.equal((await api.job(id)).state, 'running', 'the end of the run can not have been written');
+  assert.equal((await api.job(id)).state, 'running', 'the end of the run cannot have been written');
   const late = follow(api, `/jobs/${id}/stream`);
   await until('a stream begins on a full disk', () => late.text().includes('before'));
 

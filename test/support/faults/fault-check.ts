@@ -22,7 +22,7 @@ const EVENTS = { after: 0, limit: 10_000 };
 export interface Verdict {
   /** What was acknowledged and is not there. */
   readonly lost: readonly string[];
-  /** What is there and can not be right. */
+  /** What is there and cannot be right. */
   readonly corrupt: readonly string[];
 }
 

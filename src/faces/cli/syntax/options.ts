@@ -105,7 +105,7 @@ async function readSecret(file: string, name: string, stdin: Terminal['stdin']):
       if (text.length > TOKEN_BYTES_MAX) break;
     }
   } catch (error) {
-    throw new UsageFailure(`${name}: ${error instanceof Error ? error.message : 'can not be read'}.`, HINT);
+    throw new UsageFailure(`${name}: ${error instanceof Error ? error.message : 'cannot be read'}.`, HINT);
   }
   return text;
 }

@@ -59,7 +59,7 @@ function next(
 ): string {
   if (state !== 'pending') return '';
   if (stale !== undefined)
-    return `${inline(`It can not be approved any more. Make a new plan: ${command(display, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
+    return `${inline(`It cannot be approved any more. Make a new plan: ${command(display, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
   const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
   return `${see}${inline(`Decide: ${command(display, `approval approve ${id}`)}, or ${command(display, `approval reject ${id}`)}`)}\n`;
 }

@@ -137,7 +137,7 @@ describe('T23: a repository of somebody who wants more than to be read', { skip:
       ['120000', 'etc', from.blob(base)],
       ['40000', 'etc', below],
     ]);
-    await isRefused(from, /git fetch failed|leads out|can not be written/);
+    await isRefused(from, /git fetch failed|leads out|cannot be written/);
     const twice = repository();
     twice.commitTree(
       [
@@ -145,7 +145,7 @@ describe('T23: a repository of somebody who wants more than to be read', { skip:
         ['100644', 'x', file],
       ].map(([mode = '', path = '']) => [mode, path, twice.blob('evil\n')] as const),
     );
-    await isRefused(twice, /git fetch failed|can not be written/);
+    await isRefused(twice, /git fetch failed|cannot be written/);
     assert.deepEqual(
       readdirSync(base).filter((name) => name === 'passwd'),
       [],

@@ -144,7 +144,7 @@ function asRefusal(error: unknown): unknown {
   const code = errorCode(error);
   return code === null
     ? new Failure('conflict', error.message)
-    : new Failure('unavailable', `The files can not be written (${code}).`);
+    : new Failure('unavailable', `The files cannot be written (${code}).`);
 }
 
 /** Ends the work when the folder grows beyond the limit. */

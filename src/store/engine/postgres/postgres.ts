@@ -130,7 +130,7 @@ const dialect: Dialect = {
 
 function explainRead(error: unknown): unknown {
   const fault = dialect.faultOf(error);
-  if (fault === 'lost') return new Failure('unavailable', 'The store can not be reached.');
+  if (fault === 'lost') return new Failure('unavailable', 'The store cannot be reached.');
   return fault === 'busy' ? new Failure('unavailable', 'The store took too long to answer.') : error;
 }
 
@@ -213,7 +213,7 @@ async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void>
 async function refuseStandby(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
   if (rows[0]?.standby === true)
-    throw new Error('The PostgreSQL server is a standby that can not write: name the primary.');
+    throw new Error('The PostgreSQL server is a standby that cannot write: name the primary.');
 }
 
 /** Each client of the pool that writes has its own query builder. */
