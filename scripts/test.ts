@@ -4,11 +4,11 @@
  *     npm test -- [--update-golden] [--on-tofu] [--test-...=...] [FILE...]
  *
  * With files named, only these run, and one that needs PostgreSQL starts its own. `--update-golden` makes golden
- * tests write what they would compare. `--on-tofu` hides terraform, so that infrastructure tests run on OpenTofu. Options
- * that begin with `--test-` are node's and are handed on.
+ * tests write what they would compare. `--on-tofu` hides terraform, so that infrastructure tests run on OpenTofu.
+ * Options that begin with `--test-` are node's and are handed on.
  *
- * Tests that need a program which the machine lacks are left out, and one line for each program says so (the table is in
- * test/support/tools.ts). In CI that is a failure.
+ * Tests that need a program which the machine lacks are left out, and one line for each program says so (the table is
+ * in test/support/tools.ts). In CI that is a failure.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';

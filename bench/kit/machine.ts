@@ -8,6 +8,7 @@ const GIB = 1024 ** 3;
 
 /** What the figures were measured on. It names the size of the machine, not the machine. */
 export function thisMachine(): Machine {
+  const load = (loadavg()[0] ?? 0).toFixed(1);
   return {
     date: new Date().toISOString().slice(0, 10),
     cores: `${availableParallelism()} (${cpus()[0]?.model ?? 'unknown'})`,
@@ -15,6 +16,6 @@ export function thisMachine(): Machine {
     kernel: `${type()} ${release()}`,
     node: process.version,
     gatehouse: VERSION,
-    'load before': `${(loadavg()[0] ?? 0).toFixed(1)} (a quiet machine has less than 0.5; with more, look at the ratios only)`,
+    'load before': `${load} (a quiet machine has less than 0.5; with more, look at the ratios only)`,
   };
 }

@@ -73,7 +73,9 @@ describe('The modes of the data directory', { skip: process.platform === 'linux'
     for (const path of ['sources', 'seal.key', '.']) chmodSync(join(own, path), 0);
     const script = `import { restoreModes } from ${JSON.stringify(join(import.meta.dirname, 'data-dir-modes.ts'))};
       import { dataDirPaths } from ${JSON.stringify(join(import.meta.dirname, 'data-dir.ts'))};
-      process.seteuid(64123); console.log(restoreModes(dataDirPaths(${JSON.stringify(own)})).map(({ entry, set }) => entry + ' ' + set).join());`;
+      process.seteuid(64123);
+      const restored = restoreModes(dataDirPaths(${JSON.stringify(own)}));
+      console.log(restored.map(({ entry, set }) => entry + ' ' + set).join());`;
     const said = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
       encoding: 'utf8',
     });

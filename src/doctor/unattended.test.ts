@@ -113,7 +113,10 @@ for (const postgres of [false, true]) {
       assert.equal(found?.status, 'warn');
       assert.match(
         found.detail,
-        /^Rules: 3, of which 2 cannot be read by this version and act on nothing: act \(action\.apply: expected .*\); when \(when: .+\)\.$/,
+        new RegExp(
+          '^Rules: 3, of which 2 cannot be read by this version and act on nothing: ' +
+            String.raw`act \(action\.apply: expected .*\); when \(when: .+\)\.$`,
+        ),
       );
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
@@ -134,10 +137,14 @@ for (const postgres of [false, true]) {
         'rules',
         'warn',
         'Rules: 4, all of them can be read. 3 of an earlier build can end events as errors: ' +
-          'b-shell (action.command: "bash" runs what its words say, so that ${…} is not accepted in them; put the program or a script of your own first); ' +
-          'c-text (action.command: ${…} must be a whole word, or the end of a word whose text before it ends with "=", "/" or ":"); ' +
+          'b-shell (action.command: "bash" runs what its words say, so that ' +
+          '${…} is not accepted in them; put the program or a script of your ' +
+          'own first); ' +
+          'c-text (action.command: ${…} must be a whole word, or the end of a ' +
+          'word whose text before it ends with "=", "/" or ":"); ' +
           `d-value (a value of ${refused} is not accepted). ` +
-          'Write them anew as docs/how-to/write-values-of-an-event.md says, then run svc rule add --replace --file FILE.',
+          'Write them anew as docs/how-to/write-values-of-an-event.md says, ' +
+          'then run svc rule add --replace --file FILE.',
       );
     });
 

@@ -52,7 +52,7 @@ describe('what is sealed', () => {
     assert.equal(new Set(nonces).size, 1_000);
   });
 
-  test('T19: each of 1,000 mutations is refused: flips, cuts, additions, parts of another, other labels, another key', () => {
+  test('T19: each of 1,000 mutations is refused: flips, cuts, additions, foreign parts, other labels and keys', () => {
     const below = numbers(1);
     const sealed = Buffer.from(ring.seal(LABEL, PLAIN));
     const other = Buffer.from(

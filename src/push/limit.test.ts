@@ -65,7 +65,7 @@ test(
   },
 );
 
-test('F19: a mail server that goes on saying a little is left after the time of a send, and its connection with it', async (t) => {
+test('F19: a mail server that keeps saying a little is left, with its connection, when the time is over', async (t) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());

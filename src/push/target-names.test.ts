@@ -6,7 +6,7 @@ const KEY = Buffer.alloc(32, 1);
 const namesOf = (...texts: string[]) => readTargets(texts).map(({ name }) => name);
 const keyOf = (text: string, key = KEY) => targetKey(readTargets([text])[0]!, key);
 
-test('A target has the name in front of its URL, else that of its kind and its number among the targets of this kind', () => {
+test('A target has the name in front of its URL, else that of its kind and its number among those of this kind', () => {
   assert.deepEqual(
     namesOf(
       'ntfy+https://ntfy.example.com/ops',

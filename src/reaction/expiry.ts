@@ -40,8 +40,8 @@ export interface Hold<R> {
 }
 
 /**
- * Notes the ends that are due, each in a write of its own with its event; the result is how many. Several daemons may call it at once: one of
- * them notes an end. Stops early when `signal` aborts.
+ * Notes the ends that are due, each in a write of its own with its event; the result is how many. Several daemons may
+ * call it at once: one of them notes an end. Stops early when `signal` aborts.
  */
 export async function noteEnds<R extends { readonly id: string }>(
   deps: ReactionDeps,

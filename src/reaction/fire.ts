@@ -34,7 +34,9 @@ export async function carryOut(
   return makeJob(deps, tx, considered, told, now);
 }
 
-/** A rule that matched an event whose values its action does not accept: a notification says so, once per rule and day. */
+/**
+ * A rule that matched an event whose values its action does not accept: a notification says so, once per rule and day.
+ */
 async function reportUnfit(
   deps: ReactionDeps,
   tx: Tx,

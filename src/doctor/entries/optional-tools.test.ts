@@ -116,7 +116,10 @@ describe('optional_tools', () => {
     assert.equal(found.status, 'ok');
     assert.match(
       found.detail,
-      /^terraform missing \(pinned 1\.11\.4\), tofu version not understood .*, ansible-playbook missing .*, ssh 9\.2p1, git 2\.39\.5, ping cannot be started/,
+      new RegExp(
+        String.raw`^terraform missing \(pinned 1\.11\.4\), tofu version not understood .*, ` +
+          String.raw`ansible-playbook missing .*, ssh 9\.2p1, git 2\.39\.5, ping cannot be started`,
+      ),
     );
   });
 

@@ -37,7 +37,8 @@ export function examineRules({ openedStore }: Facts): Promise<Finding> {
     const read =
       unreadable.length === 0
         ? `Rules: ${rules.length}, all of them can be read.`
-        : `Rules: ${rules.length}, of which ${unreadable.length} cannot be read by this version and act on nothing: ${listed(unreadable)}.`;
+        : `Rules: ${rules.length}, of which ${unreadable.length} cannot be read ` +
+          `by this version and act on nothing: ${listed(unreadable)}.`;
     if (outdated.length === 0) return unreadable.length === 0 ? ok(read) : warn(read);
     return warn(
       `${read} ${outdated.length} of an earlier build can end events as errors: ${listed(outdated)}. ` +

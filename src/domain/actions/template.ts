@@ -106,7 +106,9 @@ function partsOf(source: string): Part[] {
   return parts;
 }
 
-/** Where the expression that begins at `from` ends: at the brace that is neither in a text nor closes one of its own. */
+/**
+ * Where the expression that begins at `from` ends: at the brace that is neither in a text nor closes one of its own.
+ */
 function endOf(source: string, from: number): number {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {

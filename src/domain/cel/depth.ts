@@ -5,8 +5,17 @@
 export const CEL_DEPTH_MAX = 60;
 
 /** Texts and comments, whose brackets do not count: raw texts have no escapes. Each alternative is linear. */
-const NO_BRACKETS =
-  /[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*/g;
+const NO_BRACKETS = new RegExp(
+  [
+    String.raw`[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"\n]*"|'[^'\n]*')`,
+    String.raw`"""(?:\\[^]|[^\\])*?"""`,
+    String.raw`'''(?:\\[^]|[^\\])*?'''`,
+    String.raw`"(?:\\.|[^"\\\n])*"`,
+    String.raw`'(?:\\.|[^'\\\n])*'`,
+    String.raw`//[^\n]*`,
+  ].join('|'),
+  'g',
+);
 
 /** Whether the brackets of an expression are nested deeper than that; also of a text that is no expression. */
 export function isTooDeep(text: string): boolean {

@@ -35,8 +35,10 @@ const PATH = '${path(event.labels.x)}';
 const NAMES = ['web1', 'A', '_', '0', 'web1:9100', 'user@web-1.example.org', '10.0.0.7', 'x'.repeat(253)];
 const PATHS = ['/', '/var/lib/x', '/a.b/..c/-d/', '//', '/x:y@z'];
 const NEITHER = [
-  '', ' ', '-v', '--', '.', '..', '.x', ':x', '@x', 'a b', 'a\n', 'a\tb', "'", '"', '`id`', '$(id)', '${x}', ';', 'a;b', '|', '&', '*', '?', '[a]', '{a,b}', '~', '!x', '#x', '%s',
-  'a=b', 'a,b', 'a+b', 'a\\b', '<x', '>x', '(x)', '\u{202e}x', 'wéb', 'x'.repeat(254), '../x', 'a/../b', '/..', '/../x', '/x/..', '/x/../y', '/x y', '/$x', 'a/b', './x',
+  '', ' ', '-v', '--', '.', '..', '.x', ':x', '@x', 'a b', 'a\n', 'a\tb', "'", '"', '`id`', '$(id)', '${x}', ';', 'a;b',
+  '|', '&', '*', '?', '[a]', '{a,b}', '~', '!x', '#x', '%s', 'a=b', 'a,b', 'a+b', 'a\\b', '<x', '>x', '(x)',
+  '\u{202e}x', 'wéb', 'x'.repeat(254), '../x', 'a/../b', '/..', '/../x', '/x/..', '/x/../y', '/x y', '/$x', 'a/b',
+  './x',
 ]; // prettier-ignore
 
 describe('T14: A value of an event in a word of a command', () => {
@@ -58,7 +60,9 @@ describe('T14: A value of an event in a word of a command', () => {
 
   test('is told how a path is written, where it is one', async () => {
     const expected =
-      'command: word 2: "/srv" is not accepted; expected a name: letters, digits and _ . : @ -, at most 253 characters, the first a letter, a digit or _; write ${path(…)} for an absolute path';
+      'command: word 2: "/srv" is not accepted; expected a name: letters, ' +
+      'digits and _ . : @ -, at most 253 characters, the first a letter, a ' +
+      'digit or _; write ${path(…)} for an absolute path';
     assert.equal(await fill(['df', X], '/srv'), expected);
   });
 
@@ -96,8 +100,9 @@ describe('T14: A value of an event in a word of a command', () => {
 
   test('is in no word of a program that runs what its words say', async () => {
     const launchers = [
-      'sh', '/bin/bash', 'python3', 'python3.11', 'pypy3', 'perl5.36.0', 'node', 'node-20', 'lua5.4', 'php8.2', 'awk', 'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout',
-      'nice', 'watch', 'busybox', 'chroot', 'systemd-run', '/opt/x/../bash', 'Rscript',
+      'sh', '/bin/bash', 'python3', 'python3.11', 'pypy3', 'perl5.36.0', 'node', 'node-20', 'lua5.4', 'php8.2', 'awk',
+      'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout', 'nice', 'watch', 'busybox', 'chroot',
+      'systemd-run', '/opt/x/../bash', 'Rscript',
     ]; // prettier-ignore
     for (const first of launchers)
       for (const word of [X, PATH, `/data/${X}`])
@@ -122,7 +127,7 @@ describe('T14: A value of an event in a word of a command', () => {
     await assert.rejects(compileAction(action), /plan: \$\{path\(…\)\} is accepted in a word of a command only/);
   });
 
-  test('of a rule that an earlier build stored may stand where that build took it, and be a path as a whole word', async () => {
+  test('of a rule of an earlier build may stand where that build took it, and be a path as a whole word', async () => {
     for (const x of [...NAMES, ...PATHS]) assert.deepEqual(await fill(['df', X], x, true), ['df', x]);
     for (const x of NEITHER) assert.match(String(await fill(['df', X], x, true)), /is not accepted; expected a name/);
     assert.deepEqual(await fill(['logger', `disk ${X} of ${X}`, `-n${X}`], 'web1', true), [

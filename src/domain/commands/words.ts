@@ -3,19 +3,24 @@ import { ActionRefused } from '../actions/action-refused.ts';
 import { shown, type Template, type TemplateExpression } from '../actions/template.ts';
 
 /**
- * The words of a rule's command: where `${…}` may stand, and what it may yield. The value is bounded, so that no program
- * can read it as an option, a list, a pattern or code. Only programs that run what they are given take none at all.
+ * The words of a rule's command: where `${…}` may stand, and what it may yield. The value is bounded, so that no
+ * program can read it as an option, a list, a pattern or code. Only programs that run what they are given take none at
+ * all.
  */
 
 /** A compiled word. Its error names no field. */
 export type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
-/** Shells, language interpreters and programs that start other programs; a version may follow the name (`python3.11`). */
+/**
+ * Shells, language interpreters and programs that start other programs; a version may follow the name (`python3.11`).
+ */
 const LAUNCHERS = new Set(
   (
     'sh bash rbash dash zsh ksh mksh ash csh tcsh fish pwsh powershell busybox toybox eval exec command time ' +
-    'python pypy perl ruby lua luajit node nodejs deno bun php tclsh expect awk gawk mawk nawk sed gsed java Rscript julia osascript ' +
-    'env sudo su doas runuser gosu su-exec setpriv pkexec chroot unshare nsenter systemd-run xargs parallel watch script ' +
+    'python pypy perl ruby lua luajit node nodejs deno bun php tclsh expect awk gawk mawk nawk sed gsed java ' +
+    'Rscript julia osascript ' +
+    'env sudo su doas runuser gosu su-exec setpriv pkexec chroot unshare nsenter systemd-run xargs parallel ' +
+    'watch script ' +
     'timeout nice ionice nohup setsid stdbuf taskset chrt flock strace ltrace tini dumb-init ssh autossh sshpass'
   ).split(' '),
 );
@@ -30,8 +35,8 @@ const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 const PATH_EXPECTED = `expected an absolute path: / and then ${CHARACTERS} /, without ".."`;
 
 /**
- * Checks the words and their `${…}`. With `isEarlier`, those of a rule that an earlier build stored: `${…}` may stand
- * wherever that build took it, and as a whole word it may also yield a path. Throws ActionRefused.
+ * Checks the words and their `${…}`. With `isEarlier`, those of a rule that an earlier build stored: `${…}` may
+ * stand wherever that build took it, and as a whole word it may also yield a path. Throws ActionRefused.
  */
 export function commandWords(templates: readonly Template[], isEarlier: boolean): Word[] {
   const first = templates[0]?.fixed ?? null;
@@ -53,7 +58,8 @@ function refuseForm({ parts }: Template, index: number, first: string, isEarlier
   if (LAUNCHERS.has(launcher.replace(VERSION, '')) && !(isEarlier && isBounded))
     throw new ActionRefused(
       'command',
-      `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the program or a script of your own first`,
+      `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the ` +
+        'program or a script of your own first',
       index,
     );
   if (!isBounded && !isEarlier)

@@ -30,7 +30,9 @@ export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
  */
 export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly kind: P } & ActionFields[P] }[K];
 
-/** Actions of a rule file. To look for drift is for schedules only: the end of such a run is an event that rules answer. */
+/**
+ * Actions of a rule file. To look for drift is for schedules only: the end of such a run is an event that rules answer.
+ */
 export const RULE_ACTION_KINDS = [
   'command',
   'plan',

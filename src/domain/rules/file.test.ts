@@ -219,7 +219,10 @@ describe('A rule file', () => {
     ]) {
       await refused(
         `${WHEN}action:\n  ${action}\n`,
-        /^action\.(?:playbook|workflow|backup) \(line 3\): a rule cannot do this until those jobs exist; it can do command, plan,/,
+        new RegExp(
+          String.raw`^action\.(?:playbook|workflow|backup) \(line 3\): ` +
+            'a rule cannot do this until those jobs exist; it can do command, plan,',
+        ),
         'not_implemented',
       );
     }

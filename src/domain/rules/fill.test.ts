@@ -51,11 +51,13 @@ async function refused(action: RuleAction, message: RegExp): Promise<void> {
 
 /** A value that an attacker would like to be read as an option, wherever an event can put one. */
 const DASHES = [
-  '-v', '-vvv', '--help', '--version', '--', '-', '---', '-x', '-chdir=/', '--vault-password-file=/etc/shadow', '--syntax-check', '--orphan', '-e', '-c',
-  '-oProxyCommand=id', '--upload-pack=id', '-o', '-i/etc/passwd', '--extra-vars=@/etc/shadow', '-u', '--become', '-K', '--connection=local', '-M/tmp',
-  '--private-key=/etc/shadow', '-T0', '-f99', '-t', '--tree=/tmp', '-a', '--args', '-m', '-l', '--limit=all', '-b', '-k', '-target=x', '-auto-approve',
-  '-destroy', '-state=/tmp/x', '-var=a=b', '-lock=false', '-backup=-', '-out=/tmp/x', '-input=true', '-json', '-no-color', '-compact-warnings', '-refresh=false',
-  '-replace=a.b', '-parallelism=99', '-lock-timeout=1h', '--config=/etc', '-C/', '--exec=id', '--eval', '-p', '-E', '--output=/etc/x', '-rf',
+  '-v', '-vvv', '--help', '--version', '--', '-', '---', '-x', '-chdir=/', '--vault-password-file=/etc/shadow',
+  '--syntax-check', '--orphan', '-e', '-c', '-oProxyCommand=id', '--upload-pack=id', '-o', '-i/etc/passwd',
+  '--extra-vars=@/etc/shadow', '-u', '--become', '-K', '--connection=local', '-M/tmp', '--private-key=/etc/shadow',
+  '-T0', '-f99', '-t', '--tree=/tmp', '-a', '--args', '-m', '-l', '--limit=all', '-b', '-k', '-target=x',
+  '-auto-approve', '-destroy', '-state=/tmp/x', '-var=a=b', '-lock=false', '-backup=-', '-out=/tmp/x', '-input=true',
+  '-json', '-no-color', '-compact-warnings', '-refresh=false', '-replace=a.b', '-parallelism=99', '-lock-timeout=1h',
+  '--config=/etc', '-C/', '--exec=id', '--eval', '-p', '-E', '--output=/etc/x', '-rf',
 ]; // prettier-ignore
 
 describe('What an event fills in', () => {
@@ -91,8 +93,9 @@ describe('What an event fills in', () => {
 
   test('as a limit is one host: a name or an address, without the port that monitors write', async () => {
     const hosts = {
-      web1: 'web1', 'web1.example.org': 'web1.example.org', 'WEB_1': 'WEB_1', '10.0.0.7': '10.0.0.7', 'web1:9100': 'web1', '10.0.0.7:9100': '10.0.0.7',
-      '2001:db8::7': '2001:db8::7', '::1': '::1', '[2001:db8::7]:9100': '2001:db8::7', '[::1]': '::1', a: 'a',
+      web1: 'web1', 'web1.example.org': 'web1.example.org', 'WEB_1': 'WEB_1', '10.0.0.7': '10.0.0.7',
+      'web1:9100': 'web1', '10.0.0.7:9100': '10.0.0.7', '2001:db8::7': '2001:db8::7', '::1': '::1',
+      '[2001:db8::7]:9100': '2001:db8::7', '[::1]': '::1', a: 'a',
     }; // prettier-ignore
     for (const [instance, limit] of Object.entries(hosts)) {
       const filled = await fill(
@@ -106,15 +109,20 @@ describe('What an event fills in', () => {
   test('T14: as a limit is nothing that a tool reads as more than one host', async () => {
     const compiled = await compileAction(command(['uptime'], { limit: '${event.labels.instance}' }));
     const more = [
-      '', ' ', 'all', 'ALL', 'ungrouped', 'all:9100', 'web1,web2', 'web1:web2', 'web1:!web2', 'web1:&db', '!web1', '&web1', 'web*', '*', '~web.*', 'web[1:3]', 'web[12]',
-      '@/etc/passwd', 'web1 web2', 'web1\n', 'web1\nweb2', 'web1;id', 'web1|id', '$(id)', '`id`', 'web1/24', '../web1', 'web1.', 'web1-', '.web1', '_web1', 'user@web1',
-      'fe80::1%eth0', 'wéb1', 'web1:', 'web1:99999999', ':9100', '[web1', 'web1]', 'localhost,', "web1'", '"web1"', '\u{202e}web1', 'a'.repeat(254),
+      '', ' ', 'all', 'ALL', 'ungrouped', 'all:9100', 'web1,web2', 'web1:web2', 'web1:!web2', 'web1:&db', '!web1',
+      '&web1', 'web*', '*', '~web.*', 'web[1:3]', 'web[12]', '@/etc/passwd', 'web1 web2', 'web1\n', 'web1\nweb2',
+      'web1;id', 'web1|id', '$(id)', '`id`', 'web1/24', '../web1', 'web1.', 'web1-', '.web1', '_web1', 'user@web1',
+      'fe80::1%eth0', 'wéb1', 'web1:', 'web1:99999999', ':9100', '[web1', 'web1]', 'localhost,', "web1'", '"web1"',
+      '\u{202e}web1', 'a'.repeat(254),
     ]; // prettier-ignore
     for (const instance of more) {
       assert.deepEqual(
         compiled.fill(event({ labels: { instance } })),
         {
-          error: `limit: ${JSON.stringify(instance.length > 80 ? `${instance.slice(0, 80)}…` : instance)} is not accepted; expected the name or the address of one host`,
+          error:
+            'limit: ' +
+            `${JSON.stringify(instance.length > 80 ? `${instance.slice(0, 80)}…` : instance)} ` +
+            'is not accepted; expected the name or the address of one host',
         },
         JSON.stringify(instance),
       );
@@ -214,7 +222,8 @@ test('A fixed value is checked when the rule is defined', async () => {
   await refused(command(['uptime'], { inventory: '-i' }), /^inventory: expected/);
   await refused({ kind: 'notify', message: 'x'.repeat(1_001) }, /^notify: expected true, or a text of 1 to 1000/);
   await refused({ kind: 'apply', workspace: '-chdir=/', timeout: null }, /^apply: expected/);
-  await refused(command(['echo', '${1}'.repeat(51)]), /^command: expected at most 50 times \$\{…\}, and there are 51$/);
+  const many = command(['echo', '${1}'.repeat(51)]);
+  await refused(many, /^command: expected at most 50 times \$\{…\}, and there are 51$/);
   await refused(command(Array.from({ length: 1_001 }, () => 'x')), /^command: expected at most 1000 words/);
   assert.equal((await fill(command(['uptime'], { limit: 'web*:!web7' }), event())).kind, 'command');
 });

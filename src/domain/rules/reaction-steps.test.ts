@@ -57,7 +57,7 @@ function silenceStep(some: Partial<TriedRule>): unknown {
   return [outcome, step?.result, step?.why];
 }
 
-test('A silence that cannot be evaluated stops nothing, and its step says so, unless another one stops the rule', () => {
+test('A silence that cannot be evaluated stops nothing, and its step says so, unless another stops the rule', () => {
   const failedSilences = [
     { id: 'sil_2', error: 'the event has no "x"' },
     { id: 'sil_3', error: 'character 1: why' },

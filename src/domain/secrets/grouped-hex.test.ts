@@ -16,11 +16,13 @@ const DUMPS: Readonly<Record<string, (bytes: Buffer, offset: string) => string>>
   'xxd -g1 -u': (bytes, offset) =>
     `${offset}: ${(bytes.toString('hex').toUpperCase().match(/../g) ?? []).join(' ').padEnd(47)}  ${visible(bytes)}`,
   'hexdump -C': (bytes, offset) =>
-    `${offset}  ` +
-    `${[bytes.subarray(0, 8), bytes.subarray(8)].map((half) => (half.toString('hex').match(/../g) ?? []).join(' ').padEnd(23)).join('  ')} ` +
-    ` |${visible(bytes)}|`,
+    `${offset}  ${halfOf(bytes.subarray(0, 8))}  ${halfOf(bytes.subarray(8))}  |${visible(bytes)}|`,
   'od -t x1': (bytes, offset) => `${offset} ${(bytes.toString('hex').match(/../g) ?? []).join(' ')}`,
 };
+
+function halfOf(bytes: Buffer): string {
+  return (bytes.toString('hex').match(/../g) ?? []).join(' ').padEnd(23);
+}
 
 function visible(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[^\x20-\x7e]/g, '.');

@@ -6,8 +6,12 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * Names that make a dynamic loader, a shell or an interpreter run code before the tool's own first line. No kind of job
  * needs one, and as the name of a secret one would be a way around everything that is checked about the tool.
  */
-const LOADS_CODE =
-  /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|BASH_FUNC_.*)$/;
+const LOADS_CODE: readonly RegExp[] = [
+  /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH)$/,
+  /^(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB))$/,
+  /^(?:JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS)$/,
+  /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|BASH_FUNC_.*)$/,
+];
 
 /**
  * Names that steer a tool that jobs run: which configuration, plug-ins, keys, certificates or proxy it takes, what it
@@ -23,13 +27,14 @@ const STEERS: readonly RegExp[] = [
   /_proxy$/i,
   /^(?:PATH|HOME|PWD|OLDPWD|USER|LOGNAME|SHELL|TERM|TERMINFO|TERMCAP|LANG|LANGUAGE|NLSPATH|TZ|TZDIR|TMP|TEMP|TMPDIR)$/,
   /^(?:EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|CDPATH|GLOBIGNORE|INPUTRC)$/,
-  /^(?:NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|SSL_CERT_FILE|SSL_CERT_DIR|SSLKEYLOGFILE|CURL_CA_BUNDLE|CURL_HOME|REQUESTS_CA_BUNDLE|GNUPGHOME|KRB5_CONFIG|NETRC)$/,
+  /^(?:NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|SSL_CERT_FILE|SSL_CERT_DIR|SSLKEYLOGFILE)$/,
+  /^(?:CURL_CA_BUNDLE|CURL_HOME|REQUESTS_CA_BUNDLE|GNUPGHOME|KRB5_CONFIG|NETRC)$/,
   /^(?:HOSTALIASES|LOCALDOMAIN|RES_OPTIONS|RESOLV_HOST_CONF|GODEBUG|CHECKPOINT_DISABLE|LISTEN_FDS|NOTIFY_SOCKET)$/,
 ];
 
 /** True when no job may get a variable of this name, whoever asks. */
 export function isRefusedVariable(name: string): boolean {
-  return !NAME.test(name) || LOADS_CODE.test(name) || name.startsWith('SVC_');
+  return !NAME.test(name) || LOADS_CODE.some((pattern) => pattern.test(name)) || name.startsWith('SVC_');
 }
 
 /** True when a caller may not give a run a secret under this name: a refused variable, or one that steers a tool. */

@@ -115,7 +115,7 @@ void test('T56: a value that is masked anywhere in the plan is hidden everywhere
   assert.equal(findSecrets(unmasked, [], [])('canary-1'), false);
 });
 
-void test('a masked value below 4 bytes hides what equals it, a longer one also what contains it, an empty one nothing', () => {
+void test('a masked value hides what equals it, from 4 bytes on also what contains it; an empty one nothing', () => {
   const hides = findSecrets(
     masking('', 'a', 'abc\n', 'four', 4321, 17, true),
     [Buffer.from('pin'), Buffer.from('')],

@@ -65,7 +65,7 @@ void test('numbers that a double would round stand digit by digit, and differ wh
   assert.deepEqual(lines(parsePlan(text)), ['id: 12345678901234567890 -> 12345678901234567891']);
 });
 
-void test('what is known only after the apply is marked, at its place within lists and maps, and is no change of its own', () => {
+void test('what is known only after the apply is marked at its place, also in lists and maps, and is no change', () => {
   const json = plan([
     update(
       { at: 'mon', l: ['a', 'b'], m: { x: 1, z: 2 }, same: 1 },
@@ -136,7 +136,7 @@ void test('T56: keys that every object inherits are members like others', () => 
   assert.deepEqual(lines(json), ['toString:  -> b', `v:  -> {"constructor":"a","__proto__":"${REDACTED}"}`]);
 });
 
-void test('a number or bool that a resource masks is hidden where the same resource shows it again, and nowhere else', () => {
+void test('a masked number or bool is hidden where the same resource shows it again, and nowhere else', () => {
   const masked = { after: { input: [80, true], output: [80, true, 81] }, after_sensitive: { input: true } };
   const json = plan([resource('a', ['create'], masked), resource('b', ['create'], { after: { port: 80, on: true } })]);
   assert.deepEqual(lines(json), [

@@ -61,13 +61,10 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
       continue;
     }
     const { address, type, name } = resource;
-    const shown = `${shownAddress(address, hides)}${resource.deposed === null ? '' : ` (deposed object ${resource.deposed})`}`;
-    list(
-      standing.list,
-      { address, type, name, action: standing.action },
-      shown,
-      attributesShown(resource, standing, hides),
-    );
+    const deposed = resource.deposed === null ? '' : ` (deposed object ${resource.deposed})`;
+    const attributes = attributesShown(resource, standing, hides);
+    const shown = `${shownAddress(address, hides)}${deposed}`;
+    list(standing.list, { address, type, name, action: standing.action }, shown, attributes);
   }
   for (const [i, item] of listOf(json['action_invocations'], 'action_invocations').entries()) {
     const { address, type, name } = namesOf(item, `action_invocations[${i}]`);
@@ -84,8 +81,9 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
   const entryCount = planned.destroys.length + planned.changes.length + planned.creates.length;
   const summary = summaryOf(planned, noted);
   const view =
-    `{"destroys":[${destroyed.join(',')}],"changes":[${lists.changes.texts.join(',')}],"creates":[${lists.creates.texts.join(',')}],` +
-    `"summary":${JSON.stringify(summary)},"line_count":${entryCount + attributeCount},"artifact_id":${JSON.stringify(artifactId)}}`;
+    `{"destroys":[${destroyed.join(',')}],"changes":[${lists.changes.texts.join(',')}],` +
+    `"creates":[${lists.creates.texts.join(',')}],"summary":${JSON.stringify(summary)},` +
+    `"line_count":${entryCount + attributeCount},"artifact_id":${JSON.stringify(artifactId)}}`;
   const { applyable } = json;
   return {
     planned,

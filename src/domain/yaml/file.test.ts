@@ -58,7 +58,10 @@ describe('A YAML file', () => {
     ])
       await refused(
         text,
-        /^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* needs quotes around all of it: when: '"a" in event\.labels'\.$/,
+        new RegExp(
+          '^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* ' +
+            String.raw`needs quotes around all of it: when: '"a" in event\.labels'\.$`,
+        ),
       );
     await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
     await refused('\ta: 1', /Tabs/);

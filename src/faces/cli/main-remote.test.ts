@@ -9,7 +9,7 @@ import { hurriedClock, svc } from '../../../test/support/terminal.ts';
 
 const TOKEN = { SVC_TOKEN: 'svc_test' };
 
-test('what can be no segment of a path is refused before anything is sent, in both modes with the same bytes', async (t) => {
+test('what can be no segment of a path is refused before a request, in both modes with the same bytes', async (t) => {
   const server = await standIn(t, (_, response) => sendFailure(response, 'internal'));
   for (const id of ['', '.', '..']) {
     const remote = await svc(['job', 'get', id, '--remote', server.url, '--output', 'json'], { env: TOKEN });
@@ -103,7 +103,7 @@ test('--remote is an http or https URL without credentials or query', async () =
   }
 });
 
-test('a token comes from --token-file, else SVC_TOKEN_FILE, else SVC_TOKEN; without one the exit code is 4', async (t) => {
+test('a token comes from --token-file, else SVC_TOKEN_FILE, else SVC_TOKEN; none is exit code 4', async (t) => {
   const server = await standIn(t, (_, response) =>
     sendJson(response, 200, '{"schema_version":1,"kind":"doctor","data":[]}\n'),
   );

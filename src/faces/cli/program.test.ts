@@ -55,7 +55,7 @@ async function run(
   return { code, stdout, stderr };
 }
 
-test('bin/svc works through a chain of symlinks, from another directory, with an older node first on the PATH', async (t) => {
+test('bin/svc works through chained symlinks, from another directory, with an older node first on PATH', async (t) => {
   const dir = folder(t);
   const old = join(dir, 'old');
   mkdirSync(old);

@@ -50,7 +50,7 @@ test('T11: the peer is the last address that is not a trusted proxy, whatever th
   }
 });
 
-test('T64: of one X-Forwarded-For the last 16 addresses are read, and a header as long as any costs next to nothing', () => {
+test('T64: of one X-Forwarded-For the last 16 addresses are read, and the longest header costs next to nothing', () => {
   const proxies = Array<string>(16).fill('10.1.1.1').join(',');
   assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies.slice(9)}`), '198.51.100.7');
   assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies}`), '10.1.1.1');
@@ -69,7 +69,7 @@ test('T64: of one X-Forwarded-For the last 16 addresses are read, and a header a
 const saysHttps = (from: string, proto: string): boolean =>
   new Peers(['10.0.0.0/8']).of(request(from, { 'x-forwarded-proto': proto })).https;
 
-test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https; the nearest proxy has the last word', () => {
+test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https; the nearest proxy decides', () => {
   assert.deepEqual(
     ['https', 'HTTPS', 'http, https', ' https '].map((proto) => saysHttps('10.0.0.1', proto)),
     [true, true, true, true],
@@ -81,7 +81,7 @@ test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https;
   assert.equal(saysHttps('192.0.2.1', 'https'), false);
 });
 
-test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback and trusted proxies are not counted', () => {
+test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback and trusted proxies are not', () => {
   const peers = new Peers(['10.0.0.0/8']);
   const key = (address: string | undefined): string | null => peers.connectionKey(socketOf(address));
   assert.equal(key('198.51.100.7'), '198.51.100.7');

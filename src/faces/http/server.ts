@@ -55,7 +55,9 @@ export class Listener {
     });
   }
 
-  /** Rejects with the operating system's error, which has a `code` such as EADDRINUSE, and is then as if never called. */
+  /**
+   * Rejects with the operating system's error, which has a `code` such as EADDRINUSE, and is then as if never called.
+   */
   listen(at: { readonly host: string; readonly port: number }, basePath = ''): Promise<Listening> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);

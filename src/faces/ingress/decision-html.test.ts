@@ -168,7 +168,10 @@ test('Each way that it ended has its own text', () => {
   );
   assert.match(
     say({ ...OUTCOME, reason: 'looks fine' }),
-    /Already approved at 14:03:40 UTC by ana\s+It was approved on the command line\. Nothing more was done\.\s+Reason: looks fine/,
+    new RegExp(
+      String.raw`Already approved at 14:03:40 UTC by ana\s+` +
+        String.raw`It was approved on the command line\. Nothing more was done\.\s+Reason: looks fine`,
+    ),
   );
   assert.match(
     say({ show: 'expired', asked: { ...ASKED, expiresAt: NOW - 1 } }),

@@ -18,10 +18,13 @@ const NAME_MAX = 64;
 /** Letters of a reason that the page repeats; the whole is in the console and on the command line. */
 const REASON_SHOWN_MAX = 200;
 
-const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);--soft:light-dark(#4b5560,#a9b4c0);--edge:light-dark(#7d8691,#6b7682);--fail:light-dark(#a51200,#f54123);--run:light-dark(#1561c5,#77beff);font:1rem/1.5 system-ui,sans-serif}
+const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);--soft:light-dark(#4b5560,#a9b4c0);\
+--edge:light-dark(#7d8691,#6b7682);--fail:light-dark(#a51200,#f54123);\
+--run:light-dark(#1561c5,#77beff);font:1rem/1.5 system-ui,sans-serif}
 *{box-sizing:border-box}
 body{margin:0;background:light-dark(#fff,#0e1116);color:var(--ink)}
-main{max-width:30rem;margin:auto;padding:1rem max(1rem,env(safe-area-inset-right)) 2rem max(1rem,env(safe-area-inset-left))}
+main{max-width:30rem;margin:auto;\
+padding:1rem max(1rem,env(safe-area-inset-right)) 2rem max(1rem,env(safe-area-inset-left))}
 p,h1,h2,ul{margin:0 0 .75rem;overflow-wrap:anywhere}
 h1{font-size:1.375rem;line-height:1.25;font-weight:650;text-wrap:balance}
 .on,label small{color:var(--soft)}
@@ -33,7 +36,8 @@ li{display:grid;grid-template-columns:3ch 1fr;gap:1ch}
 li+li{margin-top:.25rem}
 b{color:var(--fail)}
 label{display:block;margin:0 0 .25rem}
-textarea,button{display:block;width:100%;min-height:48px;padding:.625rem .75rem;border:1px solid var(--edge);border-radius:.375rem;background:light-dark(#fff,#161b22);color:inherit;font:inherit}
+textarea,button{display:block;width:100%;min-height:48px;padding:.625rem .75rem;border:1px solid var(--edge);\
+border-radius:.375rem;background:light-dark(#fff,#161b22);color:inherit;font:inherit}
 textarea{resize:vertical}
 button{margin-top:1rem;font-weight:650;cursor:pointer}
 .yes{border-color:transparent;background:light-dark(#1561c5,#77beff);color:light-dark(#fff,#0e1116)}
@@ -80,7 +84,8 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
     case 'own':
       return whole(
         'Somebody else has to decide',
-        html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. Nothing was decided.</p>`,
+        html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. \
+Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
     case 'lapsed':
@@ -139,12 +144,16 @@ function whatOf({ kind, workspace, runbook, planned }: Asked): string {
   return runbook.startsWith('rule:') ? `Do the ${words.short} of rule ${name}` : words.title(name, planned);
 }
 
+const UNSEEN = html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`;
+
 function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const left = timeLeft(asked.expiresAt - asked.now);
   const by = clockTime(asked.expiresAt, asked.now, 'minutes');
-  return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${shown(asked.requestedBy, NAME_MAX)}${origin(asked)}.</p>
+  const asker = shown(asked.requestedBy, NAME_MAX);
+  const answer = mayAnswer(asked, plan) ? form(asked, plan, proof) : UNSEEN;
+  return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${asker}${origin(asked)}.</p>
 <p>If nobody decides by ${by} (${left}), it is refused.</p>
-${mayAnswer(asked, plan) ? form(asked, plan, proof) : html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`}`;
+${answer}`;
 }
 
 function origin({ origin, rule, schedule }: Asked): string {
@@ -172,8 +181,8 @@ function destroyedList(all: readonly Destroyed[]): Html {
   const items: Html[] = [];
   let room = DESTROYED_BYTES_MAX;
   for (const { address, action } of all.slice(0, DESTROYED_SHOWN_MAX)) {
-    const replaced = action === 'replace';
-    const item = html`<li><b>${replaced ? '−/+' : '−'}</b> ${shown(address, ADDRESS_MAX)}${replaced ? ' (replaced)' : ''}</li>\n`;
+    const [sign, note] = action === 'replace' ? ['−/+', ' (replaced)'] : ['−', ''];
+    const item = html`<li><b>${sign}</b> ${shown(address, ADDRESS_MAX)}${note}</li>\n`;
     room -= Buffer.byteLength(item.text);
     if (room < 0) break;
     items.push(item);
@@ -209,7 +218,8 @@ function outcomeTitle({ fresh, state, at, by, asked }: Outcome): string {
 }
 
 function outcome({ fresh, state, via, reason, asked }: Outcome): Html {
-  const job = html`<p>Job ${shown(asked.jobId, NAME_MAX)} is ${state === 'approved' ? 'queued' : 'cancelled: nothing runs'}.</p>\n`;
+  const become = state === 'approved' ? 'queued' : 'cancelled: nothing runs';
+  const job = html`<p>Job ${shown(asked.jobId, NAME_MAX)} is ${become}.</p>\n`;
   const was = html`<p>It was ${state} ${VIA[via] ?? `by ${shown(via, NAME_MAX)}`}. Nothing more was done.</p>\n`;
   const why = reason === null ? html`` : html`<p>Reason: ${shown(reason, REASON_SHOWN_MAX)}</p>\n`;
   return html`${fresh ? job : was}${why}<p>You can close this page.</p>`;

@@ -7,12 +7,16 @@ import { html, Html } from '../html/html.ts';
  * follows the light or dark scheme of the system.
  */
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{margin:0;display:grid;min-height:100vh;place-items:center;background:light-dark(#f6f7f9,#14161a);color:light-dark(#1a1d21,#e8eaed)}
+body{margin:0;display:grid;min-height:100vh;place-items:center;background:light-dark(#f6f7f9,#14161a);\
+color:light-dark(#1a1d21,#e8eaed)}
 main{box-sizing:border-box;width:100%;max-width:26rem;padding:1.5rem}
 h1{margin:0 0 1rem;font-size:1.5rem}
 label{display:block;margin-bottom:.25rem;font-weight:600}
-input,button{box-sizing:border-box;width:100%;min-height:2.75rem;padding:.5rem .75rem;border:1px solid light-dark(#767b84,#8b919b);border-radius:.375rem;background:light-dark(#fff,#1d2026);color:inherit;font:inherit}
-button{margin-top:1rem;border-color:transparent;background:light-dark(#1f4fd1,#8fb0ff);color:light-dark(#fff,#0d1526);font-weight:600;cursor:pointer}
+input,button{box-sizing:border-box;width:100%;min-height:2.75rem;padding:.5rem .75rem;\
+border:1px solid light-dark(#767b84,#8b919b);border-radius:.375rem;background:light-dark(#fff,#1d2026);\
+color:inherit;font:inherit}
+button{margin-top:1rem;border-color:transparent;background:light-dark(#1f4fd1,#8fb0ff);\
+color:light-dark(#fff,#0d1526);font-weight:600;cursor:pointer}
 :focus-visible{outline:3px solid light-dark(#1f4fd1,#8fb0ff);outline-offset:2px}
 [role=alert]{padding:.5rem .75rem;border-left:4px solid light-dark(#b3261e,#ff8a80)}
 a{color:light-dark(#1f4fd1,#8fb0ff)}
@@ -46,7 +50,8 @@ export function signInPage(basePath: string, message?: string): string {
     'Sign in',
     html`${alert}<form method="post" action="${basePath}/login">
 <label for="token">Token</label>
-<input id="token" name="token" type="password" required autofocus autocomplete="current-password" autocapitalize="off" spellcheck="false">
+<input id="token" name="token" type="password" required autofocus autocomplete="current-password" \
+autocapitalize="off" spellcheck="false">
 <button>Sign in</button>
 </form>`,
   );

@@ -95,7 +95,7 @@ const POLICY = {
   deny_when: z.string().optional().describe('CEL; true refuses the plan. Empty clears it'),
 };
 
-/** The columns of the expressions that were given; an empty one clears. Throws invalid_argument for what is no policy. */
+/** The columns of the given expressions; an empty one clears. Throws invalid_argument for what is no policy. */
 async function policyOf(input: {
   approve_when?: string | undefined;
   deny_when?: string | undefined;

@@ -55,7 +55,7 @@ test(
   },
 );
 
-test('A message that is read in the thread gives the same events and problems as one that is read in place', async (t) => {
+test('A message that is read in the thread gives the same events and problems as one read in place', async (t) => {
   const reader = readerFor(t);
   const short = await reader.read('alertmanager', payload(alerts(50)));
   const long = await reader.read('alertmanager', payload(alerts(50).padEnd(INLINE_BYTES_MAX + 1, ' ')));

@@ -37,7 +37,7 @@ const GROUP = {
   truncatedAlerts: 0,
 };
 
-test('A group becomes one event for each alert, with the status and the fingerprint of the alert and not of the group', () => {
+test('A group becomes one event for each alert, with status and fingerprint of the alert, not of the group', () => {
   const { events, problems } = normalise('alertmanager', GROUP);
   assert.deepEqual(problems, []);
   assert.deepEqual(events, [

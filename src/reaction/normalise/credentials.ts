@@ -9,8 +9,11 @@ export const REMOVED = '[removed]';
  * Words in the name of a label, an annotation or a parameter that stand for a credential, joined as in `clientSecret`
  * too.
  */
-const NAME_PART =
-  /authorization|token|passw(?:or)?d|passphrase|secret|credential|cookie|api[-_. ]?key|access[-_. ]?key|private[-_. ]?key|bearer|signature/i;
+const NAME_PART = new RegExp(
+  'authorization|token|passw(?:or)?d|passphrase|secret|credential|cookie|bearer|signature|' +
+    '(?:api|access|private)[-_. ]?key',
+  'i',
+);
 /** Those that are also a part of harmless words, so that they count alone only: `auth` but not `author`. */
 const NAME_WORD = /(?:^|[-_. ])(?:auth|pwd)(?:$|[-_. ])/i;
 /** In the query of a URL alone: as a label each is a word like any other. */

@@ -6,7 +6,10 @@ import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 function filled(values: { status: string; description?: string; errors?: string; name?: string }): string {
   const { status, description = 'the shop', errors = '', name = 'shop' } = values;
   const escaped = errors.replaceAll('"', '\\"');
-  return `{"source":"gatus","status":"${status}","name":"${name}","group":"web","url":"https://u:canary@shop.example.org/","description":"${description}","errors":"${escaped}"}`;
+  return (
+    `{"source":"gatus","status":"${status}","name":"${name}","group":"web",` +
+    `"url":"https://u:canary@shop.example.org/","description":"${description}","errors":"${escaped}"}`
+  );
 }
 
 test('The published body becomes an event, and its end has the same fingerprint', () => {

@@ -102,7 +102,8 @@ test(
   () => {
     const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     const odd =
-      '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
+      '{"name":"a\\u0000b\\ud800","__proto__":{"polluted":1},' +
+      '"labels":{"__proto__":"p","constructor":"c","x":{"y":1}},"fingerprint":[[]]}';
     const bodies = [
       deep,
       `{"heartbeat":{"monitorID":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,

@@ -9,7 +9,7 @@ import { LINE_LIMIT_BYTES } from './lines.ts';
 import { RecorderFenced } from './recorder.ts';
 import { setUp, settle } from '../../../test/support/output/recording.ts';
 
-void test('T55: a secret does not reach the store from a stream, a system line or progress, however it is cut', async () => {
+void test('T55: no secret reaches the store from a stream, a system line or progress, however it is cut', async () => {
   const secret = 'hunter2-is-long';
   const { store, recorder } = setUp({ secrets: [Buffer.from(secret)] });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -163,7 +163,7 @@ void test('a stream that was over before it was attached does not hold up the en
   assert.deepEqual(await recorder.finish(), { lastSeq: 0 });
 });
 
-void test('a pipe that stays open after the program without a byte is shut after 5 s, with a word about it', async () => {
+void test('a pipe that stays open after the program without a byte is shut after 5 s, and a line says so', async () => {
   const { store, clock, recorder } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');

@@ -15,7 +15,7 @@ function endless(line: string, onRead: (bytes: number) => void): Readable {
   });
 }
 
-void test('I9: events of both streams, system lines and progress are numbered in the order in which they came', async () => {
+void test('I9: events of both streams, system lines and progress are numbered in order of arrival', async () => {
   const { store, recorder } = setUp({ firstSeq: 41 });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   recorder.system('starting');
@@ -105,7 +105,7 @@ void test('while the store is busy with one chunk, what comes gathers in the nex
   await recorder.finish();
 });
 
-void test('a store that does not answer stops the reading at about 1 MiB; when it answers, nothing is missing', async () => {
+void test('a store that does not answer stops the reading at about 1 MiB; once it answers, all is there', async () => {
   const { store, recorder } = setUp();
   store.hold();
   const seen = { bytes: 0 };
@@ -196,7 +196,7 @@ void test('system lines and progress of a run have a limit too', async () => {
   assert.ok(store.chunks.reduce((sum, chunk) => sum + chunk.rawBytes, 0) < 4.1 * 1024 * 1024);
 });
 
-void test('paths of the run and of the data directory are words in output, in system lines and in names of progress', async () => {
+void test('paths of the run and data directory are words in output, system lines and names of progress', async () => {
   const folders = { run: '/srv/ops/runs/job_1', data: ['/srv/ops'] };
   const { store, recorder } = setUp({ folders, secrets: [Buffer.from('hunter22')] });
   const stdout = new PassThrough();

@@ -127,7 +127,8 @@ describe('the environment of a job', () => {
       import { childEnvironment } from ${source('environment.ts')};
       const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
       for (const policy of [{ readable: [], writable: ['${runDir}'], connectPorts: [] }, null]) {
-        const job = await pool.launch({ argv: ['env', '-0'], env: childEnvironment({ jobId: 'job_1', runDir: '${runDir}' }), cwd: '${runDir}', policy });
+        const env = childEnvironment({ jobId: 'job_1', runDir: '${runDir}' });
+        const job = await pool.launch({ argv: ['env', '-0'], env, cwd: '${runDir}', policy });
         job.stdout.on('data', (d) => process.stdout.write(d));
         await job.started;
         await job.exited;

@@ -108,11 +108,15 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
       import { childEnvironment } from ${source('environment.ts')};
       import { systemClock } from ${source('../../lib/clock.ts')};
       const clock = systemClock, jobId = 'job_guard_test_${process.pid}_daemon', runDir = '${runDir}';
-      const pool = createLauncherPool({ clock, compileCacheDir: null }), guard = createGuard({ clock, compileCacheDir: null });
+      const pool = createLauncherPool({ clock, compileCacheDir: null });
+      const guard = createGuard({ clock, compileCacheDir: null });
       await guard.ready();
       const job = await pool.launch({
-        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'], env: childEnvironment({ jobId, runDir }), cwd: runDir,
-        policy: { readable: [], writable: [runDir], connectPorts: [] }, beforeStart: (leader) => guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null, remove: [] }),
+        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'],
+        env: childEnvironment({ jobId, runDir }), cwd: runDir,
+        policy: { readable: [], writable: [runDir], connectPorts: [] },
+        beforeStart: (leader) =>
+          guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null, remove: [] }),
       });
       job.stdout.once('data', () => console.log(JSON.stringify({ jobId, pid: job.pid, startTicks: job.startTicks })));
       setInterval(() => {}, 1000);`,

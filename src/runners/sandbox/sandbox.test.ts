@@ -143,16 +143,25 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
     const [socket, sendto, sendmsg, sendmmsg] = x64 ? [41, 44, 46, 307] : [198, 206, 211, 269];
     const ran = await runNode(`
       const ffi = require('node:ffi');
-      const { functions: f } = ffi.dlopen(null, { syscall: { arguments: Array(7).fill('i64'), return: 'i64' }, __errno_location: { arguments: [], return: 'u64' } });
+      const { functions: f } = ffi.dlopen(null, {
+        syscall: { arguments: Array(7).fill('i64'), return: 'i64' },
+        __errno_location: { arguments: [], return: 'u64' },
+      });
       const at = f.__errno_location();
-      const call = (...a) => { const r = f.syscall(...a.concat(Array(7 - a.length).fill(0)).map((x) => Buffer.isBuffer(x) ? ffi.getRawPointer(x) : BigInt(x))); return r === -1n ? ffi.getInt32(at) : 0; };
+      const word = (x) => Buffer.isBuffer(x) ? ffi.getRawPointer(x) : BigInt(x);
+      const call = (...a) => {
+        const r = f.syscall(...a.concat(Array(7 - a.length).fill(0)).map(word));
+        return r === -1n ? ffi.getInt32(at) : 0;
+      };
       const to = Buffer.alloc(16); to.writeUInt16LE(2, 0); to.writeUInt16BE(${port}, 2); to.set([127, 0, 0, 1], 4);
       const fd = () => Number(f.syscall(${socket}n, 2n, 1n, 0n, 0n, 0n, 0n));
       const iov = Buffer.alloc(16); iov.writeBigUInt64LE(ffi.getRawPointer(to), 0); iov.writeBigUInt64LE(1n, 8);
-      const msg = Buffer.alloc(64); msg.writeBigUInt64LE(ffi.getRawPointer(to), 0); msg.writeUInt32LE(16, 8); msg.writeBigUInt64LE(ffi.getRawPointer(iov), 16); msg.writeBigUInt64LE(1n, 24);
+      const msg = Buffer.alloc(64); msg.writeBigUInt64LE(ffi.getRawPointer(to), 0); msg.writeUInt32LE(16, 8);
+      msg.writeBigUInt64LE(ffi.getRawPointer(iov), 16); msg.writeBigUInt64LE(1n, 24);
       console.log(JSON.stringify([
-        call(${socket}, 2, 1, 262), call(${socket}, 10, 1, 262), call(${socket}, 2, 3, 255), call(${socket}, 2, 2, 1), call(${socket}, 17, 3, 0),
-        call(${sendto}, fd(), to, 1, 0x20000000, to, 16), call(${sendmsg}, fd(), msg, 0x20000000), call(${sendmmsg}, fd(), msg, 1, 0x20000000),
+        call(${socket}, 2, 1, 262), call(${socket}, 10, 1, 262), call(${socket}, 2, 3, 255),
+        call(${socket}, 2, 2, 1), call(${socket}, 17, 3, 0), call(${sendto}, fd(), to, 1, 0x20000000, to, 16),
+        call(${sendmsg}, fd(), msg, 0x20000000), call(${sendmmsg}, fd(), msg, 1, 0x20000000),
         call(425, 8, Buffer.alloc(256)), call(434, process.pid, 0),
       ]));`);
     assert.deepEqual(

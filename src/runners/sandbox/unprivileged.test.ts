@@ -30,7 +30,13 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
       import { writeFileSync, mkdirSync } from 'node:fs';
       writeFileSync('${own}/secret', 'canary'); mkdirSync('${own}/run');
       const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
-      const job = await pool.launch({ argv: ['sh', '-c', 'id -un; cat ../secret; cat /proc/' + process.pid + '/environ; kill -0 ' + process.pid + '; touch ok && echo wrote'], env: { PATH: '/usr/bin:/bin' }, cwd: '${own}/run', policy: { readable: [], writable: ['${own}/run'], connectPorts: [] } });
+      const reach = 'id -un; cat ../secret; cat /proc/' + process.pid + '/environ; kill -0 ' + process.pid;
+      const job = await pool.launch({
+        argv: ['sh', '-c', reach + '; touch ok && echo wrote'],
+        env: { PATH: '/usr/bin:/bin' },
+        cwd: '${own}/run',
+        policy: { readable: [], writable: ['${own}/run'], connectPorts: [] },
+      });
       job.stdout.on('data', (d) => process.stdout.write(d));
       await job.started;
       await job.exited;

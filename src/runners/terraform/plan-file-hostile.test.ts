@@ -78,7 +78,7 @@ describe('A plan file', () => {
     );
   });
 
-  test('T63: that is changed anywhere is read as another plan or refused in words, and is never anything else', async () => {
+  test('T63: that is changed anywhere is read as another plan or refused in words, never anything else', async () => {
     const whole = planFile(
       CREATE,
       resource({ address: 'module.m["k"].a.b', action: 5, deposed: '01234567' }),

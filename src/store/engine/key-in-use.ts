@@ -9,8 +9,8 @@ export function findUsed(db: Db): Promise<SealRow | undefined> {
 }
 
 /**
- * As `assertSameKey` of store/secrets/seal, inside a write that appends to the ledger: rows under a key that the other daemons do not have
- * could not be verified.
+ * As `assertSameKey` of store/secrets/seal, inside a write that appends to the ledger: rows under a key that the other
+ * daemons do not have could not be verified.
  */
 export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
   const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));

@@ -5,7 +5,8 @@ import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
-const UNTOLD = sql<boolean>`outcome_event_id is null and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
+const UNTOLD = sql<boolean>`outcome_event_id is null
+  and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
 
 const untold = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
   db

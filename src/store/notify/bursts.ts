@@ -25,12 +25,19 @@ export async function waitingBursts(db: Db): Promise<readonly WaitingBurst[]> {
     with recursive names (burst) as (
       select min(burst) from pages where ${WAITING}
       union all
-      select (select min(pages.burst) from pages where ${WAITING} and pages.burst > names.burst) from names where names.burst is not null
+      select (select min(pages.burst) from pages where ${WAITING} and pages.burst > names.burst)
+      from names
+      where names.burst is not null
     )
     select
       names.burst as "burst",
-      (select count(*) from (select 1 from pages where ${WAITING} and pages.burst = names.burst limit ${SINGLE_MAX + 1}) as oldest) as "waiting",
-      (select pages.created_at from pages where ${WAITING} and pages.burst = names.burst order by pages.created_at limit 1) as "oldestAt"
+      (select count(*) from (
+        select 1 from pages where ${WAITING} and pages.burst = names.burst limit ${SINGLE_MAX + 1}
+      ) as oldest) as "waiting",
+      (
+        select pages.created_at from pages where ${WAITING} and pages.burst = names.burst
+        order by pages.created_at limit 1
+      ) as "oldestAt"
     from names
     where names.burst is not null
   `.execute(db);

@@ -108,8 +108,11 @@ function joined(cells: readonly string[]): string {
 const ASCII = /^[\x20-\x7e]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
 /** Letters that a terminal gives two columns: East Asian wide and full-width ones, and most emoji. */
-const TWO_WIDE =
-  /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+const TWO_WIDE = new RegExp(
+  String.raw`^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6` +
+    String.raw`\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$`,
+  'u',
+);
 
 /** Columns that a terminal gives the text. */
 export function widthOf(text: string): number {

@@ -75,7 +75,7 @@ function whole(response: ServerResponse): void {
   response.end();
 }
 
-test('job tail: output goes where the job wrote it, made safe; all else is marked on standard error; exit 0', async (t) => {
+test('job tail: output goes where the job wrote it, made safe; the rest, marked, on standard error', async (t) => {
   const server = await jobServer(t, whole);
   const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN });
   assert.deepEqual(ran, {
@@ -102,7 +102,7 @@ test('command run --wait: the output of the job is ours, and so is its exit code
   assert.match(ran.stderr, new RegExp(`^Queued job ${ID}\\.\\n-- queued\\n`));
 });
 
-test('command run --wait --output json: standard output is exactly the result, the output goes to standard error', async (t) => {
+test('command run --wait --output json: the result is on standard output, the output on standard error', async (t) => {
   const server = await jobServer(t, whole);
   const ran = await svc([...RUN, '--output', 'json', '--remote', server.url, '--', 'false'], { env: TOKEN });
   assert.equal(ran.exitCode, 3);

@@ -9,7 +9,8 @@ const ID = 'job_01m7yd4zyke00anp2z332d2j5p';
 const PLAN = 'art_01m7yd4zyke00anp2z332d2j5p';
 const AT = '2026-11-21T12:00:00.000Z';
 const TOKEN = { SVC_TOKEN: 'svc_test' };
-const JOB = `${JSON.stringify({ schema_version: 1, kind: 'job.get', data: { id: ID, workspace: 'net', plan_artifact_id: PLAN } })}\n`;
+const DATA = { id: ID, workspace: 'net', plan_artifact_id: PLAN };
+const JOB = `${JSON.stringify({ schema_version: 1, kind: 'job.get', data: DATA })}\n`;
 
 /** A server on which any run of a workspace is a job that prints a line and ends so. */
 function runServer(t: TestContext, state: string, code: number | null): Promise<StandIn> {
@@ -42,7 +43,7 @@ test('workspace plan --wait: the output is ours, and what comes next is said on 
   );
 });
 
-test('--wait exits with the exit code of the job, 1 where no tool ran, and proposes no plan that was not made', async (t) => {
+test('--wait exits with the code of the job, 1 if no tool ran, and proposes no plan that was not made', async (t) => {
   for (const [state, code, exit] of [
     ['failed', 1, 1],
     ['failed', null, 1],
@@ -96,7 +97,7 @@ test('an apply that waits for a decision is a success, is not followed, and says
   assert.equal(server.seen.length, 2);
 });
 
-test('a stale plan says who moved the state and which plan to make, and in JSON mode the envelope is as it came', async (t) => {
+test('a stale plan says who moved the state and which plan to make; in JSON mode the envelope is kept', async (t) => {
   const stale = {
     plan_serial: 1,
     current_serial: 2,

@@ -37,7 +37,7 @@ function carriers({ flags, positionals, call }: Verb): [field: string, label: st
   ];
 }
 
-test('every refusal that names a field names the flag or the argument that carries it, for each verb of the table', () => {
+test('every refusal that names a field names the flag or the argument that carries it, for each verb', () => {
   let told = 0;
   for (const each of TREE.verbs) {
     if (!('operation' in each.call)) continue;
@@ -93,7 +93,7 @@ test('several fields, parts of one, and several sentences are told; words inside
   );
 });
 
-test('the command line tells it so in text, locally and of a server, and in JSON mode as every face does', async (t) => {
+test('the command line tells it so in text, locally and remotely, and in JSON mode as every face does', async (t) => {
   const server = await standIn(t, (_, response) =>
     sendJson(
       response,

@@ -58,10 +58,13 @@ function next(
   display: Display,
 ): string {
   if (state !== 'pending') return '';
-  if (stale !== undefined)
-    return `${inline(`It cannot be approved any more. Make a new plan: ${command(display, `workspace plan ${workspace ?? 'NAME'}`)}`)}\n`;
+  if (stale !== undefined) {
+    const again = command(display, `workspace plan ${workspace ?? 'NAME'}`);
+    return `${inline(`It cannot be approved any more. Make a new plan: ${again}`)}\n`;
+  }
   const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
-  return `${see}${inline(`Decide: ${command(display, `approval approve ${id}`)}, or ${command(display, `approval reject ${id}`)}`)}\n`;
+  const decide = (verb: string): string => command(display, `approval ${verb} ${id}`);
+  return `${see}${inline(`Decide: ${decide('approve')}, or ${decide('reject')}`)}\n`;
 }
 
 function optional(name: string, value: string | null): (readonly [string, string])[] {
@@ -115,7 +118,8 @@ export function decision(data: Projected<'approval.decision'>, display: Display)
 /** The only time that the links themselves are seen. */
 export function link(data: Projected<'approval.link'>, display: Display): string {
   const lines = [
-    `Links with which ${data.recipient} decides ${data.approval_id}, until ${absolute(data.expires_at, display.nowMs)}.`,
+    `Links with which ${data.recipient} decides ${data.approval_id}, until ` +
+      `${absolute(data.expires_at, display.nowMs)}.`,
     'Whoever has them can use them, once; they are shown this once.',
     '',
     `Approve: ${data.approve}`,

@@ -15,7 +15,8 @@ function does({ action }: Pick<Listed, 'action'>): string {
 }
 
 function state({ enabled, silenced_until: until }: Listed, display: Display): string {
-  return `${enabled ? 'enabled' : 'disabled'}${until === undefined ? '' : `, silenced (ends ${relative(until, display.nowMs)})`}`;
+  const silenced = until === undefined ? '' : `, silenced (ends ${relative(until, display.nowMs)})`;
+  return `${enabled ? 'enabled' : 'disabled'}${silenced}`;
 }
 
 export function rules(data: Projected<'rule.list'>, display: Display): string {

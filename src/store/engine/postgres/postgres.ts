@@ -206,8 +206,9 @@ const TOOLS = ['psql', 'pg_dump', 'pg_restore'];
  */
 async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and usename = current_user and backend_type = 'client backend' and pid <> pg_backend_pid()
-    and pid <> all(${[...own]}::int[]) and not application_name = any(${TOOLS}::text[])`.execute(db);
+    where datname = current_database() and usename = current_user and backend_type = 'client backend'
+    and pid <> pg_backend_pid() and pid <> all(${[...own]}::int[])
+    and not application_name = any(${TOOLS}::text[])`.execute(db);
 }
 
 async function refuseStandby(pool: Pool): Promise<void> {
