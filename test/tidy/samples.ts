@@ -1,6 +1,7 @@
 /** The rules for source files, and of each the samples that it must forbid and must let pass. */
 import { doorRule } from './doors.ts';
 import { fileAccessRule } from './file-access.ts';
+import { kindRule } from './kinds.ts';
 import { layerRule } from './layers.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { sqlRule } from './queries.ts';
@@ -15,6 +16,7 @@ export const SOURCE_RULES = {
   'starts no shell': shellRule,
   'turns no text into code': evalRule,
   'holds SQL only in the store': sqlRule,
+  'knows a kind of job only in the area of the kind': kindRule,
   'has no function longer than a screen': functionLengthRule,
   'leaves no test marked only, skip or todo': noMarksRule,
   'has no test title twice': uniqueTitlesRule,
@@ -207,6 +209,31 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
         '// SELECT 1',
       ),
       ...at('test/a.test.ts', "run('SELECT 1');"),
+    ],
+  },
+  'knows a kind of job only in the area of the kind': {
+    bad: [
+      ...at(
+        'src/daemon/jobs/a.ts',
+        "if (job.kind === 'command') run();",
+        "const is = 'apply' !== facts.jobKind;",
+        "switch (kind) {\n  case 'drift':\n    run();\n}",
+        'const table: Partial<Readonly<Record<JobKind, number>>> = {};',
+        'const some = new Set<JobKind>();\nconst others: ReadonlySet<JobKind> = some;',
+        'let rows: ReadonlyMap<ActionKind, number>;',
+      ),
+      ...at('src/jobs/workspaces/a.ts', "if (kind === 'command') run();"),
+    ],
+    good: [
+      ...at(
+        'src/daemon/jobs/a.ts',
+        "if (source.kind === 'git' || word === 'plan') run();",
+        "const job = { kind: 'command' };",
+        'const table: Readonly<Record<JobKind, number>> = rows;',
+        'let some: Partial<Record<JobState, number>>;',
+      ),
+      ...at('src/jobs/workspaces/a.ts', "if (kind === 'destroy') run();"),
+      ...at('src/daemon/jobs/a.test.ts', "if (job.kind === 'command') run();"),
     ],
   },
   'has no function longer than a screen': {

@@ -3,7 +3,7 @@ import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
 import { JOB_KINDS, type JobKind } from './job.ts';
 import { type KindFacts, notBuilt } from './kind.ts';
 
-/** Every kind of job; the row of each belongs to its area. */
+/** Every kind of job; the row of each belongs to its area. See docs/contributing/add-a-job-kind.md. */
 export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   ...WORKSPACE_ROWS,
   command: commandKind,
