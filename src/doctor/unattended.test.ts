@@ -123,7 +123,7 @@ for (const postgres of [false, true]) {
       assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
     });
 
-    test('rules warns of those of an earlier build whose form a new rule could not have, or that refused a value', async () => {
+    test('rules warns of rules of an earlier build whose form is out of date, or that refused a value', async () => {
       const { store } = home;
       await addEarlierRule(store, 'a-fine', ['df', '${event.labels.x}']);
       await demand('rules', 'ok', 'Rules: 1, all of them can be read.');
@@ -137,9 +137,8 @@ for (const postgres of [false, true]) {
         'rules',
         'warn',
         'Rules: 4, all of them can be read. 3 of an earlier build can end events as errors: ' +
-          'b-shell (action.command: "bash" runs what its words say, so that ' +
-          '${…} is not accepted in them; put the program or a script of your ' +
-          'own first); ' +
+          'b-shell (action.command: "bash" runs what its words say, so that ${…} is not accepted in them; ' +
+          'put the program or a script of your own first); ' +
           'c-text (action.command: ${…} must be a whole word, or the end of a ' +
           'word whose text before it ends with "=", "/" or ":"); ' +
           `d-value (a value of ${refused} is not accepted). ` +
@@ -167,7 +166,7 @@ for (const postgres of [false, true]) {
       );
     });
 
-    test('notifications counts who is told: registered endpoints, and the targets of the daemon that was given them', async () => {
+    test('notifications counts who is told: registered endpoints, and the targets that the daemon has', async () => {
       await demand(
         'notifications',
         'ok',

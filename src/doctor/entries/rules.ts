@@ -57,5 +57,6 @@ async function outdatedForm(rule: Rule, events: readonly EventRow[]): Promise<st
 }
 
 function listed(rules: readonly string[]): string {
-  return `${rules.slice(0, NAMED_MAX).join('; ')}${rules.length > NAMED_MAX ? `; ${rules.length - NAMED_MAX} more` : ''}`;
+  const more = rules.length > NAMED_MAX ? `; ${rules.length - NAMED_MAX} more` : '';
+  return `${rules.slice(0, NAMED_MAX).join('; ')}${more}`;
 }
