@@ -120,7 +120,7 @@ for (const postgres of [false, true]) {
       );
       for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
-      assert.match(many?.detail ?? '', /^Rules: 8, of which 7 can .*; z2 \(when: [^()]+\); 2 more\.$/);
+      assert.match(many?.detail ?? '', /^Rules: 8, of which 7 cannot .*; z2 \(when: [^()]+\); 2 more\.$/);
     });
 
     test('rules warns of rules of an earlier build whose form is out of date, or that refused a value', async () => {
