@@ -1,4 +1,4 @@
-import type { CliFace } from '../../operations/core/operation.ts';
+import type { VerbBehaviour } from '../../operations/core/cli-face.ts';
 import type { Flag, Verb } from './syntax/tree.ts';
 
 /** What each first word of a command is about, in the order of the help. */
@@ -98,92 +98,36 @@ export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'hel
 /** Fields whose flag names a file: the command line reads it, `-` for standard input, and hands its text over. */
 export const FILE_FIELDS: readonly string[] = ['ledger_head'];
 
-const WAIT_RUN: Flag = {
-  name: 'wait',
-  type: 'boolean',
-  help: 'Follow the output and exit with the exit code of the job',
-};
-
-/** Flags that an operation has on the command line only, by its id. */
-export const EXTRA_FLAGS: Readonly<Record<string, readonly Flag[]>> = {
-  'workspace.plan': [WAIT_RUN],
-  'workspace.apply': [WAIT_RUN],
-  'workspace.destroy': [WAIT_RUN],
-  'workspace.drift': [WAIT_RUN],
-  'rule.add': [
-    {
-      name: 'file',
-      type: 'string',
-      placeholder: 'FILE',
-      help: 'Read the rule from this file, not from standard input',
-    },
-  ],
-  'secret.set': [
-    {
-      name: 'file',
-      type: 'string',
-      placeholder: 'FILE',
-      help: 'Read the value from this file, not from standard input',
-    },
-  ],
-  'command.run': [
-    { name: 'wait', type: 'boolean', help: 'Follow the output and exit with the exit code of the command' },
-  ],
-};
-
-/** Verbs that call an operation that has a verb of its own already, in another way. */
-export const OTHER_VERBS: readonly OtherVerb[] = [
-  {
-    operation: 'job.get',
-    path: 'job wait',
-    summary: 'Wait until a job has ended, and exit with its exit code',
-    examples: [
-      'svc job wait job_01m7yd4zyke00anp2z332d2j5p',
-      'svc job wait job_01m7yd4zyke00anp2z332d2j5p --timeout 10m',
-    ],
-    flags: [
-      {
-        name: 'timeout',
-        type: 'string',
-        placeholder: 'DURATION',
-        help: 'Give up after this long, such as 10m; the job goes on',
-      },
-    ],
-    until: 'ended',
-  },
-];
-
-/** Verbs of operations that have none of their own, because each says itself what a field of the input holds. */
-export const PRESET_VERBS: readonly PresetVerb[] = [
-  {
-    operation: 'approval.decision',
-    preset: { decision: 'approve' },
-    verb: 'approval approve',
-    summary: 'Let a job run that another person asked for',
-    positionals: ['id'],
-    examples: [
-      'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p',
-      'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p --reason "read it twice"',
-    ],
-  },
-  {
-    operation: 'approval.decision',
-    preset: { decision: 'reject' },
-    verb: 'approval reject',
-    summary: 'Refuse what another person asked for: its job is cancelled',
-    positionals: ['id'],
-    examples: ['svc approval reject apr_01m7yd4zyke00anp2z332d2j5p --reason "not on a Friday"'],
-  },
-];
-
-export interface PresetVerb extends Omit<CliFace, 'omit'>, Pick<Verb, 'summary'> {
-  readonly operation: string;
-  readonly preset: Readonly<Record<string, string>>;
+/** The flags of a behaviour, beside those of the fields. */
+export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
+  const ended = wait === 'result' ? 'command' : 'job';
+  return [
+    ...(wait === undefined
+      ? []
+      : [flag({ name: 'wait', help: `Follow the output and exit with the exit code of the ${ended}` })]),
+    ...(stdin === undefined
+      ? []
+      : [
+          flag({
+            name: 'file',
+            placeholder: 'FILE',
+            help: `Read ${stdin.what} from this file, not from standard input`,
+          }),
+        ]),
+    ...(until === undefined
+      ? []
+      : [
+          flag({
+            name: 'timeout',
+            placeholder: 'DURATION',
+            help: 'Give up after this long, such as 10m; the job goes on',
+          }),
+        ]),
+  ];
 }
 
-export interface OtherVerb extends Pick<Verb, 'path' | 'summary' | 'examples' | 'flags'> {
-  readonly operation: string;
-  readonly until: 'ended';
+function flag(own: Pick<Flag, 'name' | 'help' | 'placeholder'>): Flag {
+  return { type: own.placeholder === undefined ? 'boolean' : 'string', ...own };
 }
 
 /** Verbs that are no operation. `serve` and `web` get their flags from the settings. */

@@ -21,7 +21,7 @@ import { states, workspace, workspaces } from './text/workspaces.ts';
  * Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the
  * verb.
  */
-const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, display: Display) => string } = {
+const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Display) => string } = {
   whoami,
   doctor,
   'job.list': jobs,
@@ -72,6 +72,10 @@ const RENDERINGS: { readonly [V in ViewName]?: (data: Projected<V>, display: Dis
   'token.list': tokens,
   'token.get': token,
   'token.created': tokenCreated,
+  'workspace.exported': generic,
+  'maintenance.readiness': generic,
+  'host.request': generic,
+  'event.accepted': generic,
 };
 
 /**
@@ -89,10 +93,7 @@ export function secretOf(kind: string, data: unknown): string | null {
   return own === undefined ? null : own(madeSafe(data) as never);
 }
 
-/**
- * Ends with a line end. A kind without a rendering of its own, and one that this build does not know, gets the generic
- * one.
- */
+/** Ends with a line end. A kind that this build does not know gets the generic rendering. */
 export function render(kind: string, data: unknown, display: Display): string {
   const own = Object.hasOwn(RENDERINGS, kind) ? RENDERINGS[kind as ViewName] : undefined;
   const safe = madeSafe(data);

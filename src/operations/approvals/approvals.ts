@@ -100,7 +100,11 @@ const watch = readOperation({
   stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS, keptMs: STREAM_KEPT_MS },
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/stream' },
-  cli: { verb: 'approval watch', examples: ['svc approval watch', 'svc approval watch --output json'] },
+  cli: {
+    verb: 'approval watch',
+    follow: 'approvals',
+    examples: ['svc approval watch', 'svc approval watch --output json'],
+  },
   mcp: { none: 'A tool call answers once: use approval_list.' },
   input: field.NO_INPUT,
   answers: [],
@@ -139,7 +143,29 @@ const decision = writeOperation({
   effect: 'write',
   scopes: DECIDERS,
   http: { method: 'POST', path: '/approvals/{id}/decision' },
-  cli: { none: 'Its verbs say which: svc approval approve, svc approval reject.' },
+  cli: {
+    none: 'Its verbs say which: svc approval approve, svc approval reject.',
+    aliases: [
+      {
+        verb: 'approval approve',
+        summary: 'Let a job run that another person asked for',
+        preset: { decision: 'approve' },
+        confirm: { by: 'plan' },
+        positionals: ['id'],
+        examples: [
+          'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p',
+          'svc approval approve apr_01m7yd4zyke00anp2z332d2j5p --reason "read it twice"',
+        ],
+      },
+      {
+        verb: 'approval reject',
+        summary: 'Refuse what another person asked for: its job is cancelled',
+        preset: { decision: 'reject' },
+        positionals: ['id'],
+        examples: ['svc approval reject apr_01m7yd4zyke00anp2z332d2j5p --reason "not on a Friday"'],
+      },
+    ],
+  },
   mcp: { tool: 'approval_decision' },
   input: z.strictObject({
     id,

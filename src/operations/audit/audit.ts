@@ -56,7 +56,11 @@ const list = readOperation({
   effect: 'read',
   scopes: PLAN_READERS,
   http: { method: 'GET', path: '/audit' },
-  cli: { verb: 'audit list', examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'] },
+  cli: {
+    verb: 'audit list',
+    item: 'row of the audit ledger',
+    examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'],
+  },
   mcp: { none: 'The ledger is for people.' },
   input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('How many; 0 is all') }),
   answers: ['audit.list'],

@@ -26,6 +26,7 @@ const run = writeOperation({
   http: { method: 'POST', path: '/commands/run', omit: ['privileged'] },
   cli: {
     verb: 'command run',
+    wait: 'result',
     positionals: ['command'],
     examples: [
       'svc command run --inventory localhost --wait -- uptime',

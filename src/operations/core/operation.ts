@@ -4,6 +4,7 @@ import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/gate.ts';
+import type { CliFace, NoVerb } from './cli-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
 import type { ViewName } from '../views/views.ts';
@@ -25,17 +26,6 @@ export interface HttpFace {
   readonly status?: number;
   /** Further statuses of success, which single answers have: see `Reply`. */
   readonly otherStatuses?: readonly number[];
-}
-
-export interface CliFace {
-  /** Noun and verb. */
-  readonly verb: string;
-  /** Fields given by position, in order; a trailing array field takes all the rest, after `--` too. */
-  readonly positionals?: readonly string[];
-  /** Fields that become no flag. */
-  readonly omit?: readonly string[];
-  /** Two at most, first in the help. */
-  readonly examples: readonly string[];
 }
 
 /** What every operation has to work with. */
@@ -78,7 +68,7 @@ interface Row<I extends z.ZodObject> {
   /** Refuses a browser's session: the contract wants a bearer token for this. */
   readonly bearerOnly?: true;
   readonly http: HttpFace | None;
-  readonly cli: CliFace | None;
+  readonly cli: CliFace | NoVerb;
   readonly mcp: { readonly tool: string } | None;
   readonly input: I;
   /** The kinds that it may answer; none for 204, a stream, or a text. */

@@ -83,7 +83,12 @@ const get = readOperation({
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/events/{id}' },
-  cli: { verb: 'event get', positionals: ['id'], examples: ['svc event get evt_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'event get',
+    next: 'event trace',
+    positionals: ['id'],
+    examples: ['svc event get evt_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: { tool: 'event_get' },
   input: z.strictObject({ id: field.id('evt') }),
   answers: ['event.get'],

@@ -64,7 +64,23 @@ const get = readOperation({
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}' },
-  cli: { verb: 'job get', positionals: ['id'], examples: ['svc job get job_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'job get',
+    positionals: ['id'],
+    examples: ['svc job get job_01m7yd4zyke00anp2z332d2j5p'],
+    aliases: [
+      {
+        verb: 'job wait',
+        summary: 'Wait until a job has ended, and exit with its exit code',
+        until: 'ended',
+        positionals: ['id'],
+        examples: [
+          'svc job wait job_01m7yd4zyke00anp2z332d2j5p',
+          'svc job wait job_01m7yd4zyke00anp2z332d2j5p --timeout 10m',
+        ],
+      },
+    ],
+  },
   mcp: { tool: 'job_get' },
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.get'],
@@ -100,7 +116,12 @@ const tail = readOperation({
   effect: 'stream',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/stream' },
-  cli: { verb: 'job tail', positionals: ['id'], examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'job tail',
+    follow: 'job',
+    positionals: ['id'],
+    examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
   input: z.strictObject({ id: field.id('job'), since: since.describe('Begin after this sequence number') }),
   answers: [],
@@ -152,7 +173,16 @@ const redrive = writeOperation({
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { none: 'Running something again is decided by a person on the machine.' },
-  cli: { verb: 'job redrive', examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'] },
+  cli: {
+    verb: 'job redrive',
+    confirm: {
+      by: 'yes',
+      question: 'Queue every {state} job again? [y/N] ',
+      unless: 'dry_run',
+      defaults: { state: 'interrupted' },
+    },
+    examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'],
+  },
   mcp: { none: 'Running something again is decided by a person on the machine.' },
   input: z.strictObject({
     state: z

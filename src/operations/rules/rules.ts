@@ -115,6 +115,7 @@ const add = writeOperation({
   http: LOCAL_ONLY,
   cli: {
     verb: 'rule add',
+    stdin: { field: 'text', what: 'the rule', cure: '', question: null },
     positionals: ['name'],
     // The command line reads the file and sends its text.
     omit: ['text'],

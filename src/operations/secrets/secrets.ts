@@ -67,6 +67,12 @@ const set = writeOperation({
   http: LOCAL_ONLY,
   cli: {
     verb: 'secret set',
+    stdin: {
+      field: 'value',
+      what: 'the value',
+      cure: '; encode it first, for example with base64',
+      question: 'Value of {secret}, one line, not shown: ',
+    },
     positionals: ['secret'],
     // It never stands on a command line, where every process of the machine could read it.
     omit: ['value'],

@@ -95,6 +95,7 @@ const plan = writeOperation({
   http: { method: 'POST', path: '/workspaces/{name}/plan' },
   cli: {
     verb: 'workspace plan',
+    wait: 'plan',
     positionals: ['name'],
     examples: ['svc workspace plan net', 'svc workspace plan net --timeout 10m'],
   },
@@ -117,6 +118,7 @@ const apply = writeOperation({
   http: { method: 'POST', path: '/workspaces/{name}/apply' },
   cli: {
     verb: 'workspace apply',
+    wait: 'job',
     positionals: ['name'],
     examples: ['svc workspace apply net --plan art_01m7yd4zyke00anp2z332d2j5p', 'svc workspace apply net'],
   },
@@ -137,7 +139,14 @@ const destroy = writeOperation({
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/workspaces/{name}/destroy' },
-  cli: { verb: 'workspace destroy', positionals: ['name'], examples: ['svc workspace destroy net'] },
+  cli: {
+    verb: 'workspace destroy',
+    wait: 'job',
+    // A destroy is never gated: whoever sits at a terminal types the name of the workspace.
+    confirm: { by: 'name', warning: 'This destroys everything in {name}, without a second person.' },
+    positionals: ['name'],
+    examples: ['svc workspace destroy net'],
+  },
   mcp: { none: 'A destroy is never gated: an agent that could ask for one needs a person in between.' },
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
@@ -152,7 +161,7 @@ const drift = writeOperation({
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { none: 'Drift is looked for from the machine or by a schedule; the list of workspaces shows what was found.' },
-  cli: { verb: 'workspace drift', positionals: ['name'], examples: ['svc workspace drift net'] },
+  cli: { verb: 'workspace drift', wait: 'job', positionals: ['name'], examples: ['svc workspace drift net'] },
   mcp: { none: 'workspace_list shows what the last look found; workspace_plan looks anew.' },
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],

@@ -225,6 +225,11 @@ const remove = writeOperation({
   http: LOCAL_ONLY,
   cli: {
     verb: 'workspace remove',
+    confirm: {
+      by: 'name',
+      warning: 'This forgets {name} and its state, also of resources that are still there.',
+      when: 'force',
+    },
     positionals: ['name'],
     examples: ['svc workspace remove net', 'svc workspace remove net --force'],
   },

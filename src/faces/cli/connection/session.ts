@@ -46,9 +46,6 @@ export async function showData(session: Session, { kind, data }: { kind: string;
 /** Flags of lists that leave nothing out, or only what is older. */
 const NO_FILTERS = new Set(['all', 'limit']);
 
-/** One of what a list shows, where that is not the noun of the verb. */
-const ROWS: Readonly<Record<string, string>> = { audit: 'row of the audit ledger' };
-
 /** What is said of an empty list where flags left things out of it: there may be others. */
 function noMatch({ verb, fields }: Session): string | undefined {
   if (!verb.path.endsWith(' list')) return undefined;
@@ -57,8 +54,8 @@ function noMatch({ verb, fields }: Session): string | undefined {
     return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${quoted(`${value}`)}`] : [];
   });
   if (given.length === 0) return undefined;
-  const noun = verb.path.slice(0, -' list'.length);
-  return `No ${ROWS[noun] ?? noun} matches ${given.join(' ')}.`;
+  const item = 'operation' in verb.call ? verb.call.item : undefined;
+  return `No ${item ?? verb.path.slice(0, -' list'.length)} matches ${given.join(' ')}.`;
 }
 
 /** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */

@@ -1,16 +1,14 @@
+import type { WaitMode } from '../../../operations/core/cli-face.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { readData } from '../connection/client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, follow, textSink } from './follow.ts';
 import { placeFlags, type Session, show, showData } from '../connection/session.ts';
 import { line } from '../../text/safe.ts';
 import { write } from '../terminal.ts';
-import { type OperationCall, operationVerb, TREE } from '../syntax/tree.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
 
-/**
- * What `--wait` shows in JSON mode once the job has ended: what it answered, or where it has no answer of its own, the
- * job.
- */
-const RESULT_VERBS: Readonly<Record<string, string>> = { 'command.run': 'job result' };
+/** The verb whose answer `--wait` shows in JSON mode once the job has ended. */
+const ANSWER_VERBS: Readonly<Record<WaitMode, string>> = { job: 'job get', plan: 'job get', result: 'job result' };
 
 /**
  * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
@@ -18,7 +16,7 @@ const RESULT_VERBS: Readonly<Record<string, string>> = { 'command.run': 'job res
  */
 export async function waitForRun(
   session: Session,
-  { operation }: OperationCall,
+  mode: WaitMode,
   queued: { kind: string; data: unknown; text: string },
 ): Promise<number> {
   const { terminal, options, client } = session;
@@ -33,8 +31,8 @@ export async function waitForRun(
   const end = await follow(session, id, 0, textSink(session, options.output === 'json' ? 'stderr' : 'own'));
   if (end === null) return EXIT_INTERRUPTED;
   if (options.output === 'json') {
-    await show(session, await client.call(operationVerb(TREE, RESULT_VERBS[operation] ?? 'job get').call, { id }));
-  } else if (operation === 'workspace.plan') await tellPlan(session, id, end);
+    await show(session, await client.call(operationVerb(TREE, ANSWER_VERBS[mode]).call, { id }));
+  } else if (mode === 'plan') await tellPlan(session, id, end);
   return exitCodeOfJob(end);
 }
 

@@ -1,31 +1,26 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../../config/settings.ts';
-import { type CliFace, isNone, type Operation, takesKey } from '../../../operations/core/operation.ts';
+import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
+import { isNone, type Operation, takesKey } from '../../../operations/core/operation.ts';
 import {
-  EXTRA_FLAGS,
+  behaviourFlags,
   FILE_FIELDS,
   GLOBAL_FLAGS,
   IDEMPOTENCY_FLAG,
   NOUNS,
-  OTHER_VERBS,
-  type OtherVerb,
   PAIR_FLAGS,
-  PRESET_VERBS,
-  type PresetVerb,
   PROGRAM_VERBS,
 } from '../programs.ts';
-import { type Flag, kebab, type OperationCall, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
+import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
 export function deriveTree(operations: readonly Operation[]): Tree {
-  const verbs = operations.flatMap((row) => [
-    ...(isNone(row.cli) ? [] : [operationVerb(row, row.cli)]),
-    ...PRESET_VERBS.filter(({ operation }) => operation === row.id).map((each) => presetVerb(row, each)),
-  ]);
+  const verbs = operations.flatMap((row) => (isNone(row.cli) ? aliasVerbs(row) : [operationVerb(row, row.cli)]));
+  const aliases = operations.flatMap((row) => (isNone(row.cli) ? [] : aliasVerbs(row)));
   const programs = PROGRAM_VERBS.map((verb) => ({ ...verb, flags: [...verb.flags, ...settingFlags(verb.path)] }));
   const names = Object.keys(NOUNS);
   const rank = (verb: Verb): number => names.indexOf(nounOf(verb));
-  const all = [...verbs, ...OTHER_VERBS.map((other) => otherVerb(verbs, other)), ...programs];
+  const all = [...verbs, ...aliases, ...programs];
   const stranger = all.find((verb) => rank(verb) < 0);
   if (stranger !== undefined) throw new Error(`svc ${stranger.path}: the noun has no line in NOUNS (programs.ts)`);
   return {
@@ -34,18 +29,6 @@ export function deriveTree(operations: readonly Operation[]): Tree {
     // A stable sort: within a noun the verbs keep the order of the table.
     verbs: all.toSorted((a, b) => rank(a) - rank(b)),
   };
-}
-
-function otherVerb(verbs: readonly Verb[], { operation, until, ...own }: OtherVerb): Verb {
-  const first = verbs.find(({ call }) => 'operation' in call && call.operation === operation);
-  if (first === undefined || !('operation' in first.call))
-    throw new Error(`svc ${own.path}: there is no verb of ${operation}`);
-  return { ...first, ...own, call: { ...first.call, until } };
-}
-
-function presetVerb(row: Operation, { preset, summary, ...face }: PresetVerb): Verb {
-  const verb = operationVerb(row, { ...face, omit: Object.keys(preset) });
-  return { ...verb, summary, call: { ...verb.call, preset } };
 }
 
 function nounOf(verb: Verb): string {
@@ -79,26 +62,39 @@ interface FieldSchema {
   readonly additionalProperties?: FieldSchema | boolean;
 }
 
-function operationVerb(row: Operation, face: CliFace): Verb & { readonly call: OperationCall } {
+function aliasVerbs(row: Operation): Verb[] {
+  return (row.cli.aliases ?? []).map((face) => operationVerb(row, face));
+}
+
+function operationVerb(row: Operation, face: CliFace | CliAlias): Verb {
+  const {
+    verb,
+    summary,
+    positionals: given = [],
+    omit = [],
+    examples,
+    aliases: _,
+    ...behaviour
+  } = { summary: row.summary, aliases: [], ...face };
+  const hidden = new Set([...given, ...omit, ...Object.keys(behaviour.preset ?? {})]);
   const schema = z.toJSONSchema(row.input, { io: 'input', unrepresentable: 'any' });
   const fields = Object.entries((schema.properties ?? {}) as Record<string, FieldSchema>);
   const required = new Set(schema.required ?? []);
-  const given = face.positionals ?? [];
   return {
-    path: face.verb,
-    summary: row.summary,
-    examples: face.examples,
+    path: verb,
+    summary,
+    examples,
     positionals: given.map((field) =>
       positional(field, (schema.properties as Record<string, FieldSchema>)[field] ?? {}, required.has(field)),
     ),
     flags: [
       ...fields
-        .filter(([field]) => !given.includes(field) && face.omit?.includes(field) !== true)
+        .filter(([field]) => !hidden.has(field))
         .map(([field, each]) => fieldFlag(field, each, required.has(field))),
-      ...(EXTRA_FLAGS[row.id] ?? []),
+      ...behaviourFlags(behaviour),
       ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
-    call: { operation: row.id, effect: row.effect, http: row.http },
+    call: { operation: row.id, effect: row.effect, http: row.http, ...behaviour },
   };
 }
 

@@ -9,7 +9,6 @@ import { svc } from '../../../../test/support/terminal.ts';
 import { deriveTree } from './derive.ts';
 import { inWordsOf } from './field-names.ts';
 import { kebab, type Verb } from './tree.ts';
-import { VALUE_INPUTS } from './value-input.ts';
 
 const TREE = deriveTree(OPERATIONS);
 
@@ -29,7 +28,7 @@ function carriers({ flags, positionals, call }: Verb): [field: string, label: st
   const given = flags.flatMap(({ field, name }): [string, string][] =>
     field === undefined ? [] : [[field, `--${name}`]],
   );
-  const input = 'operation' in call ? VALUE_INPUTS[call.operation] : undefined;
+  const input = 'operation' in call ? call.stdin : undefined;
   return [
     ...given,
     ...positionals.map(({ field }): [string, string] => [field, kebab(field).toUpperCase()]),

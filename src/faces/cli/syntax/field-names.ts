@@ -1,5 +1,5 @@
+import type { Fields } from './arguments.ts';
 import { kebab, type Verb } from './tree.ts';
-import { VALUE_INPUTS } from './value-input.ts';
 
 /**
  * A message of an operation in the words of its command line. An operation names the field that is wrong at the
@@ -22,7 +22,7 @@ export function inWordsOf(verb: Verb, message: string): string {
 
 /** By the field, what carries it: the same for every verb, so that a new row of the table needs no line here. */
 function labelsOf({ flags, positionals, call }: Verb): ReadonlyMap<string, string> {
-  const input = 'operation' in call ? VALUE_INPUTS[call.operation] : undefined;
+  const input = 'operation' in call ? call.stdin : undefined;
   return new Map([
     ...(input === undefined ? [] : [[input.field, '--file or standard input'] as const]),
     ...flags.flatMap(({ field, name }) => (field === undefined ? [] : [[field, `--${name}`] as const])),
@@ -36,4 +36,12 @@ function labelled(labels: ReadonlyMap<string, string>, path: string): string {
   const [field, rest] = at < 0 ? [path, ''] : [path.slice(0, at), path.slice(at + 1)];
   const label = labels.get(field) ?? field;
   return rest === '' || /^\d+$/.test(rest) ? label : `${label} ${rest}`;
+}
+
+/** A text of a row with the values of fields in the place of `{field}`; a list has `or` between its values. */
+export function filled(text: string, fields: Fields): string {
+  return text.replaceAll(/\{([a-z_]+)\}/g, (_, field: string) => {
+    const value = fields[field];
+    return Array.isArray(value) ? value.join(' or ') : String(value);
+  });
 }

@@ -1,4 +1,5 @@
 import tree from './tree.json' with { type: 'json' };
+import type { VerbBehaviour } from '../../../operations/core/cli-face.ts';
 import type { HttpFace, None } from '../../../operations/core/operation.ts';
 
 /** A flag of a verb, or of every verb. */
@@ -32,14 +33,10 @@ export interface Positional {
 }
 
 /** What a verb calls: a row of the operation table, seen from outside. */
-export interface OperationCall {
+export interface OperationCall extends VerbBehaviour {
   readonly operation: string;
   readonly effect: 'read' | 'stream' | 'write' | 'enqueue';
   readonly http: HttpFace | None;
-  /** Called again and again until the job has ended. */
-  readonly until?: 'ended';
-  /** Fields that the verb itself says. */
-  readonly preset?: Readonly<Record<string, string>>;
 }
 
 /** A verb that is a program of this machine: it is no row of the operation table and asks no server. */

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
+import type { ValueInput } from '../../../operations/core/cli-face.ts';
 import type { Session } from '../connection/session.ts';
 import { UsageFailure } from './usage.ts';
-import { VALUE_INPUTS, type ValueInput, withValue } from './value-input.ts';
+import { operationVerb, TREE } from './tree.ts';
+import { withValue } from './value-input.ts';
 
-const SECRET: ValueInput = VALUE_INPUTS['secret.set'] ?? assert.fail();
+const SECRET = inputOf('secret set');
+
+function inputOf(path: string): ValueInput {
+  return operationVerb(TREE, path).call.stdin ?? assert.fail(path);
+}
 
 interface Given {
   readonly typed?: string;
@@ -90,7 +96,7 @@ test('a terminal where nobody answers, or who presses Ctrl-C, sets nothing', asy
 });
 
 test('a rule comes from its file or from standard input, and is asked for nowhere', async () => {
-  const rule = VALUE_INPUTS['rule.add'] ?? assert.fail();
+  const rule = inputOf('rule add');
   const { session } = sessionOf({ piped: ['when: true\n'] });
   assert.equal((await withValue(session, rule))['text'], 'when: true');
   const typed = sessionOf({ typed: 'when: true\n' });

@@ -2,32 +2,12 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { SECRET_BYTES_MAX } from '../../../domain/secrets/secret.ts';
 import { errorCode } from '../../../lib/error-code.ts';
+import type { ValueInput } from '../../../operations/core/cli-face.ts';
 import type { Fields } from './arguments.ts';
+import { filled } from './field-names.ts';
 import type { Session } from '../connection/session.ts';
 import { write } from '../terminal.ts';
 import { UsageFailure } from './usage.ts';
-
-/** A field that never stands on a command line: it comes from the file of --file, else from standard input. */
-export interface ValueInput {
-  readonly field: string;
-  /** Its word in messages. */
-  readonly what: string;
-  /** What one does about bytes that are no text. */
-  readonly cure: string;
-  /** The question at a terminal; null where nobody types such a thing there. */
-  readonly question: ((fields: Fields) => string) | null;
-}
-
-/** By the operation. */
-export const VALUE_INPUTS: Readonly<Record<string, ValueInput>> = {
-  'secret.set': {
-    field: 'value',
-    what: 'the value',
-    cure: '; encode it first, for example with base64',
-    question: (fields) => `Value of ${String(fields['secret'])}, one line, not shown: `,
-  },
-  'rule.add': { field: 'text', what: 'the rule', cure: '', question: null },
-};
 
 /** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
 const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
@@ -72,7 +52,7 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
   if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
   if (options.noInput || input.question === null)
     throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
-  return ask(session, input.question(session.fields), refuse);
+  return ask(session, filled(input.question, session.fields), refuse);
 }
 
 type Refuse = (message: string) => UsageFailure;

@@ -1,0 +1,70 @@
+/** A verb of the command line: what it takes, and how it behaves. Data only, since the tree is kept as JSON. */
+export interface CliFace extends VerbBehaviour {
+  /** Noun and verb. */
+  readonly verb: string;
+  /** Fields given by position, in order; a trailing array field takes all the rest, after `--` too. */
+  readonly positionals?: readonly string[];
+  /** Fields that become no flag. */
+  readonly omit?: readonly string[];
+  /** Two at most, first in the help. */
+  readonly examples: readonly string[];
+  /** Further verbs of the same operation. */
+  readonly aliases?: readonly CliAlias[];
+}
+
+export interface CliAlias extends Omit<CliFace, 'aliases'> {
+  readonly summary: string;
+}
+
+/** No verb of the name of the operation, with the reason that users are given; verbs that preset a field instead. */
+export interface NoVerb {
+  readonly none: string;
+  readonly aliases?: readonly CliAlias[];
+}
+
+export interface VerbBehaviour {
+  /** Fields with a fixed value; they become no flags. */
+  readonly preset?: Readonly<Record<string, string>>;
+  /** `--wait` follows the queued job. */
+  readonly wait?: WaitMode;
+  /** Reads the job again and again until it has ended, with `--timeout`. */
+  readonly until?: 'ended';
+  /** Shows a stream until it ends. */
+  readonly follow?: FollowMode;
+  readonly confirm?: Confirm;
+  readonly stdin?: ValueInput;
+  /** A verb with the same fields whose answer text mode shows after this one. */
+  readonly next?: string;
+  /** The words for one row of a list, if they differ from the noun of the verb. */
+  readonly item?: string;
+}
+
+/** At the end: `job` shows the job, `result` what its command printed, `plan` the job and how to apply its plan. */
+export type WaitMode = 'job' | 'result' | 'plan';
+
+export type FollowMode = 'job' | 'approvals';
+
+/** A question before the operation is called. `{field}` stands for the value of a field. */
+export type Confirm =
+  /** Asks for yes, unless the flag `unless` is given. Without a terminal, `--yes` is required. */
+  | {
+      readonly by: 'yes';
+      readonly question: string;
+      readonly unless: string;
+      readonly defaults: Readonly<Record<string, string>>;
+    }
+  /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
+  | { readonly by: 'name'; readonly warning: string; readonly when?: string }
+  /** Asks for the name of the workspace if the plan of the approval destroys anything. The same without a terminal. */
+  | { readonly by: 'plan' };
+
+/** A field that never stands on a command line: it comes from the file of `--file`, else from standard input. */
+export interface ValueInput {
+  readonly field: string;
+  /** Its word in messages. */
+  readonly what: string;
+  /** What one does about bytes that are no text. */
+  readonly cure: string;
+  /** The question at a terminal, with `{field}` for a field; null where nobody types such a thing there. */
+  readonly question: string | null;
+}
