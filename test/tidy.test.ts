@@ -4,9 +4,12 @@
  * exist yet is known to work before the first file is in it.
  */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { needs } from './support/tools.ts';
 import * as areas from './tidy/areas.ts';
+import * as commits from './tidy/commits.ts';
 import { PATH_USERS } from './tidy/file-access.ts';
 import * as repository from './tidy/repository.ts';
 import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
@@ -236,4 +239,11 @@ describe('Packages', () => {
     );
     bites(repository.dependencies(manifest({ dependencies: many }), reasons), /has 16 runtime dependencies/);
   });
+});
+
+test(`a commit has a subject of at most ${commits.SUBJECT_MAX} characters`, { skip: needs('git') }, () => {
+  if (existsSync(join(ROOT, '.git')))
+    assertNone(commits.longSubjects(commits.recentSubjects(ROOT)), commits.SUBJECTS_WHY);
+  bites(commits.longSubjects(['x'.repeat(commits.SUBJECT_MAX + 1)]), /has 73 characters/);
+  assert.deepEqual(commits.longSubjects(['x'.repeat(commits.SUBJECT_MAX), `Merge ${'x'.repeat(80)}`]), []);
 });
