@@ -1,5 +1,34 @@
+import { LOCALHOST } from '../../domain/commands/command.ts';
+import { eventFile, labelVariables } from '../../domain/commands/event-input.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
-import { commandRunner } from '../../runners/command/command.ts';
+import { eventView } from '../../operations/events/events.ts';
+import { VIEWS } from '../../operations/views/views.ts';
+import { type CommandMaterials, commandRunner } from '../../runners/command/command.ts';
+import { findEventOfJob, getEvent } from '../../store/events/events.ts';
+import { findJob } from '../../store/jobs/jobs.ts';
+import type { Db, EventRow, JobRow } from '../../store/schema/schema.ts';
 import { NOTHING_PREPARED, runKind } from '../jobs/run-support.ts';
 
-export const COMMAND_RUN = runKind(commandKind, commandRunner, { prepare: () => Promise.resolve(NOTHING_PREPARED) });
+export const COMMAND_RUN = runKind(commandKind, commandRunner, {
+  async prepare({ store }, job, { inventory }) {
+    const row = inventory === LOCALHOST ? await eventOf(store.db, job) : null;
+    return { ...NOTHING_PREPARED, materials: row === null ? null : materialsOf(row) };
+  },
+});
+
+/** The event that asked for the job, or for the one that it repeats; null where none did or it is no longer stored. */
+async function eventOf(db: Db, job: JobRow): Promise<EventRow | null> {
+  let asked: Pick<JobRow, 'id' | 'redrive_of'> | undefined = job;
+  while (asked !== undefined) {
+    const made = await findEventOfJob(db, asked.id);
+    if (made !== undefined) return getEvent(db, made.id);
+    asked = asked.redrive_of === null ? undefined : await findJob(db, asked.redrive_of);
+  }
+  return null;
+}
+
+function materialsOf(row: EventRow): NonNullable<CommandMaterials> {
+  const view = VIEWS['event.get'].parse(eventView(row));
+  const annotations = JSON.parse(row.annotations) as Record<string, string>;
+  return { file: eventFile({ ...view, annotations }), variables: labelVariables(view.labels) };
+}

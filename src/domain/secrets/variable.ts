@@ -37,6 +37,14 @@ export function isRefusedVariable(name: string): boolean {
   return !NAME.test(name) || LOADS_CODE.some((pattern) => pattern.test(name)) || name.startsWith('SVC_');
 }
 
+/** The names that the service itself gives a command that an event asked for. */
+const OF_EVENT = /^SVC_(?:EVENT_FILE|LABEL_[A-Z0-9_]*)$/;
+
+/** True when the kind of a job may not set a variable of this name. */
+export function isRefusedKindVariable(name: string): boolean {
+  return isRefusedVariable(name) && !OF_EVENT.test(name);
+}
+
 /** True when a caller may not give a run a secret under this name: a refused variable, or one that steers a tool. */
 export function isRefusedRunSecretName(name: string): boolean {
   return isRefusedVariable(name) || STEERS.some((pattern) => pattern.test(name));

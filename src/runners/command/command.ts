@@ -1,13 +1,28 @@
+import { join } from 'node:path';
 import type { CommandSpec } from '../../domain/commands/command.ts';
+import { EVENT_FILE_VARIABLE } from '../../domain/commands/event-input.ts';
+import { writeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type Runner } from '../runner.ts';
 
 /** Ports that every command may reach: OpenSSH. */
 const SSH_PORT = 22;
+const EVENT_FILE = 'event.json';
+
+/** The event that asked for the command; null where none did. */
+export type CommandMaterials = {
+  readonly file: Uint8Array;
+  /** Its labels by the names of their variables. */
+  readonly variables: Readonly<Record<string, string>>;
+} | null;
 
 /** Runs the words of the spec on this machine. */
-export const commandRunner: Runner<CommandSpec, null, never, never> = {
+export const commandRunner: Runner<CommandSpec, CommandMaterials, never, never> = {
   clearFiles: [],
-  async run({ spec }, tools) {
-    return outcomeOf(await tools.exec({ argv: spec.command, connectPorts: [SSH_PORT, ...spec.egressPorts] }));
+  async run({ spec, materials }, tools) {
+    const order = { argv: spec.command, connectPorts: [SSH_PORT, ...spec.egressPorts] };
+    if (materials === null) return outcomeOf(await tools.exec(order));
+    await writeRunFile(tools.runDir, EVENT_FILE, materials.file);
+    const environment = { ...materials.variables, [EVENT_FILE_VARIABLE]: join(tools.runDir, EVENT_FILE) };
+    return outcomeOf(await tools.exec({ ...order, environment }));
   },
 };

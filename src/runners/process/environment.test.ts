@@ -75,11 +75,11 @@ describe('the environment of a job', () => {
       runDir: '/r',
       path: '/opt/bin',
       lang: 'de_DE.UTF-8',
-      extra: { TF_VAR_region: 'eu' },
+      extra: { TF_VAR_region: 'eu', SVC_LABEL_A: 'b', SVC_EVENT_FILE: '/r/event.json' },
     });
     assert.deepEqual(
-      [environment['PATH'], environment['LANG'], environment['TF_VAR_region']],
-      ['/opt/bin', 'de_DE.UTF-8', 'eu'],
+      [environment['PATH'], environment['LANG'], environment['TF_VAR_region'], environment['SVC_LABEL_A']],
+      ['/opt/bin', 'de_DE.UTF-8', 'eu', 'b'],
     );
   });
 
@@ -88,6 +88,8 @@ describe('the environment of a job', () => {
       { HOME: '/' },
       { SVC_JOB_ID: 'x' },
       { SVC_X: 'x' },
+      { SVC_TOKEN: 'x' },
+      { SVC_LABEL_a: 'x' },
       { 'A=B': 'x' },
       { '': 'x' },
       { 'A B': 'x' },

@@ -1,4 +1,4 @@
-import { isRefusedVariable } from '../../domain/secrets/variable.ts';
+import { isRefusedKindVariable } from '../../domain/secrets/variable.ts';
 import { userName } from '../../lib/user-name.ts';
 
 /** Carries the job's id into every process of its tree, so that each can be found again. */
@@ -50,7 +50,8 @@ export function childEnvironment(options: EnvironmentOptions): Record<string, st
     [JOB_ID_VARIABLE]: jobId,
   };
   for (const [name, value] of Object.entries(extra)) {
-    if (isRefusedVariable(name) || name in environment) throw new Error(`the variable ${name} cannot be set for a job`);
+    if (isRefusedKindVariable(name) || name in environment)
+      throw new Error(`the variable ${name} cannot be set for a job`);
     environment[name] = value;
   }
   for (const [name, value] of Object.entries(environment)) {
