@@ -15,6 +15,7 @@ import * as repository from './tidy/repository.ts';
 import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
 import * as sizes from './tidy/sizes.ts';
 import { type Finding, parse, type TextFile } from './tidy/source.ts';
+import * as words from './tidy/words.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILES = repository.repositoryFiles(ROOT);
@@ -188,6 +189,24 @@ describe('Names and places', () => {
       repository.unpairedMigrations(['migrations/sqlite/0001_first.sql', 'migrations/postgres/0001_first.sql']),
       [],
     );
+  });
+});
+
+describe('Words', () => {
+  test('documents and finished folders of src have no banned word', () => {
+    assertNone(TEXTS.filter(({ path }) => words.hasCheckedWords(path)).flatMap(words.bannedWords), words.WORDS_WHY);
+  });
+
+  for (const { banned, bad, good } of words.BANNED_WORDS) {
+    test(`${banned} bites`, () => {
+      bites(words.bannedWords({ path: 'src/a.ts', text: bad }), /src\/a\.ts says "/);
+      assert.deepEqual(words.bannedWords({ path: 'src/a.ts', text: good }), []);
+    });
+  }
+
+  test('inline code of a document may name a word, its prose may not', () => {
+    assert.deepEqual(words.bannedWords({ path: 'docs/a.md', text: 'The account `nobody` runs it.' }), []);
+    bites(words.bannedWords({ path: 'docs/a.md', text: 'The account `x`\nruns it for nobody.' }), /says "nobody"/);
   });
 });
 
