@@ -6,6 +6,7 @@ import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { isNone, pathFields } from '../../operations/core/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
+import { PAGES } from '../web/pages/table.ts';
 import { Pages } from '../web/routes.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
 import { credentialsOf } from '../http/credentials.ts';
@@ -73,7 +74,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     if (pathFields(http).some((name) => !(name in operation.input.shape)))
       throw new Error(`${operation.id}: a path parameter is no input field`);
   }
-  on(['GET', 'HEAD'], '/', (exchange) => pages.dashboard(exchange));
+  for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange) => pages.show(page, exchange));
   on(['POST'], '/login', (exchange) => pages.login(exchange));
   on(['POST'], '/logout', (exchange) => pages.logout(exchange));
   on(['GET', 'HEAD'], '/metrics', async (exchange) => {

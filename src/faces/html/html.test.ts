@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { html } from './html.ts';
-import { dashboardPage, signInPage, unmadePage } from '../web/page.ts';
+import { DASHBOARD } from '../web/pages/dashboard.ts';
+import { unmadePage } from '../web/pages/missing.ts';
+import { signInPage } from '../web/pages/sign-in.ts';
 
 test('Values are escaped, markup of ours is not', () => {
   const inner = html`<b title="${'"><script>'}">${"<i>&'"}</b>`;
@@ -13,7 +15,7 @@ test('T44: No name or message can leave its place in a page', () => {
   const evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
   for (const page of [
     signInPage('', evil),
-    dashboardPage('', evil, { name: evil, scope: evil, csrf: evil }),
+    DASHBOARD.content({ basePath: '', version: evil, visitor: { name: evil, scope: evil, csrf: evil } }).text,
     unmadePage('', evil),
   ]) {
     assert.doesNotMatch(page, /<img|<script/);

@@ -1,11 +1,11 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without a script and without another request. */
-import { hash } from 'node:crypto';
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
 import { inline } from '../text/safe.ts';
-import { type HeaderList, pageHeaders } from '../http/headers.ts';
-import { html, Html } from '../html/html.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { html, type Html } from '../html/html.ts';
+import { PAGE_HEADERS, shell } from '../html/shell.ts';
 import { clockTime, timeLeft } from './decision-times.ts';
 
 /** Addresses of what is destroyed that the page lists; the rest is a number. */
@@ -18,38 +18,12 @@ const NAME_MAX = 64;
 /** Letters of a reason that the page repeats; the whole is in the console and on the command line. */
 const REASON_SHOWN_MAX = 200;
 
-const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);--soft:light-dark(#4b5560,#a9b4c0);\
---edge:light-dark(#7d8691,#6b7682);--fail:light-dark(#a51200,#f54123);\
---run:light-dark(#1561c5,#77beff);font:1rem/1.5 system-ui,sans-serif}
-*{box-sizing:border-box}
-body{margin:0;background:light-dark(#fff,#0e1116);color:var(--ink)}
-main{max-width:30rem;margin:auto;\
-padding:1rem max(1rem,env(safe-area-inset-right)) 2rem max(1rem,env(safe-area-inset-left))}
-p,h1,h2,ul{margin:0 0 .75rem;overflow-wrap:anywhere}
-h1{font-size:1.375rem;line-height:1.25;font-weight:650;text-wrap:balance}
-.on,label small{color:var(--soft)}
-.on{font-size:.8125rem;margin:0 0 .25rem}
-section{margin:0 0 .75rem;padding:.75rem;border-radius:.5rem;background:light-dark(#f6f7f9,#161b22)}
-h2{margin:0 0 .5rem;font-size:1rem;font-weight:650;color:var(--fail)}
-ul{margin:0;padding:0;list-style:none;font:.8125rem/1.5 ui-monospace,monospace}
-li{display:grid;grid-template-columns:3ch 1fr;gap:1ch}
-li+li{margin-top:.25rem}
-b{color:var(--fail)}
-label{display:block;margin:0 0 .25rem}
-textarea,button{display:block;width:100%;min-height:48px;padding:.625rem .75rem;border:1px solid var(--edge);\
-border-radius:.375rem;background:light-dark(#fff,#161b22);color:inherit;font:inherit}
-textarea{resize:vertical}
-button{margin-top:1rem;font-weight:650;cursor:pointer}
-.yes{border-color:transparent;background:light-dark(#1561c5,#77beff);color:light-dark(#fff,#0e1116)}
-.danger{border-color:transparent;background:light-dark(#a51200,#c93114);color:#fff}
-:focus-visible{outline:2px solid var(--run);outline-offset:2px}`;
-
 /** Also no referrer, since the address of the page is the capability, and no place in a search engine. */
-export const DECISION_HEADERS: HeaderList = withoutReferrer(pageHeaders(hash('sha256', STYLE, 'base64')));
-
-function withoutReferrer(headers: HeaderList): HeaderList {
-  return [...headers.with(headers.indexOf('Referrer-Policy') + 1, 'no-referrer'), 'X-Robots-Tag', 'noindex'];
-}
+export const DECISION_HEADERS: HeaderList = [
+  ...PAGE_HEADERS.with(PAGE_HEADERS.indexOf('Referrer-Policy') + 1, 'no-referrer'),
+  'X-Robots-Tag',
+  'noindex',
+];
 
 const VIA: Readonly<Record<string, string>> = {
   link: 'with a decision link',
@@ -64,32 +38,31 @@ const DONE = { approve: 'approved', reject: 'rejected' } as const satisfies Reco
 export function decisionHtml(page: DecisionPage, host: string | null): string {
   switch (page.show) {
     case 'unknown':
-      return whole(
+      return shell(
         'This link does not work',
         html`<p>It is not complete, or a newer one took its place. Nothing was decided.</p>`,
-        html``,
       );
     case 'question':
-      return whole(`${whatOf(page.asked)}?`, question(page.asked, page.plan, page.proof), onHost(host));
+      return shell(`${whatOf(page.asked)}?`, question(page.asked, page.plan, page.proof), onHost(host));
     case 'outcome':
-      return whole(outcomeTitle(page), outcome(page), onHost(host, page.asked));
+      return shell(outcomeTitle(page), outcome(page), onHost(host, page.asked));
     case 'expired':
-      return whole(
+      return shell(
         `Expired at ${clockTime(page.asked.expiresAt, page.asked.now)}`,
         html`<p>Nobody decided in time, so it was refused. Nothing runs.</p>`,
         onHost(host, page.asked),
       );
     case 'stale':
-      return whole('This plan is out of date', stale(page.asked, page.serial), onHost(host, page.asked));
+      return shell('This plan is out of date', stale(page.asked, page.serial), onHost(host, page.asked));
     case 'own':
-      return whole(
+      return shell(
         'Somebody else has to decide',
         html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. \
 Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
     case 'lapsed':
-      return whole(
+      return shell(
         'This link does not act any more',
         html`<p>${LAPSED[page.why](shown(page.recipient, NAME_MAX))} Nothing was decided.</p>`,
         onHost(host, page.asked),
@@ -105,30 +78,10 @@ const LAPSED = {
 
 /** For a request that was refused or failed; `message` is for people and holds no secret. */
 export function failureHtml(message: string): string {
-  return whole(
+  return shell(
     'That did not work',
     html`<p>${shown(message, REASON_SHOWN_MAX)}</p>\n<p>Open the link again to see how things stand.</p>`,
-    html``,
   );
-}
-
-function whole(title: string, content: Html, on: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
-<title>${title}</title>
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-<main>
-${on}<h1>${title}</h1>
-${content}
-</main>
-</body>
-</html>
-`.text;
 }
 
 /** Where this is, and on pages whose heading does not say it, what it is about. */

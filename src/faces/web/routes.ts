@@ -9,14 +9,16 @@ import { credentialsOf } from '../http/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
-import { dashboardPage, missingPage, PAGE_HEADERS, signInPage, unmadePage } from './page.ts';
+import { PAGE_HEADERS, shell } from '../html/shell.ts';
+import { commandInstead, missingPage, unmadePage } from './pages/missing.ts';
+import type { Page } from './pages/page.ts';
+import { signInPage } from './pages/sign-in.ts';
 import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
-import { commandInstead } from './unmade.ts';
 
 /** A form holds a token of 75 characters and little else. */
 const FORM_MAX_BYTES = 4_096;
 
-export interface NotifierParts {
+export interface PageParts {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
   readonly clock: Clock;
@@ -30,9 +32,9 @@ export interface NotifierParts {
 
 /** The routes outside of the API. None of their promises rejects. */
 export class Pages {
-  readonly #parts: NotifierParts;
+  readonly #parts: PageParts;
 
-  constructor(parts: NotifierParts) {
+  constructor(parts: PageParts) {
     this.#parts = parts;
   }
 
@@ -49,21 +51,17 @@ export class Pages {
     }
   }
 
-  async dashboard(exchange: Exchange): Promise<void> {
+  async show({ title, scopes, content }: Page, exchange: Exchange): Promise<void> {
     const caller = await this.visitor(exchange);
     if (caller === null) return;
     const { authenticator, basePath, version, sender } = this.#parts;
-    if (caller.scope === 'host') {
+    if (!scopes.some((each) => caller.scopes.includes(each))) {
       sender.sendFailure(exchange, new Failure('forbidden', 'The pages need another scope than host.'));
       return;
     }
     const { name, scope } = caller;
-    sender.send(
-      exchange,
-      200,
-      PAGE_HEADERS,
-      dashboardPage(basePath, version, { name, scope, csrf: authenticator.csrfOf(caller) }),
-    );
+    const visitor = { name, scope, csrf: authenticator.csrfOf(caller) };
+    sender.send(exchange, 200, PAGE_HEADERS, shell(title, content({ basePath, version, visitor })));
   }
 
   async missing(exchange: Exchange): Promise<void> {

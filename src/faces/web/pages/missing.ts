@@ -1,4 +1,6 @@
-import { isId } from '../../lib/id.ts';
+import { isId } from '../../../lib/id.ts';
+import { html } from '../../html/html.ts';
+import { shell } from '../../html/shell.ts';
 
 /** Places that notifications lead to and whose pages are not made yet, with the verb that shows the same. */
 const LISTS: ReadonlyMap<string, string> = new Map([
@@ -23,4 +25,18 @@ export function commandInstead(target: string): string | null {
   const thing = THINGS.find(({ under, prefix }) => path.startsWith(under) && isId(prefix, path.slice(under.length)));
   if (thing !== undefined) return `${thing.verb} ${path.slice(thing.under.length)}`;
   return LISTS.get(path) ?? null;
+}
+
+export function missingPage(basePath: string): string {
+  return shell('Not found', html`<p>There is no such page. <a href="${basePath}/">Go to the dashboard</a>.</p>`);
+}
+
+/** For what has no page yet: `command` shows it. */
+export function unmadePage(basePath: string, command: string): string {
+  return shell(
+    'No page yet',
+    html`<p>This page is not made yet. On the command line the same is shown by:</p>
+<p><code>${command}</code></p>
+<p><a href="${basePath}/">Go to the dashboard</a>.</p>`,
+  );
 }

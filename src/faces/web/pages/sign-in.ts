@@ -1,0 +1,16 @@
+import { html } from '../../html/html.ts';
+import { shell } from '../../html/shell.ts';
+
+/** Says neither what version answers nor on which host. */
+export function signInPage(basePath: string, message?: string): string {
+  const alert = message === undefined ? html`` : html`<p role="alert">${message}</p>\n`;
+  return shell(
+    'Sign in',
+    html`${alert}<form method="post" action="${basePath}/login">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="current-password" \
+autocapitalize="off" spellcheck="false">
+<button class="yes">Sign in</button>
+</form>`,
+  );
+}

@@ -1,0 +1,4 @@
+import { DASHBOARD } from './dashboard.ts';
+import type { Page } from './page.ts';
+
+export const PAGES: readonly Page[] = [DASHBOARD];
