@@ -13,9 +13,9 @@ import { holdProcess } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { createAuthenticator } from '../operations/access/authenticate.ts';
+import { createToken } from '../operations/access/tokens.ts';
 import { encode } from '../operations/core/envelope.ts';
 import { invoke, type Runtime } from '../operations/core/invoke.ts';
-import { OPERATIONS } from '../operations/table.ts';
 import { readTransports } from '../push/transport.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
@@ -279,9 +279,7 @@ async function sayReady(running: Running, settings: Settings, io: ProgramIo): Pr
 
 /** On the first start somebody sits there: the token is shown this once. */
 async function firstToken({ runtime, webUrl }: Running): Promise<string> {
-  const operation = OPERATIONS.find((row) => row.id === 'token.create');
-  if (operation === undefined) throw new Error('the table has no token.create');
-  const answer = await invoke(runtime, operation, {
+  const answer = await invoke(runtime, createToken, {
     caller: localCaller('first-start'),
     raw: { name: 'first', scope: 'operator' },
   });

@@ -4,6 +4,7 @@ import { fileAccessRule } from './file-access.ts';
 import { kindRule } from './kinds.ts';
 import { layerRule } from './layers.ts';
 import { evalRule, shellRule } from './processes.ts';
+import { operationIdRule } from './operation-ids.ts';
 import { sqlRule } from './queries.ts';
 import { FUNCTION_LINES_MAX, functionLengthRule } from './sizes.ts';
 import type { SourceRule, TextFile } from './source.ts';
@@ -17,6 +18,7 @@ export const SOURCE_RULES = {
   'turns no text into code': evalRule,
   'holds SQL only in the store': sqlRule,
   'knows a kind of job only in the area of the kind': kindRule,
+  'compares no id of an operation': operationIdRule,
   'has no function longer than a screen': functionLengthRule,
   'leaves no test marked only, skip or todo': noMarksRule,
   'has no test title twice': uniqueTitlesRule,
@@ -235,6 +237,15 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
       ...at('src/jobs/workspaces/a.ts', "if (kind === 'destroy') run();"),
       ...at('src/daemon/jobs/a.test.ts', "if (job.kind === 'command') run();"),
     ],
+  },
+  'compares no id of an operation': {
+    bad: at(
+      'src/faces/cli/a.ts',
+      "if (row.id === 'job.list') run();",
+      "const is = 'token.create' !== call.operation;",
+      "switch (id) {\n  case 'approval.get':\n    run();\n}",
+    ),
+    good: at('src/faces/cli/a.ts', "const TEXTS = { 'job.list': jobs };", "if (name === 'seal.key') run();"),
   },
   'has no function longer than a screen': {
     bad: at(

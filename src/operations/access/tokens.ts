@@ -53,7 +53,7 @@ const list = readOperation({
   run: async ({ store }) => reply('token.list', (await listTokens(store.db)).map(tokenView)),
 });
 
-const create = writeOperation({
+export const createToken = writeOperation({
   id: 'token.create',
   summary: 'Make a token and show it this once',
   effect: 'write',
@@ -122,4 +122,4 @@ const revoke = writeOperation({
   },
 });
 
-export const TOKEN_OPERATIONS = [list, create, revoke];
+export const TOKEN_OPERATIONS = [list, createToken, revoke];
