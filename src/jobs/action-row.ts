@@ -1,4 +1,4 @@
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
 
 /** An action of a rule or a schedule that makes a job. Each kind has a row in `actions.ts`. */

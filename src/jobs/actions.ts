@@ -2,7 +2,7 @@ import { requireDuration } from '../domain/duration.ts';
 import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../domain/jobs/job.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import type { ActionRow } from './action-row.ts';
 import { commandAction } from './commands/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';

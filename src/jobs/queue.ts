@@ -2,7 +2,7 @@ import type { Origin } from '../domain/approvals/approval.ts';
 import type { JobTrigger } from '../domain/jobs/job.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval } from '../store/approvals/approvals.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 

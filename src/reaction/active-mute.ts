@@ -1,5 +1,5 @@
 import { type Announced, mutes } from '../domain/rules/mute.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import { activeMutes } from '../store/rules/mutes.ts';
 
 /** The mute that holds an announcement, by what it may be about; null where none does. */

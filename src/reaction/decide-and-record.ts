@@ -4,29 +4,29 @@ import { decideReaction, decidingRule, type ReactionDecision } from '../domain/r
 import type { Standing } from '../domain/rules/reaction-facts.ts';
 import { isCordoned } from '../store/maintenance/cordon.ts';
 import { insertEvent, listFires } from '../store/events/events.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import type { Db, EventRow } from '../store/schema/schema.ts';
 import { carryOut } from './fire.ts';
-import type { Considered, Outcome, ReactionDeps } from './types.ts';
+import type { EvaluatedEvent, Outcome, ReactionDeps } from './types.ts';
 import { encodeTrace } from './trace.ts';
 
 /**
  * Silence, cooldown, duplicate, cordon, loop, gate, fire, and the row of the event with `more` at the end of its steps,
  * in one transaction. Throws RuleChanged.
  */
-export async function settle(
+export async function decideAndRecord(
   deps: ReactionDeps,
   tx: Tx,
-  considered: Considered,
+  evaluated: EvaluatedEvent,
   more: readonly TraceStep[] = [],
 ): Promise<Outcome> {
-  const matched = considered.attempts.filter(({ tried }) => tried.result === 'matched');
+  const matched = evaluated.attempts.filter(({ tried }) => tried.result === 'matched');
   // Two daemons may hear of one thing at the same time: the second one sees what the first one did.
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
   const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
-  const judged = await judge(tx.db, considered, now);
-  const { decision, jobId, approvalId } = await carryOut(deps, tx, considered, judged, now);
-  const event = rowOf(considered, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
+  const judged = await judge(tx.db, evaluated, now);
+  const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, judged, now);
+  const event = rowOf(evaluated, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);
   return { event, jobId, approvalId };
 }
@@ -37,7 +37,7 @@ export async function settle(
  */
 export async function judge(
   db: Db,
-  { event, attempts, notTried, sender }: Considered,
+  { event, attempts, notTried, sender }: EvaluatedEvent,
   now: number,
 ): Promise<ReactionDecision> {
   const tried = attempts.map((attempt) => attempt.tried);
@@ -58,7 +58,7 @@ async function standingOf(db: Db, rule: string, fingerprint: string, status: str
 }
 
 function rowOf(
-  { id, event, facts, sender }: Considered,
+  { id, event, facts, sender }: EvaluatedEvent,
   decision: ReactionDecision,
   jobId: string | null,
   approvalId: string | null,

@@ -2,10 +2,10 @@ import type { EventOutcome, TraceStep } from '../domain/events/event.ts';
 import { decodeTrace } from './trace.ts';
 import { eventOf } from '../store/events/events.ts';
 import type { EventRow } from '../store/schema/schema.ts';
-import { considerBy } from './evaluate-rules.ts';
-import type { Considered, Outcome, ReactionDeps, Sender } from './types.ts';
+import { evaluateBy } from './evaluate-rules.ts';
+import type { EvaluatedEvent, Outcome, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule } from './compiled-rules.ts';
-import { judge, settle } from './decide-and-record.ts';
+import { judge, decideAndRecord } from './decide-and-record.ts';
 
 /** What a rule would do about an event. */
 export interface DryRun {
@@ -40,11 +40,11 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  */
 export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
-  const [considered] = await considerBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [
+  const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [
     rule,
   ]);
-  if (considered === undefined) throw new Error('one event was to be considered');
-  const { outcome, reason, trace } = rule.enabled ? await settled(deps, considered) : await judged(deps, considered);
+  if (evaluated === undefined) throw new Error('one event was to be evaluated');
+  const { outcome, reason, trace } = rule.enabled ? await settled(deps, evaluated) : await judged(deps, evaluated);
   const would = WOULD[outcome];
   const told = would === undefined ? reason : `Rule ${rule.name} ${would}`;
   return {
@@ -57,14 +57,14 @@ export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventR
 
 type Judged = Pick<DryRun, 'outcome' | 'reason' | 'trace'>;
 
-async function judged({ store, clock }: ReactionDeps, considered: Considered): Promise<Judged> {
-  return judge(store.db, considered, await store.dialect.clock(store.db, clock.now()));
+async function judged({ store, clock }: ReactionDeps, evaluated: EvaluatedEvent): Promise<Judged> {
+  return judge(store.db, evaluated, await store.dialect.clock(store.db, clock.now()));
 }
 
-async function settled(deps: ReactionDeps, considered: Considered): Promise<Judged> {
+async function settled(deps: ReactionDeps, evaluated: EvaluatedEvent): Promise<Judged> {
   try {
     return await deps.store.write(async (tx) => {
-      throw new Undone(await settle(deps, tx, considered));
+      throw new Undone(await decideAndRecord(deps, tx, evaluated));
     });
   } catch (thrown) {
     if (!(thrown instanceof Undone)) throw thrown;

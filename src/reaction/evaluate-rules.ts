@@ -3,40 +3,40 @@ import { isNotify } from '../domain/notify/action.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { RuleAction } from '../domain/rules/actions.ts';
 import { newId } from '../lib/id.ts';
-import type { Attempt, Considered, ReactionDeps, Sender } from './types.ts';
+import type { Attempt, EvaluatedEvent, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule, CompiledSilence } from './compiled-rules.ts';
 
 /** Tries the rules on the events: everything that takes time, before a transaction is open. */
-export async function consider(
+export async function evaluateRules(
   deps: ReactionDeps,
   events: readonly NormalEvent[],
   sender: Sender,
-): Promise<Considered[]> {
+): Promise<EvaluatedEvent[]> {
   const book = await deps.rules.current();
-  return considerBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
+  return evaluateBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
 }
 
 /**
- * As `consider`, with rules of the caller's choice; they are tried in the order of their names, and in the given one.
+ * As `evaluateRules`, with rules of the caller's choice; they are tried in the order of their names, and in the given one.
  */
-export function considerBy(
+export function evaluateBy(
   { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
   events: readonly NormalEvent[],
   sender: Sender,
   silences: readonly CompiledSilence[],
   rulesOf: (event: NormalEvent) => readonly CompiledRule[],
-): Promise<Considered[]> {
+): Promise<EvaluatedEvent[]> {
   // A message may have a thousand events, each for many rules: others have their turn in between.
-  return turns.each(events, (event) => considerOne(clock.now(), clean(event), sender, rulesOf(event), silences));
+  return turns.each(events, (event) => evaluateOne(clock.now(), clean(event), sender, rulesOf(event), silences));
 }
 
-function considerOne(
+function evaluateOne(
   now: number,
   event: NormalEvent,
   sender: Sender,
   rules: readonly CompiledRule[],
   silences: readonly CompiledSilence[],
-): Considered {
+): EvaluatedEvent {
   const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
   const attempts: Attempt[] = [];
   for (const rule of rules) {

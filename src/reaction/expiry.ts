@@ -1,8 +1,10 @@
 import type { NormalEvent } from '../domain/events/event.ts';
 import { eventStatuses, type EventStatusRow } from '../store/events/event-statuses.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import type { Db } from '../store/schema/schema.ts';
-import { consider, type Considered, type ReactionDeps, RuleChanged, type Sender, settle } from './receive.ts';
+import { evaluateRules } from './evaluate-rules.ts';
+import { type EvaluatedEvent, type ReactionDeps, RuleChanged, type Sender } from './types.ts';
+import { decideAndRecord } from './decide-and-record.ts';
 
 /**
  * What silences and mutes have in common when their time is over: an event, where something that they held still fires.
@@ -60,10 +62,10 @@ export async function noteEnds<R extends { readonly id: string }>(
 }
 
 async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<void> {
-  const considered = await considerEnd(deps, hold, row);
+  const evaluated = await evaluateEnd(deps, hold, row);
   try {
     await deps.store.write(async (tx) => {
-      if ((await hold.noteEnd(tx, row.id)) && considered !== null) await settle(deps, tx, considered);
+      if ((await hold.noteEnd(tx, row.id)) && evaluated !== null) await decideAndRecord(deps, tx, evaluated);
     });
   } catch (error) {
     // Its rule was changed in this moment: the next call tries the rule as it is then.
@@ -71,12 +73,12 @@ async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, ho
   }
 }
 
-/** The event of an end now, with its rules tried, for `settle`; null where nothing fires of what was held. */
-export async function considerEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<Considered | null> {
+/** The event of an end now, with its rules tried, for `decideAndRecord`; null where nothing fires of what was held. */
+export async function evaluateEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<EvaluatedEvent | null> {
   const firing = await firstFiring(deps.store.db, hold.since(row), (event) => hold.isAbout(row, event));
   if (firing === null) return null;
-  const [considered] = await consider(deps, [hold.endingEvent(row, firing)], hold.senderOf(row));
-  return considered ?? null;
+  const [evaluated] = await evaluateRules(deps, [hold.endingEvent(row, firing)], hold.senderOf(row));
+  return evaluated ?? null;
 }
 
 /** The newest event that `isAbout` is true for, of a thing whose newest event says firing; null where there is none. */

@@ -5,11 +5,11 @@ import { hostOf } from '../domain/rules/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events/events.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import { insertNotification, requestNotification } from '../store/notify/notifications.ts';
 import { noteFired } from '../store/rules/rules.ts';
 import { holdingMute, notificationState } from './active-mute.ts';
-import { type Attempt, type Considered, type ReactionDeps, RuleChanged } from './types.ts';
+import { type Attempt, type EvaluatedEvent, type ReactionDeps, RuleChanged } from './types.ts';
 import { queueAction } from '../jobs/actions.ts';
 import type { Gate, Queued } from '../jobs/queue.ts';
 
@@ -25,13 +25,13 @@ export interface Done {
 export async function carryOut(
   deps: ReactionDeps,
   tx: Tx,
-  considered: Considered,
+  evaluated: EvaluatedEvent,
   decided: ReactionDecision,
   now: number,
 ): Promise<Done> {
-  await reportUnfit(deps, tx, considered, decided, now);
-  const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, considered, decided, now);
-  return makeJob(deps, tx, considered, told, now);
+  await reportUnfit(deps, tx, evaluated, decided, now);
+  const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, evaluated, decided, now);
+  return makeJob(deps, tx, evaluated, told, now);
 }
 
 /**
@@ -40,7 +40,7 @@ export async function carryOut(
 async function reportUnfit(
   deps: ReactionDeps,
   tx: Tx,
-  { id: eventId, event, attempts }: Considered,
+  { id: eventId, event, attempts }: EvaluatedEvent,
   decision: ReactionDecision,
   now: number,
 ): Promise<void> {
@@ -59,11 +59,11 @@ async function reportUnfit(
 async function tellPeople(
   deps: ReactionDeps,
   tx: Tx,
-  considered: Considered,
+  evaluated: EvaluatedEvent,
   decision: ReactionDecision,
   now: number,
 ): Promise<ReactionDecision> {
-  const { id: eventId, event, attempts } = considered;
+  const { id: eventId, event, attempts } = evaluated;
   const mute = await holdingMute(tx, () =>
     Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]),
   );
@@ -77,7 +77,7 @@ async function tellPeople(
       message: action.message,
     } as const;
     await insertNotification(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, notificationState(mute));
-    await noteActed(tx, considered, rule, now, null);
+    await noteActed(tx, evaluated, rule, now, null);
   }
   if (mute === null) {
     tx.afterCommit(() => deps.wake());
@@ -96,25 +96,25 @@ async function tellPeople(
 async function makeJob(
   deps: ReactionDeps,
   tx: Tx,
-  considered: Considered,
+  evaluated: EvaluatedEvent,
   decision: ReactionDecision,
   now: number,
 ): Promise<Done> {
-  const deciding = considered.attempts.find(({ rule }) => rule.name === decision.rule);
+  const deciding = evaluated.attempts.find(({ rule }) => rule.name === decision.rule);
   if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined)
     return { decision, jobId: null, approvalId: null };
-  return fire(deps, tx, considered, decision, deciding, now);
+  return fire(deps, tx, evaluated, decision, deciding, now);
 }
 
 async function fire(
   deps: ReactionDeps,
   tx: Tx,
-  considered: Considered,
+  evaluated: EvaluatedEvent,
   decision: ReactionDecision,
   { rule, action }: Attempt,
   now: number,
 ): Promise<Done> {
-  const { id, sender } = considered;
+  const { id, sender } = evaluated;
   if (action === null || isNotify(action))
     throw new Error('only an action that makes a job is decided to be carried out');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
@@ -125,7 +125,7 @@ async function fire(
           ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs,
           alert: id,
           rule: rule.name,
-          matchedAt: considered.facts.receivedAt,
+          matchedAt: evaluated.facts.receivedAt,
           oneTap: rule.oneTap === true,
         }
       : null;
@@ -147,7 +147,7 @@ async function fire(
   }
   const { jobId } = queued;
   const approvalId = queued.state === 'queued' ? null : queued.approval.id;
-  await noteActed(tx, considered, rule, now, jobId);
+  await noteActed(tx, evaluated, rule, now, jobId);
   tx.record({
     principal: sender.principal,
     owner: owners[0] ?? 'gatehouse',
@@ -170,7 +170,7 @@ async function fire(
  */
 async function noteActed(
   tx: Tx,
-  { event }: Considered,
+  { event }: EvaluatedEvent,
   rule: Attempt['rule'],
   firedAt: number,
   jobId: string | null,

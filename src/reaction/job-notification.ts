@@ -1,6 +1,6 @@
 import { type Announced, hostOf } from '../domain/rules/mute.ts';
 import { findEvent, findEventOfJob } from '../store/events/events.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import { disarm, findArmed } from '../store/notify/endpoints.ts';
 import { insertNotification } from '../store/notify/notifications.ts';
 import type { JobRow } from '../store/schema/schema.ts';

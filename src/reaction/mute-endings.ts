@@ -2,8 +2,8 @@ import { hostOf, mutes } from '../domain/rules/mute.ts';
 import type { EventStatusRow } from '../store/events/event-statuses.ts';
 import { endMute, expiredMutes } from '../store/rules/mutes.ts';
 import type { MuteRow } from '../store/schema/schema.ts';
-import { considerEnd, type Hold, noteEnds } from './expiry.ts';
-import type { Considered, ReactionDeps } from './types.ts';
+import { evaluateEnd, type Hold, noteEnds } from './expiry.ts';
+import type { EvaluatedEvent, ReactionDeps } from './types.ts';
 
 const MUTE: Hold<MuteRow> = {
   due: expiredMutes,
@@ -39,7 +39,10 @@ export function endMutes(deps: ReactionDeps, signal?: AbortSignal): Promise<numb
   return noteEnds(deps, MUTE, signal);
 }
 
-/** The event of a mute that ends now, with its rules tried, for `settle`; null where what it is about does not fire. */
-export function considerEnding(deps: ReactionDeps, mute: MuteRow): Promise<Considered | null> {
-  return considerEnd(deps, MUTE, mute);
+/**
+ * The event of a mute that ends now, with its rules tried, for `decideAndRecord`; null where what it is about does not
+ * fire.
+ */
+export function evaluateEnding(deps: ReactionDeps, mute: MuteRow): Promise<EvaluatedEvent | null> {
+  return evaluateEnd(deps, MUTE, mute);
 }

@@ -1,14 +1,14 @@
 import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { findEventOfJob, insertEvent } from '../store/events/events.ts';
-import type { Tx } from '../store/engine/gate.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import { markTold } from '../store/jobs/outcomes.ts';
 import type { Db, JobRow } from '../store/schema/schema.ts';
-import { consider } from './evaluate-rules.ts';
+import { evaluateRules } from './evaluate-rules.ts';
 import { notifyJobEnd } from './job-notification.ts';
-import { type Considered, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
+import { type EvaluatedEvent, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
 import { faultRow } from './receive.ts';
-import { settle } from './decide-and-record.ts';
+import { decideAndRecord } from './decide-and-record.ts';
 
 /** The ends of jobs as events: what waits for rules like any alert. */
 
@@ -57,10 +57,14 @@ async function senderOf(db: Db, job: JobRow): Promise<Sender> {
 }
 
 /** The end of a job as events with their rules tried, for `settleOutcome`. */
-export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly Considered[]> {
+export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly EvaluatedEvent[]> {
   if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
   const drift = driftEvent(job);
-  return consider(deps, [outcomeEvent(job), ...(drift === null ? [] : [drift])], await senderOf(deps.store.db, job));
+  return evaluateRules(
+    deps,
+    [outcomeEvent(job), ...(drift === null ? [] : [drift])],
+    await senderOf(deps.store.db, job),
+  );
 }
 
 /**
@@ -68,22 +72,26 @@ export async function considerOutcome(deps: ReactionDeps, job: JobRow): Promise<
  * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`,
  * also where its rules are changed all the time: the next pass tells it.
  */
-export async function settleOutcome(deps: ReactionDeps, job: JobRow, considered: readonly Considered[]): Promise<void> {
-  let first: readonly Considered[] | null = considered;
+export async function settleOutcome(
+  deps: ReactionDeps,
+  job: JobRow,
+  evaluated: readonly EvaluatedEvent[],
+): Promise<void> {
+  let first: readonly EvaluatedEvent[] | null = evaluated;
   await retryOnRuleChange(deps, async () => {
-    const events = first ?? (await considerOutcome(deps, job));
+    const events = first ?? (await evaluateOutcome(deps, job));
     first = null;
     await deps.store.write((tx) => tell(deps, tx, job, events));
   });
 }
 
-async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, considered: readonly Considered[]): Promise<void> {
-  const [first] = considered;
+async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, evaluated: readonly EvaluatedEvent[]): Promise<void> {
+  const [first] = evaluated;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
   const mute = await notifyJobEnd(deps, tx, job);
   const held: TraceStep[] =
     mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
-  for (const each of considered) await settle(deps, tx, each, each === first ? held : []);
+  for (const each of evaluated) await decideAndRecord(deps, tx, each, each === first ? held : []);
 }
 
 /** For an end that can't be told as it is: its event says so, and it does not stand in the way of the others. */

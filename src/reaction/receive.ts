@@ -4,15 +4,10 @@ import { newId } from '../lib/id.ts';
 import { YieldTimer } from '../lib/flow/cooperative.ts';
 import { insertEvent } from '../store/events/events.ts';
 import type { EventRow } from '../store/schema/schema.ts';
-import { consider } from './evaluate-rules.ts';
+import { evaluateRules } from './evaluate-rules.ts';
 import { WEBHOOK_ANNOTATION } from './normalise/make-event.ts';
 import { type Outcome, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
-import { settle } from './decide-and-record.ts';
-
-export { consider } from './evaluate-rules.ts';
-export type { Considered, Outcome, ReactionDeps, Sender } from './types.ts';
-export { RuleChanged, retryOnRuleChange } from './types.ts';
-export { settle } from './decide-and-record.ts';
+import { decideAndRecord } from './decide-and-record.ts';
 
 /**
  * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
@@ -32,13 +27,13 @@ export async function receive(deps: ReactionDeps, events: readonly NormalEvent[]
 }
 
 async function receiveOnce(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
-  const considered = await consider(deps, events, sender);
+  const evaluated = await evaluateRules(deps, events, sender);
   return deps.store.write(async (tx) => {
     const outcomes: Outcome[] = [];
     const breather = new YieldTimer(deps.clock);
-    for (const each of considered) {
+    for (const each of evaluated) {
       if (breather.isDue) await breather.breathe();
-      outcomes.push(await settle(deps, tx, each));
+      outcomes.push(await decideAndRecord(deps, tx, each));
     }
     return outcomes;
   });

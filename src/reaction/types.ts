@@ -39,8 +39,8 @@ export interface Attempt {
   readonly action: RuleAction | null;
 }
 
-/** An event whose rules were tried. Who has one hands it to `settle` and looks at its `id` only. */
-export interface Considered {
+/** An event whose rules were tried. Who has one hands it to `decideAndRecord` and looks at its `id` only. */
+export interface EvaluatedEvent {
   readonly id: string;
   readonly event: NormalEvent;
   readonly facts: EventFacts;

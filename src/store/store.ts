@@ -3,11 +3,10 @@ import type { Clock } from '../lib/clock.ts';
 import { recent } from '../lib/recent.ts';
 import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './engine/dialect.ts';
-import { WriteGate, type Work, type WriteOptions } from './engine/gate.ts';
+import { WriteGate } from './engine/gate.ts';
+import type { Work, WriteOptions } from './engine/tx.ts';
 import { migrate, type Migration, readMigrations, type SchemaAccess } from './engine/migrate.ts';
 import type { Db } from './schema/schema.ts';
-
-export { SchemaMismatch } from './engine/migrate.ts';
 
 /**
  * How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key

@@ -11,7 +11,7 @@ import { TEST_RING, testKeyring } from '../support/seal.ts';
 import type { Keyring } from '../../src/lib/seal.ts';
 import { claimJobs, fenceOf, type Fence } from '../../src/store/jobs/claims.ts';
 import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
-import type { Tx } from '../../src/store/engine/gate.ts';
+import type { Tx } from '../../src/store/engine/tx.ts';
 import { insertJob, type NewJob } from '../../src/store/jobs/jobs.ts';
 import type { LedgerEntry } from '../../src/store/engine/ledger.ts';
 import type { DaemonRow, JobRow, TokenRow } from '../../src/store/schema/schema.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { LoopRow, WakeUp } from '../core/loop.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { requestNotification } from '../../store/notify/notifications.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -1,6 +1,6 @@
 import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
-import { considerOutcome, giveUpOutcome, settleOutcome } from '../../reaction/outcome.ts';
+import { evaluateOutcome, giveUpOutcome, settleOutcome } from '../../reaction/outcome.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import { listUntold } from '../../store/jobs/outcomes.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
@@ -37,10 +37,10 @@ export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Pro
     if (jobs.length === 0 || signal?.aborted === true) return;
     const telling: Promise<Failure | null>[] = [];
     for (const job of jobs.toSorted(byEnd)) {
-      const considering = considerOutcome(reaction, job);
-      telling.push(tellOne(deps, job, considering));
+      const evaluating = evaluateOutcome(reaction, job);
+      telling.push(tellOne(deps, job, evaluating));
       // One behind the other, so that of one runbook the newest event tells the newest end; the writes share a commit.
-      await considering.catch(() => undefined);
+      await evaluating.catch(() => undefined);
     }
     const refused = (await Promise.all(telling)).find((failure) => failure !== null);
     // The store takes nothing at the moment: the next pass finds them again.
@@ -55,10 +55,10 @@ function byEnd(a: JobRow, b: JobRow): number {
 async function tellOne(
   { reaction, signals }: OutcomeDeps,
   job: JobRow,
-  considering: ReturnType<typeof considerOutcome>,
+  evaluating: ReturnType<typeof evaluateOutcome>,
 ): Promise<Failure | null> {
   try {
-    await settleOutcome(reaction, job, await considering);
+    await settleOutcome(reaction, job, await evaluating);
   } catch (error) {
     if (error instanceof Failure) return error;
     signals.emit('loop:failed', { name: `outcome of ${job.id}`, error });

@@ -3,7 +3,7 @@ import { appendState } from '../../store/jobs/chunks.ts';
 import { claimJobs, finishJob, type Fence } from '../../store/jobs/claims.ts';
 import { mayClaimNow } from '../../store/maintenance/cordon.ts';
 import { mayClaim } from '../../store/maintenance/daemons.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 
 /** The moves that the daemon makes, each with its event and its audit row in the same transaction. */

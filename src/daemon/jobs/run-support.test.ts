@@ -5,9 +5,9 @@ import { openTestStore, type TestStore } from '../../../test/support/store/job-s
 import { commandKind } from '../../domain/commands/kind.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { RecordedChunk } from '../../runners/output/recorder.ts';
+import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { RunKit, RunReports } from '../../runners/run.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { NO_RESULT, NOTHING_PREPARED, runKind, type RunKind, type WriteResult } from './run-support.ts';
 

@@ -4,7 +4,7 @@ import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
 import { runJob, type RunKit, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -6,7 +6,7 @@ import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { Transport } from '../../push/transport.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { listLiveTargets } from '../../store/notify/targets.ts';
 import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../../store/notify/bursts.ts';

@@ -20,7 +20,7 @@ import {
   settleDelivery,
   takeOver,
 } from '../../store/notify/deliveries.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { adoptNumbered } from '../../store/notify/targets.ts';
 import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';

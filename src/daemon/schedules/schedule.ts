@@ -4,7 +4,7 @@ import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/sc
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { queueAction } from '../../jobs/actions.ts';
 import type { Gate, QueueDeps, Queued } from '../../jobs/queue.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
 import {
   actionOfSchedule,

@@ -9,7 +9,7 @@ import { sealPlanView } from '../../operations/approvals/plan-view.ts';
 import type { RunOutcome } from '../../runners/runner.ts';
 import { insertArtifact, release } from '../../store/workspaces/artifacts.ts';
 import { fenceOf, recordArtifact } from '../../store/jobs/claims.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { noteDrift } from '../../store/jobs/outcomes.ts';
 import type { ArtifactRow, JobRow } from '../../store/schema/schema.ts';

@@ -6,7 +6,7 @@ import { backendOf, TREE } from '../../runners/terraform/root.ts';
 import { ERRORED_STATE_FILE, readState } from '../../runners/terraform/state-file.ts';
 import { isOwned } from '../../store/jobs/chunks.ts';
 import type { Fence } from '../../store/jobs/claims.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { stateLabel } from '../../store/secrets/seal.ts';
 import { keepState, listStatesAt, newestState } from '../../store/workspaces/states.ts';

@@ -8,9 +8,9 @@ import {
   messageTaker,
   readMessage,
   refuseMessage,
-  type WebhookRow,
   webhookFinder,
 } from '../../operations/events/hooks-in.ts';
+import type { WebhookRow } from '../../store/schema/schema.ts';
 import { refusalOf, RefusalNoter } from '../../operations/events/hook-refusals.ts';
 import { checkSignature } from '../../operations/events/hook-signature.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';

@@ -1,6 +1,6 @@
 import { type CommandSpec, requireInventory, requireLimit } from '../../domain/commands/command.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
 

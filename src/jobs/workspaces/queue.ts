@@ -3,7 +3,7 @@ import { decideApply, type SavedPlanFacts } from '../../domain/workspaces/apply.
 import { WORKSPACE_ROWS } from '../../domain/workspaces/kinds.ts';
 import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { pendingForArtifact } from '../../store/approvals/approvals.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
 import { type ArtifactFacts, holdArtifact } from '../../store/workspaces/artifacts.ts';

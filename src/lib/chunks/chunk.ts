@@ -19,14 +19,6 @@ import {
 import { rfc3339 } from '../clock.ts';
 import { afterNewlines, NEWLINE } from './newlines.ts';
 
-export {
-  CHUNK_RAW_LIMIT_BYTES,
-  CHUNK_STREAMS,
-  ChunkBuilder,
-  type ChunkEvent,
-  type ChunkStream,
-} from './chunk-builder.ts';
-
 /** What is stored is not a chunk, or not the one that was written. */
 export class ChunkCorrupt extends Error {
   constructor(what: string) {

@@ -6,7 +6,7 @@ import { OPERATORS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
 import { insertLinks } from '../../store/approvals/decision-links.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { holdStanding } from './link-standing.ts';

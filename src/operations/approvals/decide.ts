@@ -6,7 +6,7 @@ import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';

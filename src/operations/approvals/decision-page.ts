@@ -12,7 +12,7 @@ import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
 import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { decide, recordRefusal } from './decide.ts';

@@ -1,7 +1,7 @@
 /** Whether a decision link acts. It is asked when the link is made, shown and used, and each time the store answers. */
 import { isNumberedTarget } from '../../domain/notify/target.ts';
 import { DECIDERS } from '../../domain/access/scope.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { isTargetLive } from '../../store/notify/targets.ts';
 import type { DecisionLinkRow } from '../../store/schema/schema.ts';
 import { hasActiveToken, holdActiveToken } from '../../store/access/tokens.ts';

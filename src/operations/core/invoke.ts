@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { findAnswer, keepAnswer } from '../../store/access/idempotency.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { encode, encodeBatches, encodeRaw } from './envelope.ts';

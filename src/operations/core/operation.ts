@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';

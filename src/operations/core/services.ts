@@ -2,7 +2,7 @@ import type { DoctorEntry } from '../../doctor/entry.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
-import type { ReactionDeps } from '../../reaction/receive.ts';
+import type { ReactionDeps } from '../../reaction/types.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */

@@ -5,7 +5,7 @@ import type { WebhookSource } from '../../domain/events/event.ts';
 import { Failure } from '../../domain/failure.ts';
 import { SIGNATURE_TOLERANCE_MS } from '../../domain/events/webhook-signature.ts';
 import { newId } from '../../lib/id.ts';
-import type { ReactionDeps } from '../../reaction/receive.ts';
+import type { ReactionDeps } from '../../reaction/types.ts';
 import type { WebhookRow, WebhookSignatureRow } from '../../store/schema/schema.ts';
 import { findSigningSecret, takeSignature } from '../../store/events/webhook-signing.ts';
 import type { Runtime } from '../core/invoke.ts';

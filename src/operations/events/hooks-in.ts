@@ -4,8 +4,9 @@ import { classify, plainAddress } from '../../domain/netgroups/netgroup.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
 import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { type Normalised, type Payload, Unreadable } from '../../reaction/normalise/payload.ts';
-import { receive, receiveUnreadable, type Sender } from '../../reaction/receive.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import { receive, receiveUnreadable } from '../../reaction/receive.ts';
+import type { Sender } from '../../reaction/types.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { WebhookRow } from '../../store/schema/schema.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
 import { findWebhook, markHeard, webhookHash } from '../../store/events/webhooks.ts';
@@ -16,8 +17,6 @@ import type { ViewData } from '../views/views.ts';
 
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
-
-export type { WebhookRow };
 
 /** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
 export interface Hook {

@@ -6,7 +6,9 @@ import { Failure } from '../../domain/failure.ts';
 import { Slots } from '../../lib/flow/slots.ts';
 import { hostEvent } from '../../reaction/host-event.ts';
 import { withoutCredentials } from '../../reaction/normalise/credentials.ts';
-import { consider, settle, retryOnRuleChange } from '../../reaction/receive.ts';
+import { evaluateRules } from '../../reaction/evaluate-rules.ts';
+import { decideAndRecord } from '../../reaction/decide-and-record.ts';
+import { retryOnRuleChange } from '../../reaction/types.ts';
 import { awaitJob, deadline } from '../jobs/job-wait.ts';
 import { writeOperation, type Operation, type WaitContext, type Answered } from '../core/operation.ts';
 import { type Reply, written } from '../core/reply.ts';
@@ -75,12 +77,12 @@ const request = writeOperation({
       trigger: 'host',
       depth: 0,
     } as const;
-    const [considered] = await consider(services.reaction, [event], sender);
-    if (considered === undefined) throw new Error('an event was considered and did not come back');
-    return considered;
+    const [evaluated] = await evaluateRules(services.reaction, [event], sender);
+    if (evaluated === undefined) throw new Error('an event was evaluated and did not come back');
+    return evaluated;
   },
-  async run({ tx, services }, { request }, considered) {
-    const { event, jobId, approvalId } = await settle(services.reaction, tx, considered);
+  async run({ tx, services }, { request }, evaluated) {
+    const { event, jobId, approvalId } = await decideAndRecord(services.reaction, tx, evaluated);
     const { id, outcome, reason } = event;
     const answer = replyWith({ event_id: id, outcome, reason, job_id: jobId, approval_id: approvalId });
     const detail = { request: withoutCredentials(request), outcome, job: jobId };

@@ -7,7 +7,7 @@ import { newId } from '../../lib/id.ts';
 import { rejectOfJob } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting } from '../../store/jobs/claims.ts';
-import type { Tx } from '../../store/engine/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import {
   findRedrive,
   getJob,

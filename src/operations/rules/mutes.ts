@@ -5,8 +5,8 @@ import { MUTE_SCOPES } from '../../domain/rules/rule.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { considerEnding } from '../../reaction/mute-endings.ts';
-import { settle } from '../../reaction/receive.ts';
+import { evaluateEnding } from '../../reaction/mute-endings.ts';
+import { decideAndRecord } from '../../reaction/decide-and-record.ts';
 import { deleteMute, findMute, insertMute, listMutes } from '../../store/rules/mutes.ts';
 import type { MuteRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
@@ -162,12 +162,12 @@ const remove = writeOperation({
   failures: ['not_found'],
   async prepare({ store, services }, { id }) {
     const mute = await findMute(store.db, id);
-    return mute?.ended_at === null ? considerEnding(services.reaction, mute) : null;
+    return mute?.ended_at === null ? evaluateEnding(services.reaction, mute) : null;
   },
   async run({ tx, services }, { id }, ending) {
     // Ended in this moment by the pass that looks for it: then that made the event.
     const { ended_at: endedAt } = await deleteMute(tx, id);
-    if (ending !== null && endedAt === null) await settle(services.reaction, tx, ending);
+    if (ending !== null && endedAt === null) await decideAndRecord(services.reaction, tx, ending);
     return written(replyNone, id);
   },
 });

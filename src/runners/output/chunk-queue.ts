@@ -1,4 +1,4 @@
-import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib/chunks/chunk.ts';
+import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib/chunks/chunk-builder.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** An event reaches the store at most this long after it came, if the store takes it. */

@@ -9,8 +9,6 @@ import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
 import { LineSplitter } from './lines.ts';
 
-export type { RecordedChunk } from './chunk-queue.ts';
-
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
 export const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
 /**

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
-import { createGuard, type Guard, type Watched } from './guard.ts';
+import { createGuard, type Guard } from './guard.ts';
+import type { Watched } from './guard-protocol.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
 

@@ -6,8 +6,6 @@ import { HELPER_NODE_OPTIONS } from '../sandbox/lean.ts';
 import { ownCompileCacheDir } from '../sandbox/compile-cache.ts';
 import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
 
-export type { LeaseLimits, Watched } from './guard-protocol.ts';
-
 /**
  * A small process that outlives the daemon, to end the trees of its jobs when it dies or when its lease runs out while
  * it can't act. Started when the first job needs it, then kept; started again, and told again, when it dies.

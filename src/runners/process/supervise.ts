@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { pause, type Clock } from '../../lib/clock.ts';
-import type { Exit, Launched } from '../sandbox/pool.ts';
+import type { Exit, Launched } from '../sandbox/launcher-process.ts';
 import { endTree } from './tree.ts';
 
 export interface SuperviseOptions {

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from './errors.ts';
-import { createLauncherPool, type Exit, type Launched, type LauncherPool, type LaunchRequest } from './pool.ts';
+import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
+import type { Exit, Launched } from './launcher-process.ts';
 
 const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
 const isRoot = process.getuid?.() === 0;

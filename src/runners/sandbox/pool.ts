@@ -5,9 +5,6 @@ import { SandboxRefused } from './errors.ts';
 import { LauncherProcess, type Launched, type LauncherOptions, type Waiting } from './launcher-process.ts';
 import type { LaunchOrder } from './protocol.ts';
 
-export type { Exit, Launched, Leader, Waiting } from './launcher-process.ts';
-export type { LaunchOrder } from './protocol.ts';
-
 export interface LaunchRequest extends LaunchOrder {
   /** Runs while the launcher still waits: what it records is recorded before the tool does anything. May reject. */
   readonly beforeStart?: (leader: Waiting) => void | Promise<void>;

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 

@@ -1,7 +1,7 @@
 import type { ApprovalState } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { newId } from '../../lib/id.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { ApprovalRow, Db } from '../schema/schema.ts';

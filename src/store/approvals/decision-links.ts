@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { newSecret } from '../../domain/access/token.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, DecisionLinkRow } from '../schema/schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { appendLedger, type LedgerEntry, SEAM } from '../engine/ledger.ts';
 import { tagWaitingJobs } from '../jobs/order-tags.ts';
 import type { Store } from '../store.ts';

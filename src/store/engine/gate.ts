@@ -9,8 +9,6 @@ import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
 
-export type { Counter, Tx, Work, WriteOptions } from './tx.ts';
-
 /** At most this many writes share a commit, so that one transaction stays short. */
 const GROUP_MAX = 128;
 /** Turns of the event loop that a group waits for others to join, as long as each brings some. */

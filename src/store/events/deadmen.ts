@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db, DeadmanRow } from '../schema/schema.ts';
 
 /** A watch, and when its webhook was last heard (null for never). All times are by the store's clock. */

@@ -10,7 +10,7 @@ import {
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { pooledBytes } from '../../lib/random.ts';
-import type { Counter, Tx } from '../engine/gate.ts';
+import type { Counter, Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, EventRow } from '../schema/schema.ts';
 

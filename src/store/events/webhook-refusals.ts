@@ -1,5 +1,5 @@
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db } from '../schema/schema.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { SIGNATURE_TOLERANCE_MS } from '../../domain/events/webhook-signature.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { openSealed, webhookKeyLabel } from '../secrets/seal.ts';
 import type { Db, WebhookSignatureRow } from '../schema/schema.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, WebhookRow } from '../schema/schema.ts';
 import { deleteSigning } from './webhook-signing.ts';

@@ -2,7 +2,7 @@ import type { JobEvent, JobState } from '../../domain/jobs/job.ts';
 import { encodeChunk } from '../../lib/chunks/chunk.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Fence } from './claims.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { ChunkRow, Db } from '../schema/schema.ts';

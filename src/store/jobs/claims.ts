@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { FinalState, JobState } from '../../domain/jobs/job.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { releaseKey } from './jobs.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';

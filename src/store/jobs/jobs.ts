@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
 import { jobTag } from './order-tags.ts';
 import { prepared } from '../engine/prepared.ts';

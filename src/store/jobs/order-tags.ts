@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { needsTag } from '../../domain/jobs/order.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { JobRow, RuleRow, ScheduleRow } from '../schema/schema.ts';
 
 /**

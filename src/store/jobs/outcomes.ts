@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EventStatus } from '../../domain/events/event.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db } from '../schema/schema.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { NOTIFICATION_KINDS } from '../../domain/notify/notification-facts.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { FOLD_KINDS, SINGLE_MAX } from '../../domain/notify/burst.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db, NotificationRow } from '../schema/schema.ts';
 
 /** Written as in the partial indexes `pages_waiting` and `pages_shown`. */

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { listLiveEndpoints } from './live-endpoints.ts';
 import type { Db, DeliveryRow, NotificationRow, Schema } from '../schema/schema.ts';
 

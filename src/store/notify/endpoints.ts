@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { dropDeliveries } from './deliveries.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { ArmedJobRow, Db, EndpointRow } from '../schema/schema.ts';
 
 /** Endpoints of one token at most: the contract leaves the number open, the decisions say 20. */

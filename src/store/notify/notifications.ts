@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { newId } from '../../lib/id.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
 export interface NewNotification {

@@ -1,5 +1,5 @@
 import { deliveryTargetOf, type NotifyTarget, numberedTarget, recipientOf } from '../../domain/notify/target.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 
 type At = Pick<Tx, 'db' | 'dialect'>;
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db, MuteRow } from '../schema/schema.ts';
 
 export async function insertMute(tx: Tx, row: MuteRow): Promise<void> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { ruleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleRow } from '../schema/schema.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { newId } from '../../lib/id.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, SilenceRow } from '../schema/schema.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { scheduleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, ScheduleRow } from '../schema/schema.ts';

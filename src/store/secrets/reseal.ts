@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { LedgerEntry } from '../engine/ledger.ts';
 import type { ArtifactRow, Db } from '../schema/schema.ts';
 import {

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { claimUsed, findUsed, otherKey } from '../engine/key-in-use.ts';
 import type { ArtifactRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';

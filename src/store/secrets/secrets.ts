@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db, SecretRow } from '../schema/schema.ts';
 import { openSealed, secretLabel } from './seal.ts';
 

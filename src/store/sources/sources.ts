@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, SourceRow } from '../schema/schema.ts';
 

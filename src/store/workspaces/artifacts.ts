@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { workspaceKey } from '../../domain/workspaces/workspace.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { PENDING, QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { ArtifactRow, Db } from '../schema/schema.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import type { Db, StateRow } from '../schema/schema.ts';
 
 /** Versions of a state that are kept: each is a way back, and a state is some kilobytes in most cases. */

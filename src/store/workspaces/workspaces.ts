@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { OPEN_STATES } from '../../domain/jobs/job.ts';
 import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspaces/workspace.ts';
-import type { Tx } from '../engine/gate.ts';
+import type { Tx } from '../engine/tx.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow, WorkspaceRow } from '../schema/schema.ts';

@@ -5,8 +5,8 @@ import type { EventStatus } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
-import { considerEnding, endMutes } from '../../../src/reaction/mute-endings.ts';
-import type { ReactionDeps } from '../../../src/reaction/receive.ts';
+import { evaluateEnding, endMutes } from '../../../src/reaction/mute-endings.ts';
+import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
 import { insertEvent } from '../../../src/store/events/events.ts';
 import {
@@ -195,6 +195,6 @@ for (const [rule, told, mute, fires] of STILL_FIRES) {
     assert.ok(engine !== undefined);
     const { store, deps } = await openStoreOf(t, engine);
     for (const each of told) await tell(store, each);
-    assert.equal((await considerEnding(deps, await put(store, mute))) !== null, fires);
+    assert.equal((await evaluateEnding(deps, await put(store, mute))) !== null, fires);
   });
 }

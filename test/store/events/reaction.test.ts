@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { consider, receive, receiveUnreadable, settle } from '../../../src/reaction/receive.ts';
+import { receive, receiveUnreadable } from '../../../src/reaction/receive.ts';
+import { evaluateRules } from '../../../src/reaction/evaluate-rules.ts';
+import { decideAndRecord } from '../../../src/reaction/decide-and-record.ts';
 import { type OpenRules, CompiledRules } from '../../../src/reaction/compiled-rules.ts';
 import { decodeTrace } from '../../../src/reaction/trace.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
@@ -200,10 +202,10 @@ for (const engine of ENGINES) {
       const late = { ...deps, rules };
       await one(late);
       await store.write((tx) => switchRule(tx, 'clean-up', { enabled: false }));
-      const [considered] = await consider(late, [alert({ fingerprint: 'disk-2' })], WEBHOOK);
-      assert.ok(considered !== undefined);
+      const [evaluated] = await evaluateRules(late, [alert({ fingerprint: 'disk-2' })], WEBHOOK);
+      assert.ok(evaluated !== undefined);
       await assert.rejects(
-        store.write((tx) => settle(late, tx, considered)),
+        store.write((tx) => decideAndRecord(late, tx, evaluated)),
         (error) => error instanceof Failure && error.code === 'unavailable',
       );
       assert.equal((await one(late, { fingerprint: 'disk-2' })).event.outcome, 'ignored');

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { INITIAL_STATES, JOB_MOVES, JOB_STATES, type JobState } from '../../../src/domain/jobs/job.ts';
 import { cancelWaiting, claimJobs, finishJob, queueApproved } from '../../../src/store/jobs/claims.ts';
-import type { Tx } from '../../../src/store/engine/gate.ts';
+import type { Tx } from '../../../src/store/engine/tx.ts';
 import {
   countPrivileged,
   countRunning,

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { tellOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
 import { CHAIN_MAX } from '../../../src/domain/events/event.ts';
 import type { FinalState } from '../../../src/domain/jobs/job.ts';
-import type { ReactionDeps } from '../../../src/reaction/receive.ts';
+import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import { decodeTrace } from '../../../src/reaction/trace.ts';
 import { cancelWaiting, finishJob } from '../../../src/store/jobs/claims.ts';
 import { countEvents } from '../../../src/store/events/events.ts';

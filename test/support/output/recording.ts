@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { decodeChunk, type ChunkEvent } from '../../../src/lib/chunks/chunk.ts';
+import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
+import type { ChunkEvent } from '../../../src/lib/chunks/chunk-builder.ts';
 import { HandClock } from '../clock.ts';
-import {
-  createRecorder,
-  type RecordedChunk,
-  type Recorder,
-  type RecorderOptions,
-} from '../../../src/runners/output/recorder.ts';
+import { createRecorder, type Recorder, type RecorderOptions } from '../../../src/runners/output/recorder.ts';
+import type { RecordedChunk } from '../../../src/runners/output/chunk-queue.ts';
 
 // For the tests of this folder only.
 
