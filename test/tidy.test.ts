@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { needs } from './support/tools.ts';
 import * as areas from './tidy/areas.ts';
+import * as doors from './tidy/exports.ts';
 import * as commits from './tidy/commits.ts';
 import { PATH_USERS } from './tidy/file-access.ts';
 import * as repository from './tidy/repository.ts';
@@ -131,6 +132,30 @@ describe('Folders and areas', () => {
     const many = Array.from({ length: areas.FOLDER_FILES_MAX + 1 }, (_, index) => `src/domain/rules/a${index}.ts`);
     bites(areas.wideFolders(many), /has 21 files/);
     assert.deepEqual(areas.wideFolders(many.slice(1)), []);
+  });
+});
+
+describe('An export', () => {
+  test('of src is imported by another file', async () => {
+    assertNone(doors.unusedExports(SOURCES), doors.UNUSED_WHY);
+    const dead = await parse([
+      { path: 'src/lib/a.ts', text: 'export const a = 1;\nexport function b() {}\nexport interface C {}\n' },
+      { path: 'src/lib/b.ts', text: "import { b } from './a.ts';" },
+    ]);
+    bites(doors.unusedExports(dead), /exports a, .*\n.*exports C, /);
+    for (const text of ["import { a, b, type C } from '../src/lib/a.ts';", "await import('../src/lib/a.ts');"]) {
+      const [a] = dead;
+      assert.ok(a !== undefined);
+      assert.deepEqual(doors.unusedExports(await parse([a, { path: 'test/a.test.ts', text }])), []);
+    }
+  });
+
+  test('is imported from the file that defines it', async () => {
+    assertNone(doors.passedOn(SOURCES), doors.PASSED_ON_WHY);
+    for (const text of ["export { a } from './a.ts';", "import { a } from './a.ts';\nexport { a };"])
+      bites(doors.passedOn(await parse([{ path: 'src/lib/b.ts', text }])), /exports what another file defines/);
+    const own = 'const a = 1;\nexport { a as b };';
+    assert.deepEqual(doors.passedOn(await parse([{ path: 'src/lib/b.ts', text: own }])), []);
   });
 });
 

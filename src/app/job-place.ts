@@ -9,7 +9,7 @@ import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
 
 /** As whom and where a daemon runs its jobs. */
-export interface JobPlace extends JobIdentity {
+interface JobPlace extends JobIdentity {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
   readonly formerRunsDirs: readonly string[];

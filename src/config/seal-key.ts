@@ -30,7 +30,7 @@ export const SEAL_KEYS_MAX = 64;
 const READ_MAX_BYTES = 16_384;
 
 /** What is wrong with a seal key file, in words that need no path. */
-export type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
+type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
 
 /**
  * `key` is the first one, which also keys the hashes of tokens and so never changes; `keys` are all, the oldest first.

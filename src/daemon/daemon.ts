@@ -16,7 +16,7 @@ import { Work } from './jobs/work.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 
-export interface DaemonOptions extends RunDeps {
+interface DaemonOptions extends RunDeps {
   readonly clock: Clock;
   readonly kit: RunKit;
   readonly machine: Machine;

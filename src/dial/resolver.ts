@@ -7,7 +7,7 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly st
 
 const HOSTS_FILE = '/etc/hosts';
 
-export interface NamedSources {
+interface NamedSources {
   /** Asks the name servers. */
   readonly ask: Resolve;
   /** The text of the machine's file of hosts. */

@@ -15,7 +15,7 @@ export interface DoctorEntry extends Finding {
   readonly name: string;
 }
 
-export interface Listener {
+interface Listener {
   readonly name: string;
   readonly url: string;
 }

@@ -28,7 +28,7 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-export interface FailureRow {
+interface FailureRow {
   readonly status: number;
   readonly exit: number;
   readonly hint: string;

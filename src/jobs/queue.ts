@@ -54,7 +54,7 @@ export type Queued =
   | { readonly state: 'awaiting_approval'; readonly jobId: string; readonly approval: ApprovalRow };
 
 /** The saved plan that an approval is about: exactly the one that was made. */
-export interface PinnedPlan {
+interface PinnedPlan {
   readonly id: string;
   readonly digest: string;
   readonly serial: number;

@@ -42,7 +42,7 @@ export interface Keyring {
 }
 
 /** What is authenticated without being encrypted. Each purpose has a key of its own. */
-export type MacPurpose = 'ledger' | 'order';
+type MacPurpose = 'ledger' | 'order';
 
 /** The key file. */
 export interface SealKeeper {

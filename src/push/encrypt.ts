@@ -38,7 +38,7 @@ function bytesOf(field: string, text: string, length: number): Buffer {
 }
 
 /** What a test fixes; else both are made anew for each message. */
-export interface Chance {
+interface Chance {
   readonly salt: Buffer;
   readonly sender: ECDH;
 }

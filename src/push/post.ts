@@ -16,7 +16,7 @@ const HEAD_BYTES_MAX = 16_384;
 /** The longest pause that another side may ask for, in milliseconds. */
 const RETRY_AFTER_MAX_MS = 600_000;
 
-export interface Posting {
+interface Posting {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;

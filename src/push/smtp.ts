@@ -8,7 +8,7 @@ import { CONNECT_MS, Limit, TOTAL_MS } from '../dial/limits.ts';
 /** From the connection to the server's first word, in milliseconds. */
 const GREETING_MS = 5_000;
 
-export interface Mail {
+interface Mail {
   readonly host: string;
   readonly port: number;
   /** TLS from the first byte; else it begins where the server offers it. */

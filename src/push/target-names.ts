@@ -9,7 +9,7 @@ const DEFAULT_NAMES: Readonly<Record<TargetKind, string>> = { ntfy: 'ntfy', mail
 /** `NAME=` in front of a URL. No scheme has this form: a colon comes before anything that may hold `=`. */
 const NAMED = /^([^=:/?#]*)=(.*)$/s;
 
-export interface NamedTarget extends TargetUrl {
+interface NamedTarget extends TargetUrl {
   readonly name: string;
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 
 /** The kinds of target that `--notify` takes, and which schemes stand for each. */
-export const TARGET_SCHEMES = {
+const TARGET_SCHEMES = {
   'ntfy+https': 'ntfy',
   'ntfy+http': 'ntfy',
   smtp: 'mail',
@@ -9,7 +9,7 @@ export const TARGET_SCHEMES = {
   https: 'webhook',
   http: 'webhook',
 } as const;
-export type TargetScheme = keyof typeof TARGET_SCHEMES;
+type TargetScheme = keyof typeof TARGET_SCHEMES;
 export type TargetKind = (typeof TARGET_SCHEMES)[TargetScheme];
 
 export interface TargetUrl {

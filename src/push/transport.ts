@@ -10,7 +10,7 @@ import type { TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
 /** Takes a page to its target. Throws DialFailed; resolves once the target has taken it. */
-export type Send = (message: NotificationMessage) => Promise<void>;
+type Send = (message: NotificationMessage) => Promise<void>;
 
 /** A target that the operator configured with `--notify`. */
 export interface Transport extends NotifyTarget {

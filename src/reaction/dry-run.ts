@@ -8,7 +8,7 @@ import type { CompiledRule } from './compiled-rules.ts';
 import { judge, decideAndRecord } from './decide-and-record.ts';
 
 /** What a rule would do about an event. */
-export interface DryRun {
+interface DryRun {
   readonly outcome: EventOutcome;
   /** Whether it would make a job, ask for one, or tell people. */
   readonly fires: boolean;

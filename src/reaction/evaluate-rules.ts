@@ -17,7 +17,8 @@ export async function evaluateRules(
 }
 
 /**
- * As `evaluateRules`, with rules of the caller's choice; they are tried in the order of their names, and in the given one.
+ * As `evaluateRules`, with rules of the caller's choice; they are tried in the order of their names, and in the given
+ * one.
  */
 export function evaluateBy(
   { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,

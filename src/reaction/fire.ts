@@ -14,7 +14,7 @@ import { queueAction } from '../jobs/actions.ts';
 import type { Gate, Queued } from '../jobs/queue.ts';
 
 /** What a decision led to. */
-export interface Done {
+interface Done {
   /** With the reason, and with what was refused. */
   readonly decision: ReactionDecision;
   readonly jobId: string | null;

@@ -3,7 +3,7 @@ import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/ev
 import { isCredentialName, withoutCredentials } from './normalise/credentials.ts';
 
 /** What a host asks for. */
-export interface HostRequest {
+interface HostRequest {
   readonly request: string;
   readonly reason: string | null;
   readonly status: string | null;

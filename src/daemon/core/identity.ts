@@ -33,7 +33,7 @@ export interface Identity {
   retire(): Promise<void>;
 }
 
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly store: Store;
   readonly machine: Machine;
   readonly version: string;

@@ -22,7 +22,7 @@ export interface LeaseDeps {
   readonly onLost: () => Promise<void>;
 }
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
   /** Tells the guard until when the jobs may live, in milliseconds from now. */

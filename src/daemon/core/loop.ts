@@ -42,7 +42,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly everyMs: number;

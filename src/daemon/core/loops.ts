@@ -14,7 +14,7 @@ import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
 import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
-export type LoopDeps = ExpireDeps &
+type LoopDeps = ExpireDeps &
   RescueDeps &
   WorkLoopDeps &
   OutcomeDeps &
@@ -24,7 +24,7 @@ export type LoopDeps = ExpireDeps &
   LeaseDeps & { readonly clock: Clock; readonly signals: Signals; readonly wakeUp: (why: WakeUp) => void };
 
 /** Every loop of a daemon, in the order in which they start. */
-export const LOOPS: readonly LoopRow<LoopDeps>[] = [
+const LOOPS: readonly LoopRow<LoopDeps>[] = [
   expireLoop,
   rescueLoop,
   claimLoop,

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { listRunSince } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 
-export interface ModeWatchDeps {
+interface ModeWatchDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** Puts modes right and answers which. */

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { FinalState } from '../../domain/jobs/job.ts';
 
 /** What the daemon tells; the log, the metrics and the tests listen to the same map. */
-export interface DaemonSignals {
+interface DaemonSignals {
   'job:started': [{ jobId: string }];
   'job:finished': [{ jobId: string; state: FinalState; exitCode: number | null }];
   'job:fenced': [{ jobId: string }];

@@ -30,7 +30,7 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
 }
 
 /** In memory only: nothing of it is written before the run has its directory. */
-export interface PreparedRun<Materials, Checkpoint, Result> {
+interface PreparedRun<Materials, Checkpoint, Result> {
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** Values that the run is not given and that its output must not show either. */
   readonly hidden: readonly Buffer[];

@@ -16,7 +16,7 @@ import { claim, endJob, recordMove, type Claimed } from './job-transitions.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { Signals } from '../core/signals.ts';
 
-export interface WorkDeps extends RunDeps {
+interface WorkDeps extends RunDeps {
   readonly kit: RunKit;
   readonly kinds: RunKinds;
   readonly maxJobs: number;

@@ -10,7 +10,7 @@ import {
 } from '../../store/maintenance/retention.ts';
 import type { Store } from '../../store/store.ts';
 
-export interface RetentionDeps {
+interface RetentionDeps {
   readonly store: Store;
   readonly clock: Clock;
 }

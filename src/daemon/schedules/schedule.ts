@@ -19,7 +19,7 @@ import {
 import type { ScheduleRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 
-export interface ScheduleDeps extends QueueDeps {
+interface ScheduleDeps extends QueueDeps {
   readonly store: Store;
   readonly clock: Clock;
 }

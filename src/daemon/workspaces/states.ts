@@ -16,7 +16,7 @@ import type { RecoverDeps } from '../jobs/run-support.ts';
 /** The states of roots without a backend of their own: what a run made is never forgotten. */
 
 /** A state and what to seal it with. */
-export interface SealedState {
+interface SealedState {
   readonly state: State;
   readonly ring: Keyring;
 }
@@ -81,7 +81,7 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
 /**
  * A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there.
  */
-export interface FoundState extends SealedState {
+interface FoundState extends SealedState {
   readonly aside: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** Words of approvals. */
 
 /** The machine: one conditional update leads out of `pending`, and nothing leads back. */
-export const APPROVAL_MOVES = {
+const APPROVAL_MOVES = {
   pending: ['approved', 'rejected', 'expired'],
   approved: [],
   rejected: [],

@@ -5,7 +5,7 @@ import { KINDS } from '../jobs/kinds.ts';
 export const ONE_TAP_KINDS: readonly string[] = JOB_KINDS.filter((kind) => KINDS[kind].oneTap === 'by-rule');
 
 /** What a request asks for, as far as one tap is concerned. */
-export interface OneTapFacts {
+interface OneTapFacts {
   readonly kind: JobKind;
   /** Of the saved plan, replacements counted as destroys; null where there is none, or where it cannot be opened. */
   readonly destroys: number | null;

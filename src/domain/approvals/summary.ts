@@ -5,7 +5,7 @@ import { oneLine } from '../one-line.ts';
 
 /** What a job does, in one line for whoever decides about it. */
 
-export const SUMMARY_CHARACTERS_MAX = 200;
+const SUMMARY_CHARACTERS_MAX = 200;
 /** Characters of the name and of the host of an event: the sender chose them. */
 const EVENT_CHARACTERS_MAX = 64;
 

@@ -4,7 +4,7 @@ import { fieldOf } from './field.ts';
 import { didYouMean } from './refused.ts';
 import { BOOL, type CelShape, join, mayEqual, NUMBER, weight, word } from './shape.ts';
 
-export type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
+type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
 
 /** A call, and what the walk does for it. */
 export interface CallSite {

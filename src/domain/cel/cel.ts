@@ -11,7 +11,7 @@ import { celInput } from './value.ts';
 export const CEL_LENGTH_MAX = 4_096;
 
 /** Values that the expression is tried with when it is defined. */
-export interface CelSample {
+interface CelSample {
   /** Its words in a refusal, such as "a plan that changes nothing". */
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ export interface CelOptions {
 /** Errors are told in fixed words with a place, without any value of the input. */
 export type CelAnswer = { readonly value: boolean } | { readonly error: string };
 
-export interface CompiledCel {
+interface CompiledCel {
   /** Evaluates over the values of the roots: plain records, lists, texts, numbers, conditions. Never throws. */
   evaluate(values: Readonly<Record<string, unknown>>): CelAnswer;
 }
@@ -34,7 +34,7 @@ export interface CompiledCel {
 /** The values of the roots, in the form that the library reads. */
 export type CelContext = Readonly<Record<string, Cel.CelInput>>;
 
-export type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string };
+type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string };
 
 /** An expression that was checked, without any rule yet of what it has to yield. */
 export interface CheckedCel {

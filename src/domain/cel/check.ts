@@ -13,7 +13,7 @@ const DEPTH_MAX = 100;
  */
 export const INNER_LOOP_MAX = 100;
 /** Steps that an evaluation over everything that was reckoned with may take: measured at 0.1 to 0.3 µs each. */
-export const STEPS_MAX = 5_000_000;
+const STEPS_MAX = 5_000_000;
 
 /** The walk over one expression. */
 interface Walk {
@@ -39,7 +39,7 @@ interface Place {
 type Comprehension = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value'];
 type Select = Extract<Expr['exprKind'], { case: 'selectExpr' }>['value'];
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly environment: CelEnvironment;
   readonly roots: Readonly<Record<string, CelShape>>;
   readonly refuse: (expr: Expr, what: string) => never;

@@ -12,7 +12,7 @@ const CUTS = [2_000, 1_000, 500, 250, 100, 25];
 
 type Pairs = Readonly<Record<string, string>>;
 
-export interface EventView {
+interface EventView {
   readonly labels: Pairs;
   readonly annotations: Pairs;
 }

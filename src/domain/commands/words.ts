@@ -9,7 +9,7 @@ import { shown, type Template, type TemplateExpression } from '../actions/templa
  */
 
 /** A compiled word. Its error names no field. */
-export type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
+type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
 /**
  * Shells, language interpreters and programs that start other programs; a version may follow the name (`python3.11`).

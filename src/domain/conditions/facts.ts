@@ -9,12 +9,12 @@ import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
  * Steps that one evaluation may take, reckoned for an event with as many and as long labels as there may be. Everything
  * else waits for it.
  */
-export const RULE_STEPS_MAX = 50_000;
+const RULE_STEPS_MAX = 50_000;
 
 const text = (length: number): CelShape => ({ kind: 'text', length });
 const PAIRS: CelShape = { kind: 'map', count: EVENT_LIMITS.labels, of: text(EVENT_LIMITS.valueCharacters) };
 
-export const EVENT_SHAPE: CelShape = {
+const EVENT_SHAPE: CelShape = {
   kind: 'record',
   what: 'event',
   fields: {
@@ -39,7 +39,7 @@ interface CelForms {
 let forms: CelForms | null = null;
 
 /** Has to be called, once, before `eventContext`. */
-export async function prepareContexts(): Promise<void> {
+async function prepareContexts(): Promise<void> {
   if (forms !== null) return;
   const { plan, parse, celEnv, celMap, isCelError } = await import('@bufbuild/cel');
   const run = plan(celEnv(), parse('timestamp(at)'));

@@ -6,7 +6,7 @@ import { isEvent, isPairs, selection, textOf, textRead } from './reads.ts';
  * What an expression yields for an event; undefined where only the CEL library can tell, such as that a label is
  * missing.
  */
-export type Quick = (facts: EventFacts) => boolean | undefined;
+type Quick = (facts: EventFacts) => boolean | undefined;
 
 /** Of a text and a constant. A prefix or a part of one is the same in code units and in code points. */
 const COMPARISONS: Readonly<Record<string, (text: string, constant: string) => boolean>> = {

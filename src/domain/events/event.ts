@@ -9,7 +9,7 @@ export const WEBHOOK_SOURCES = ['generic', 'alertmanager', 'grafana', 'uptime-ku
 export type WebhookSource = (typeof WEBHOOK_SOURCES)[number];
 
 /** What makes events inside of the service. */
-export const INNER_SOURCES = ['host', 'job-outcome', 'check', 'drift', 'mute', 'silence'] as const;
+const INNER_SOURCES = ['host', 'job-outcome', 'check', 'drift', 'mute', 'silence'] as const;
 
 export const EVENT_SOURCES = [...WEBHOOK_SOURCES, ...INNER_SOURCES] as const;
 export type EventSource = (typeof EVENT_SOURCES)[number];

@@ -20,7 +20,7 @@ export interface KindFacts<Spec> {
   readonly destroysAll: boolean;
 }
 
-export interface KindWords {
+interface KindWords {
   /** What an approval decides; a question mark may follow. */
   title(of: string, planned: boolean): string;
   /** The name of the kind on a button. */

@@ -89,7 +89,7 @@ const POLICIES = {
   },
 } as const satisfies Record<string, { readonly as: 'destination' | 'own'; readonly allows: readonly AddressClass[] }>;
 
-export type AddressUse = keyof typeof POLICIES;
+type AddressUse = keyof typeof POLICIES;
 
 /** Whether this use allows an IP literal. False for text that is no address. */
 export function allowsAddress(use: AddressUse, text: string): boolean {
@@ -158,7 +158,7 @@ export function addressSet(prefixes: readonly string[]): AddressSet | null {
   return { includes: (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') };
 }
 
-export interface Prefix {
+interface Prefix {
   readonly address: string;
   readonly bits: number;
   readonly family: 'ipv4' | 'ipv6';

@@ -13,7 +13,7 @@ export const PUSH_DETAILS = ['full', 'summary', 'terse'] as const;
 export type PushDetail = (typeof PUSH_DETAILS)[number];
 
 /** A button. `http` sends a POST to its URL, `view` opens it. */
-export interface NotificationAction {
+interface NotificationAction {
   readonly action: 'http' | 'view';
   readonly label: OneLine;
   readonly url: string;

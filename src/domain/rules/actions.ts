@@ -13,7 +13,7 @@ export interface ActionFields {
   notify: NotifyAction;
 }
 
-export type ActionKind = keyof ActionFields;
+type ActionKind = keyof ActionFields;
 /** Kinds that make a job: those of a schedule. */
 export const JOB_ACTION_KINDS = [
   'plan',

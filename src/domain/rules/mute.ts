@@ -1,7 +1,7 @@
 import type { MuteScope } from './rule.ts';
 
 /** What a mute is about. `value` is null for `global` only. */
-export interface MuteTarget {
+interface MuteTarget {
   readonly kind: MuteScope;
   readonly value: string | null;
 }

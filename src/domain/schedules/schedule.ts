@@ -27,7 +27,7 @@ const SECOND_MS = 1_000;
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
 /** The times of a cron line in a time zone. */
-export interface Timetable {
+interface Timetable {
   /** With one space between its fields. */
   readonly cron: string;
   /** The name of the zone in its own letters. */

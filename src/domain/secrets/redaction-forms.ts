@@ -16,7 +16,7 @@ export const SHORT_BYTES = 6;
  * 0.3 us of the start for each of its bytes. A PEM key of 3 KB with every form took 70 ms and 6 MB, without them 17 ms
  * and 4 MB.
  */
-export const EVERY_FORM_UP_TO_BYTES = 512;
+const EVERY_FORM_UP_TO_BYTES = 512;
 /** Of a longer value only so much is looked for, so that one value never holds up the daemon for more than 0.2 s. */
 export const LONGEST_VALUE_BYTES = 32 * 1024;
 

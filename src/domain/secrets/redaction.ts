@@ -15,7 +15,7 @@ const NOTHING = Buffer.alloc(0);
  * (below 6 bytes: the value itself is replaced wherever it stands, also within words; its encodings only where they are
  * 6 bytes or more) or `long` (only the first 32 KiB are looked for). `index` is its place in the list given.
  */
-export interface SecretWarning {
+interface SecretWarning {
   readonly index: number;
   readonly problem: 'empty' | 'short' | 'long';
 }

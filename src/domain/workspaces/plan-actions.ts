@@ -45,7 +45,7 @@ const NOTES = {
   deferred: ['change is put off to a later plan', 'changes are put off to a later plan'],
 } as const;
 
-export type NotedCounts = Readonly<Record<keyof typeof NOTES, number>>;
+type NotedCounts = Readonly<Record<keyof typeof NOTES, number>>;
 
 /** Such as "3 to destroy, 2 to change, 5 to create" or "No resource changes; 1 output changes" or "No changes". */
 export function summaryOf({ destroys, changes, creates }: PlannedChanges, noted: NotedCounts): string {

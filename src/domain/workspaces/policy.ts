@@ -10,9 +10,9 @@ export interface Policy {
   readonly denyWhen: string | null;
 }
 
-export type PolicyField = 'approve_when' | 'deny_when';
+type PolicyField = 'approve_when' | 'deny_when';
 
-export interface Judgement {
+interface Judgement {
   readonly verdict: Verdict;
   /** Why, as a part of a sentence without any value, such as "deny_when is true". */
   readonly reason: string;

@@ -6,7 +6,7 @@ export const DRIFT_STATES = ['unknown', 'clean', 'drifted'] as const;
 export type Drift = (typeof DRIFT_STATES)[number];
 
 /** The kinds of jobs that work on a workspace, one at a time. */
-export const WORKSPACE_KINDS = ['plan', 'apply', 'destroy', 'drift'] as const;
+const WORKSPACE_KINDS = ['plan', 'apply', 'destroy', 'drift'] as const;
 export type WorkspaceKind = (typeof WORKSPACE_KINDS)[number];
 
 /** Those of them that change the infrastructure. */
@@ -53,7 +53,7 @@ export interface WorkspaceMaterials {
 }
 
 /** What decides about the plans of a workspace. */
-export interface PolicyText {
+interface PolicyText {
   readonly approveWhen: string | null;
   readonly denyWhen: string | null;
 }

@@ -17,7 +17,7 @@ const FAULT_CHARACTERS_MAX = 120;
 /** What a YAML file says, with the line of each part. A scalar keeps its text: `1.10` is not the number 1.1. */
 export type YamlValue = YamlText | YamlList | YamlMap;
 
-export interface YamlText {
+interface YamlText {
   readonly kind: 'text';
   readonly line: number;
   readonly text: string;
@@ -27,7 +27,7 @@ export interface YamlText {
   readonly starts?: readonly LineStart[];
 }
 
-export interface YamlList {
+interface YamlList {
   readonly kind: 'list';
   readonly line: number;
   readonly items: readonly YamlValue[];

@@ -5,7 +5,7 @@ import type { Streams } from './stream.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export interface MetricSources {
+interface MetricSources {
   readonly services: Pick<Services, 'server' | 'clock'>;
   readonly sender: Sender;
   readonly streams: Streams;

@@ -15,7 +15,7 @@ import type { Exchange, Sender } from '../http/sender.ts';
 import type { Streams } from './stream.ts';
 import type { Waits } from './waits.ts';
 
-export interface RouteParts {
+interface RouteParts {
   readonly runtime: Runtime;
   readonly authenticator: Authenticator;
   readonly limits: HttpLimits;

@@ -12,7 +12,7 @@ export interface Place {
   readonly release: () => void;
 }
 
-export interface PlaceBounds {
+interface PlaceBounds {
   readonly all: number;
   readonly perHolder: number;
   /** From this age on, in milliseconds, a place goes to who asks when none is free; never without it. */

@@ -31,7 +31,7 @@ export interface ProgramIo {
 export type Output = 'text' | 'json';
 
 /** A stream that may be a terminal. */
-export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** Everything outside that the command line touches; tests hand in their own. */
 export interface Terminal {

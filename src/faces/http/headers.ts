@@ -51,7 +51,7 @@ export function pageHeaders(styleSha256: string): HeaderList {
   ];
 }
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** For an answer in JSON that may change at any moment. */
 export const JSON_HEADERS: HeaderList = [...DATA_HEADERS, 'Content-Type', JSON_TYPE, 'Cache-Control', 'no-store'];

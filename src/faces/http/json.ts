@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Failure } from '../../domain/failure.ts';
 
 /** Deeper than any input of ours, and shallow enough that nothing which walks it can run out of stack. */
-export const JSON_DEPTH_MAX = 32;
+const JSON_DEPTH_MAX = 32;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

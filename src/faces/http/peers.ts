@@ -15,7 +15,7 @@ const FORWARDED_ADDRESSES_MAX = 16;
 const FORWARDED_CHARACTERS_MAX = 64;
 
 /** Who sends a request, as far as it is known. */
-export interface Peer {
+interface Peer {
   /** In canonical form. Empty when the connection ended before anybody asked. */
   readonly address: string;
   /** Whether a trusted proxy says that the client speaks https to it. */
@@ -23,7 +23,7 @@ export interface Peer {
 }
 
 /** Whose connections and requests are not counted by address. A test replaces it to treat loopback as foreign. */
-export type IsUncounted = (address: string) => boolean;
+type IsUncounted = (address: string) => boolean;
 
 const isLoopback: IsUncounted = (address) => allowsAddress('loopback', address);
 const NOBODY: AddressSet = { includes: () => false };

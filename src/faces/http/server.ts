@@ -15,7 +15,7 @@ import { type Exchange, type FaceLog, Sender } from './sender.ts';
 const IDLE_LOOK_MS = 20;
 
 /** Where a listener accepts. `url` ends with the base path, without a slash after it. */
-export interface Listening {
+interface Listening {
   readonly url: string;
   readonly port: number;
 }

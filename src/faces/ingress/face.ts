@@ -14,7 +14,7 @@ export interface IngressFaceOptions extends ListenerOptions {
   readonly readerLimits?: ReaderLimits;
 }
 
-export type IngressFace = Pick<Listener, 'listen' | 'close'>;
+type IngressFace = Pick<Listener, 'listen' | 'close'>;
 
 /** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
 export function createIngressFace(options: IngressFaceOptions): IngressFace {

@@ -9,8 +9,8 @@ import {
   readMessage,
   refuseMessage,
   webhookFinder,
+  type Webhook,
 } from '../../operations/events/hooks-in.ts';
-import type { WebhookRow } from '../../store/schema/schema.ts';
 import { refusalOf, RefusalNoter } from '../../operations/events/hook-refusals.ts';
 import { checkSignature } from '../../operations/events/hook-signature.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
@@ -115,7 +115,7 @@ export class HookRoutes {
     return true;
   }
 
-  async #serveHook(exchange: Exchange, row: WebhookRow, query: string): Promise<void> {
+  async #serveHook(exchange: Exchange, row: Webhook, query: string): Promise<void> {
     try {
       const accepted = await this.#accept(row, exchange.request, query);
       this.#sender.send(exchange, 202, JSON_HEADERS, encode('event.accepted', VIEWS['event.accepted'].parse(accepted)));
@@ -126,7 +126,7 @@ export class HookRoutes {
     }
   }
 
-  async #accept(row: WebhookRow, request: IncomingMessage, query: string): Promise<Accepted> {
+  async #accept(row: Webhook, request: IncomingMessage, query: string): Promise<Accepted> {
     if (this.#events.isFullFor(row.hash)) throw overloaded();
     const peer = this.#peers.of(request).address;
     if (!hasBody(request)) return this.#takeMessage(row, request, { peer, query, bytes: NOTHING });
@@ -142,7 +142,7 @@ export class HookRoutes {
   }
 
   async #takeMessage(
-    row: WebhookRow,
+    row: Webhook,
     request: IncomingMessage,
     { peer, query, bytes }: Omit<Message, 'contentType'>,
   ): Promise<Accepted> {
@@ -169,7 +169,7 @@ export class HookRoutes {
     );
   }
 
-  async #read(row: WebhookRow, peer: string, request: IncomingMessage, resize: Resize): Promise<Buffer> {
+  async #read(row: Webhook, peer: string, request: IncomingMessage, resize: Resize): Promise<Buffer> {
     const { messageBytes } = this.#limits;
     const unknown = request.headers['content-length'] === undefined;
     let held = UNKNOWN_LENGTH_BYTES;

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 export type Resize = (amount: number) => void;
 
 /** A number that goes up and down below a bound. */
-export class Room {
+class Room {
   readonly #max: number;
   #taken = 0;
 

@@ -18,7 +18,7 @@ import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
 /** A form holds a token of 75 characters and little else. */
 const FORM_MAX_BYTES = 4_096;
 
-export interface PageParts {
+interface PageParts {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { NewJob } from '../../store/jobs/jobs.ts';
 import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
 
 /** What is run of it, and how. */
-export interface CommandRequest extends CommandSpec {
+interface CommandRequest extends CommandSpec {
   readonly privileged: boolean;
   readonly timeoutMs: number;
 }

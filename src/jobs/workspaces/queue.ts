@@ -11,7 +11,7 @@ import { activeApply, getWorkspace } from '../../store/workspaces/workspaces.ts'
 import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
 import { staleFrom } from './stale.ts';
 
-export interface WorkspaceRequest {
+interface WorkspaceRequest {
   readonly kind: WorkspaceKind;
   readonly workspace: string;
   /** The saved plan that an apply carries out; null for a fresh run. */

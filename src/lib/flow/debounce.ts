@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-export interface Debounced {
+interface Debounced {
   readonly call: () => void;
   /** Nothing is fired any more, also not for later calls. */
   readonly cancel: () => void;

@@ -30,7 +30,7 @@ export interface Authenticator {
   load(): VerifierLoad;
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** 32 bytes; tokens that were made under another key are refused. */

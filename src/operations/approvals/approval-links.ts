@@ -24,7 +24,7 @@ export interface MintedLinks {
   readonly expiresAt: number;
 }
 
-export interface LinkOrder {
+interface LinkOrder {
   readonly origin: string;
   readonly approvalId: string;
   /** As whom the links act. */

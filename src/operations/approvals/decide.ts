@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import type { Services } from '../core/services.ts';
 
-export interface Decider {
+interface Decider {
   readonly name: string;
   /** Whose credential it is: who is in the asking chain by this name may not decide. */
   readonly owner: string;
@@ -20,7 +20,7 @@ export interface Decider {
   readonly via: string;
 }
 
-export interface DecisionRequest {
+interface DecisionRequest {
   readonly approvalId: string;
   readonly decision: Decision;
   readonly reason: string | null;

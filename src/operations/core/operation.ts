@@ -77,7 +77,7 @@ interface Row<I extends z.ZodObject> {
   readonly failures: readonly FailureCode[];
 }
 
-export interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
+interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   readonly effect: 'read' | 'stream';
   /** The answer depends on the store and the input alone, so its bytes may be kept until the store changes. */
   readonly keep?: true;

@@ -48,7 +48,7 @@ export interface Written {
 }
 
 /** Identifiers, states, names and counts only. */
-export interface AuditFacts {
+interface AuditFacts {
   readonly target: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }

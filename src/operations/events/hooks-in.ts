@@ -18,9 +18,12 @@ import type { ViewData } from '../views/views.ts';
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;
 
+/** What a message was sent to. */
+export type Webhook = WebhookRow;
+
 /** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
 export interface Hook {
-  readonly row: WebhookRow;
+  readonly row: Webhook;
   /**
    * Of the message, checked; null where messages are not signed, and for one that is refused before its body was read.
    */
@@ -35,7 +38,7 @@ export interface Message extends Payload {
 export type Accepted = ViewData<'event.accepted'>;
 
 /** The webhook of a token: one hash and one look-up, whatever the token is. */
-export function webhookFinder({ store }: Runtime): (token: string) => Promise<WebhookRow | undefined> {
+export function webhookFinder({ store }: Runtime): (token: string) => Promise<Webhook | undefined> {
   const find = whileUnchanged(store, (hash) => findWebhook(store.db, hash));
   return (token) => find(webhookHash(token));
 }
@@ -131,6 +134,6 @@ function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[nu
   return { peer_ip: plainAddress(peer), peer_netgroup: netgroup, netgroup };
 }
 
-function webhookAnnotation({ name }: WebhookRow): Readonly<Record<string, string>> {
+function webhookAnnotation({ name }: Webhook): Readonly<Record<string, string>> {
   return { [WEBHOOK_ANNOTATION]: name };
 }

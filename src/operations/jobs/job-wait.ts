@@ -9,7 +9,7 @@ import type { Services } from '../core/services.ts';
  */
 const LOOK_MS = 20;
 
-export interface JobEnd {
+interface JobEnd {
   readonly state: JobState;
   readonly exitCode: number | null;
 }

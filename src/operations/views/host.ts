@@ -14,7 +14,7 @@ const mute = z.object({
 });
 
 /** What a wait can end with beside the states of a job: its deadline passed, or nobody is there to be told. */
-export const WAIT_ENDS = ['pending', 'disconnected'] as const;
+const WAIT_ENDS = ['pending', 'disconnected'] as const;
 
 export const HOST_VIEWS = {
   'host.request': z.object({

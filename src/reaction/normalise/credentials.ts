@@ -3,7 +3,7 @@
  */
 
 /** Stands where a credential stood inside of a text. */
-export const REMOVED = '[removed]';
+const REMOVED = '[removed]';
 
 /**
  * Words in the name of a label, an annotation or a parameter that stand for a credential, joined as in `clientSecret`

@@ -7,7 +7,7 @@ import { severityOf } from './status.ts';
 /** Labels that the ingress adds to each event; the sender's have the other places. */
 export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
 /** The annotation that says what was left out. */
-export const CUT_ANNOTATION = 'gatehouse_cut';
+const CUT_ANNOTATION = 'gatehouse_cut';
 /** The annotation that the ingress adds, by which webhook an event came: two of one kind look alike otherwise. */
 export const WEBHOOK_ANNOTATION = 'webhook';
 
@@ -23,7 +23,7 @@ const FINGERPRINT_DIGITS = 16;
 const LOOKAHEAD_CHARACTERS = 512;
 
 /** What a sender said of one thing, not yet bounded and not yet clean. */
-export interface Told {
+interface Told {
   readonly source: WebhookSource;
   /** Anything: what is no text counts as none. */
   readonly name: unknown;

@@ -21,7 +21,7 @@ export interface Normalised {
 export type Normaliser = (payload: Payload) => Normalised;
 
 /** Alerts of one payload. A payload that has more is refused as a whole, so that none of them is lost unnoticed. */
-export const ALERTS_MAX = 10_000;
+const ALERTS_MAX = 10_000;
 /** Texts of all events of one payload together, in characters: as many as the longest message has bytes. */
 const KEPT_CHARACTERS_MAX = 8_388_608;
 

@@ -5,7 +5,7 @@ export type TreeEntry =
   | { readonly kind: 'link'; readonly target: string };
 
 /** Where a symbolic link ends: `outside` also when it leaves the tree and comes back, since the copy lies elsewhere. */
-export type LinkEnd = 'inside' | 'outside' | 'nowhere';
+type LinkEnd = 'inside' | 'outside' | 'nowhere';
 
 /** The kernel follows at most this many links in one path. */
 const HOPS_MAX = 40;

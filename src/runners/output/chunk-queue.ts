@@ -2,7 +2,7 @@ import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib
 import type { Clock } from '../../lib/clock.ts';
 
 /** An event reaches the store at most this long after it came, if the store takes it. */
-export const FLUSH_MS = 50;
+const FLUSH_MS = 50;
 /** Buffers kept for the next chunks, so that a job that writes without end makes no garbage of 256 KiB a time. */
 const SPARE_BUFFERS = 4;
 
@@ -14,7 +14,7 @@ export interface RecordedChunk {
   readonly rawBytes: number;
 }
 
-export interface ChunkQueueOptions {
+interface ChunkQueueOptions {
   readonly firstSeq: number;
   readonly clock: Clock;
   readonly write: (chunk: RecordedChunk) => Promise<void>;

@@ -8,7 +8,7 @@ const FIRST_CARRY_BYTES = 1024;
  * What the splitter hands on: with `ended`, one or more whole lines, each with its `\n`; without, one piece of a line
  * that is over the limit, or the unfinished last line. Valid only until the call returns: the taker copies.
  */
-export type TakeLines = (data: Buffer, ended: boolean) => void;
+type TakeLines = (data: Buffer, ended: boolean) => void;
 
 /**
  * Splits a stream of bytes into lines of at most LINE_LIMIT_BYTES. A line over the limit is split at it, a little

@@ -10,7 +10,7 @@ import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
 import { LineSplitter } from './lines.ts';
 
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
-export const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
+const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
 /**
  * What waits for the store, at most, before the program's pipes are left unread: three full chunks, a fourth being
  * filled.
@@ -55,10 +55,6 @@ export interface RecorderOptions {
   /** Stores a chunk. One call at a time, in order; while it is under way, output waits and then the program does. */
   readonly write: (chunk: RecordedChunk) => Promise<void>;
   readonly capBytes?: number;
-  /** Called once when `write` rejected with RecorderFenced. */
-  readonly onFenced?: () => void;
-  /** Called once when `write` rejected with anything else; `finish` rejects with it too. */
-  readonly onFailed?: (error: unknown) => void;
 }
 
 /** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
@@ -270,12 +266,8 @@ class OutputRecorder implements Recorder {
   #rejected(error: unknown): void {
     this.#dropping = true;
     this.#flow();
-    if (error instanceof RecorderFenced) {
-      this.#options.onFenced?.();
-      return;
-    }
+    if (error instanceof RecorderFenced) return;
     this.#failure = error ?? new Error('Output could not be stored.');
-    this.#options.onFailed?.(error);
   }
 }
 

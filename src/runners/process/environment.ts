@@ -9,7 +9,7 @@ export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 /** Unlike plain C it keeps UTF-8 output whole, and unlike en_US.UTF-8 it exists everywhere. */
 export const DEFAULT_LANG = 'C.UTF-8';
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly jobId: string;
   /** The working directory of the run; it is HOME and TMPDIR too, so that nothing of it is left anywhere else. */
   readonly runDir: string;

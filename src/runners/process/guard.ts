@@ -22,7 +22,7 @@ export interface Guard {
   stop(): Promise<void>;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly clock: Clock;
   /** Told when the guard died or could not be started. */
   readonly onProblem?: (error: Error) => void;

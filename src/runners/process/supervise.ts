@@ -19,7 +19,7 @@ export interface SuperviseOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface SuperviseResult {
+interface SuperviseResult {
   /** Of the leader; 128 + n when signal n ended it; null when it could not be ended. */
   readonly exitCode: number | null;
   /** What came first. */

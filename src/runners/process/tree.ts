@@ -28,7 +28,7 @@ export interface EndTreeOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface TreeEnd {
+interface TreeEnd {
   /** The pids that are still there; empty when the job has no process any more. */
   readonly left: number[];
 }

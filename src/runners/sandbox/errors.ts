@@ -16,7 +16,7 @@ export class CommandNotExecutable extends Error {
 }
 
 /** What `started` rejects with. */
-export type LaunchError = SandboxRefused | CommandNotFound | CommandNotExecutable;
+type LaunchError = SandboxRefused | CommandNotFound | CommandNotExecutable;
 
 const CLASS_OF = {
   refused: SandboxRefused,

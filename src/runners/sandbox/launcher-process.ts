@@ -9,7 +9,7 @@ import type { LaunchOrder, LauncherReady, LauncherReport } from './protocol.ts';
 import { ORDER_MAX_BYTES, parseReport } from './protocol.ts';
 
 /** The process that a tool is: the pid together with its start names it for ever. */
-export interface Leader {
+interface Leader {
   readonly pid: number;
   /** Ticks since boot, field 22 of /proc/<pid>/stat; 0 where there is no /proc. */
   readonly startTicks: number;

@@ -46,12 +46,6 @@ export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: Pa
 ];
 
 /**
- * For `writable` of a playbook: Python's multiprocessing needs it. All jobs of the machine share it, so no other kind
- * gets it.
- */
-export const SHARED_MEMORY_PATH = '/dev/shm';
-
-/**
  * The paths of the system table and of a policy that hold `dataDir` and so would open it to the job. All paths are
  * taken as resolved (no links). Empty when the data directory is safe from this policy.
  */

@@ -11,7 +11,7 @@ export interface LaunchRequest extends LaunchOrder {
 }
 
 /** Whether sandboxed jobs can run here, for the doctor. */
-export interface SandboxSupport {
+interface SandboxSupport {
   readonly ok: boolean;
   /** The ABI of Landlock, 0 without it. */
   readonly abi: number;
@@ -30,7 +30,7 @@ export interface LauncherPool {
   stop(): Promise<void>;
 }
 
-export interface LauncherPoolOptions {
+interface LauncherPoolOptions {
   readonly clock: Clock;
   /** Launchers kept waiting when nothing happens. */
   readonly warm?: number;

@@ -47,7 +47,7 @@ export interface LauncherReady {
 }
 
 /** Said right before the tool is executed: the end of the connection after it means that the tool runs. */
-export interface LauncherExecuting {
+interface LauncherExecuting {
   readonly executing: true;
 }
 

@@ -26,7 +26,7 @@ export interface PlanReaderTask {
   readonly file: { readonly bytes: Uint8Array; readonly tool: PlanFile['tool'] } | null;
 }
 
-export interface PlanReaderOptions extends PlanViewOptions {
+interface PlanReaderOptions extends PlanViewOptions {
   /**
    * The file that was shown: a plan that is shown otherwise than it stands there is refused. Null compares with
    * nothing.

@@ -10,14 +10,14 @@ const LENGTH_DELIMITED = 2;
 const DAMAGED = 'a message in it is damaged';
 
 /** One field of a message; the value of a type that is not read is null. */
-export interface Field {
+interface Field {
   readonly number: number;
   /** A number for a varint (rounded from 2^53 on), a view of the bytes for what has a length. */
   readonly value: number | Buffer | null;
 }
 
 /** The fields of a message, in their order. Throws an Error that quotes nothing where it is no message. */
-export function* fieldsOf(message: Buffer): Generator<Field> {
+function* fieldsOf(message: Buffer): Generator<Field> {
   let at = 0;
   const varint = (): number => {
     let value = 0;

@@ -111,7 +111,7 @@ export async function pendingForArtifact(db: Db, artifactId: string): Promise<st
   return (await pendingByArtifact(db, { artifactId })).rows[0]?.id ?? null;
 }
 
-export interface ApprovalFilter {
+interface ApprovalFilter {
   /** Also those that are settled. */
   readonly all: boolean;
   /** Only approvals older than this one: the cursor of a long list. */
@@ -162,7 +162,7 @@ export async function getListedApproval(db: Db, id: string): Promise<ListedAppro
 }
 
 /** How a pending approval ends, and in whose name; nobody's where it expires. */
-export interface Settlement {
+interface Settlement {
   readonly to: Exclude<ApprovalState, 'pending'>;
   readonly by: string | null;
   readonly via: string | null;

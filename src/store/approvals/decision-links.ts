@@ -16,7 +16,7 @@ const REMOVED_MAX = 20;
 /** The tokens of one pair: 256 random bits each, base64url. They exist here and in the URLs made of them only. */
 export type LinkTokens = Readonly<Record<Decision, string>>;
 
-export interface NewLinks {
+interface NewLinks {
   readonly approvalId: string;
   /** As whom the links act. */
   readonly recipient: string;

@@ -7,7 +7,7 @@ import type { ChainRow, Db, LedgerKeyingRow, LedgerRow } from '../schema/schema.
 /** Rows that a verification reads at a time, with a turn of the event loop in between. */
 const VERIFY_BATCH = 2_000;
 
-export interface LedgerVerdict {
+interface LedgerVerdict {
   readonly chains: number;
   readonly rows: number;
   /** What is wrong, naming the row; empty for sound chains. At most one per chain. */

@@ -18,7 +18,7 @@ export const WAITING_MAX = 10_000;
 /** A write that met a deadlock or a held lock was undone whole: alone, it is tried this often. */
 const ATTEMPTS = 3;
 
-export interface GateOptions {
+interface GateOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   /** The ledger chain of this process. */

@@ -65,7 +65,7 @@ const INSERTS = INSERT_SIZES.map((size) => ({
   }),
 }));
 
-export interface Append {
+interface Append {
   readonly chain: string;
   readonly at: number;
   readonly ring: Keyring;

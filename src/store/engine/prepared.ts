@@ -12,7 +12,7 @@ class Hole<P> {
 }
 
 /** A query of a hot path, and how to run it with the values of one time. */
-export type Prepared<P, R> = (db: Db, values: P) => Promise<{ rows: R[]; changed: number }>;
+type Prepared<P, R> = (db: Db, values: P) => Promise<{ rows: R[]; changed: number }>;
 
 /**
  * A query of a hot path, built and compiled once for each database and then only filled in. Building and compiling

@@ -115,7 +115,7 @@ const LISTED = [
   'check_observations',
 ] as const satisfies readonly (keyof ListedEvent)[];
 
-export interface EventFilter {
+interface EventFilter {
   readonly source?: string | undefined;
   readonly outcome?: EventOutcome | undefined;
   /** Only events older than this one: the cursor of a long list. */
@@ -153,14 +153,14 @@ export async function findEventOfJob(db: Db, jobId: string): Promise<Pick<EventR
 }
 
 /** One of the things that a rule acted for. */
-export interface FireKey {
+interface FireKey {
   readonly rule: string;
   readonly fingerprint: string;
   /** Empty where the event has none. */
   readonly status: string;
 }
 
-export interface Fire {
+interface Fire {
   readonly status: string;
   readonly fired_at: number;
   readonly job_id: string | null;

@@ -7,7 +7,7 @@ import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { ChunkRow, Db } from '../schema/schema.ts';
 
-export type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
+type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
 
 /** The sequence number of the last stored event; the first event of a job is its birth, which is never stored. */
 export const FIRST_SEQ = 1;

@@ -11,7 +11,7 @@ import type { JobRow, RuleRow, ScheduleRow } from '../schema/schema.ts';
  */
 
 /** The columns of a tag. Null for orders that need none. */
-export interface OrderTag {
+interface OrderTag {
   readonly order_tag: string | null;
   readonly order_key_id: string | null;
 }

@@ -3,7 +3,7 @@ import { prepared } from '../engine/prepared.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 
 /** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
-export type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
+type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
   Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {

@@ -53,7 +53,7 @@ export type FireId = Pick<RuleFireRow, 'rule' | 'fingerprint' | 'status'>;
 export const FIRST_FIRE: FireId = { rule: '', fingerprint: '', status: '' };
 
 /** A look through what rules did: so many rows at a time, because no index knows their time. */
-export interface OldFires {
+interface OldFires {
   /** Those among them that no rule asks for any more. */
   readonly old: readonly FireId[];
   /** Where the next look goes on; null at the end. */

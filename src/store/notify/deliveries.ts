@@ -76,7 +76,7 @@ export async function hasLeft(db: Db, targets: readonly string[], now: number): 
   return row !== undefined;
 }
 
-export type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & {
+type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & {
   readonly state: 'sent' | 'dead' | 'gone';
   readonly failure: string | null;
 };
@@ -164,7 +164,7 @@ export async function putOff(tx: Tx, target: string, until: number): Promise<voi
 }
 
 /** What the doctor tells. */
-export interface DeliveryCounts {
+interface DeliveryCounts {
   /** Those that are told: not of tokens that were revoked or have expired. */
   readonly endpoints: number;
   /** Endpoints whose last message was not taken. */

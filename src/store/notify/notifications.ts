@@ -5,7 +5,7 @@ import { newId } from '../../lib/id.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
-export interface NewNotification {
+interface NewNotification {
   readonly id?: string;
   /** What it says about what: the second page of a topic is not made. */
   readonly topic: string;
@@ -46,10 +46,6 @@ export async function insertNotification(
     .onConflict((conflict) => conflict.column('topic').doNothing())
     .executeTakeFirst();
   return Number(result.numInsertedOrUpdatedRows ?? 0) > 0 ? id : null;
-}
-
-export function findNotification(db: Db, id: string): Promise<NotificationRow | undefined> {
-  return db.selectFrom('pages').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 const noNotification = (topic: string) =>

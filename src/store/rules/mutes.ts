@@ -6,7 +6,7 @@ export async function insertMute(tx: Tx, row: MuteRow): Promise<void> {
   await tx.db.insertInto('mutes').values(row).execute();
 }
 
-export interface MuteFilter {
+interface MuteFilter {
   /** Only those that hold something at this time, in milliseconds by the store's clock; null for all. */
   readonly activeAt: number | null;
   /** Only those that were made before the one of this id. */

@@ -5,7 +5,7 @@ import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, SilenceRow } from '../schema/schema.ts';
 
-export interface SilenceFilter {
+interface SilenceFilter {
   /** Only those that stop something at this time, in milliseconds by the store's clock; null for all. */
   readonly openAt: number | null;
   /** Only those that were made before the one of this id. */

@@ -195,13 +195,13 @@ export interface DaemonRow {
   ledger_key_id: string | null;
 }
 
-export interface CordonRow {
+interface CordonRow {
   id: 1;
   cordoned_at: number | null;
   cordoned_by: string | null;
 }
 
-export interface MigrationRow {
+interface MigrationRow {
   number: number;
   name: string;
   sha256: string;

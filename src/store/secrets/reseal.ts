@@ -19,7 +19,7 @@ import type { Store } from '../store.ts';
 /** Who has it done, for the ledger. */
 export type ResealBy = Pick<LedgerEntry, 'principal' | 'owner' | 'via'>;
 
-export interface Resealed {
+interface Resealed {
   readonly count: number;
   /** What could not be opened, and so stays as it is: names for people. */
   readonly broken: readonly string[];

@@ -5,7 +5,7 @@ import type { Db, StateRow } from '../schema/schema.ts';
 export const STATES_KEPT = 50;
 
 /** A version of a state without its content. */
-export type StateFacts = Omit<StateRow, 'sealed'>;
+type StateFacts = Omit<StateRow, 'sealed'>;
 
 const FACTS = [
   'workspace',

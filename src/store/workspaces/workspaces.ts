@@ -109,7 +109,7 @@ export async function findLock(db: Db, name: string): Promise<string | null> {
 }
 
 /** Who holds a workspace. */
-export type Holder = Pick<JobRow, 'id' | 'kind' | 'state' | 'requested_by'>;
+type Holder = Pick<JobRow, 'id' | 'kind' | 'state' | 'requested_by'>;
 
 // Two lookups, each of which a partial index of its own serves: the history of a key may be long.
 const changingJobs = prepared<{ key: string }, Holder>((db, value) => {
@@ -147,7 +147,7 @@ export function findOpenJob(db: Db, name: string): Promise<Holder | undefined> {
 }
 
 /** Where the state of a workspace is now, and who brought it there; nulls where that was nobody of ours. */
-export interface Move {
+interface Move {
   readonly serial: number;
   readonly lineage: string;
   readonly byJob: string | null;

@@ -1,7 +1,7 @@
 import { type Display, type Paint, paint } from './display.ts';
 import { inline } from '../../text/safe.ts';
 
-export interface Column<T> {
+interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => string;
   readonly paint?: (row: T) => Paint | undefined;

@@ -22,7 +22,7 @@ export const EXIT_INTERRUPTED = 130;
 const UNCLAIMED_MS = 5_000;
 
 /** Where the events of a job go. */
-export type Sink = (event: SentEvent) => Promise<void>;
+type Sink = (event: SentEvent) => Promise<void>;
 
 /**
  * Follows a job until it ends. Resolves to null where Ctrl-C came first: the job goes on, and how to come back was

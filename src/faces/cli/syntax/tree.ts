@@ -40,7 +40,7 @@ export interface OperationCall extends VerbBehaviour {
 }
 
 /** A verb that is a program of this machine: it is no row of the operation table and asks no server. */
-export interface ProgramCall {
+interface ProgramCall {
   readonly program: ProgramName;
 }
 

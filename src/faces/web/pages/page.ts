@@ -17,7 +17,7 @@ export interface PageFacts {
   readonly visitor: Visitor;
 }
 
-export interface Visitor {
+interface Visitor {
   readonly name: string;
   readonly scope: string;
   /** What the forms of a session carry; null for a bearer token, which has nothing to sign out of. */

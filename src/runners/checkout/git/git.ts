@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 200;
 /** Files and folders in the repository that git made. */
 const ENTRIES_MAX = 1_000;
 
-export interface FetchGitOptions {
+interface FetchGitOptions {
   readonly url: string;
   /** A branch, a tag or a commit; null is the default branch. */
   readonly ref: string | null;

@@ -12,7 +12,7 @@ import { readTreeName, shownPath } from '../tree-names.ts';
 import { Writers } from '../writers.ts';
 
 /** A file, folder or link of a commit. */
-export interface GitEntry {
+interface GitEntry {
   readonly path: string;
   readonly kind: 'file' | 'program' | 'link' | 'folder';
   readonly object: string;
@@ -136,7 +136,7 @@ function* parseTree(raw: Buffer): Generator<RawEntry> {
 }
 
 /** Where the contents are read from, where the tree is to be, and what stops it. */
-export interface TreePlace {
+interface TreePlace {
   readonly contents: FileHandle;
   /** An empty folder. */
   readonly tree: string;

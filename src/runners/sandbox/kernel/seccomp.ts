@@ -82,7 +82,7 @@ const SELF_ONLY: Readonly<Record<TargetedCall, readonly number[]>> = {
 };
 
 /** What differs between jobs. */
-export interface FilterOptions {
+interface FilterOptions {
   /** Whether `socket(AF_UNIX)` is allowed. Without it, `socketpair` still makes pairs that stay connected. */
   readonly unixSockets: boolean;
 }

@@ -3,7 +3,7 @@ import type { CallNumbers } from './call-numbers.ts';
 import { CALL_NUMBERS } from './call-numbers.ts';
 
 /** An argument of a system call: a number, or a buffer whose address is passed. */
-export type CallArgument = number | bigint | Buffer;
+type CallArgument = number | bigint | Buffer;
 
 export interface SystemCalls {
   readonly numbers: CallNumbers;

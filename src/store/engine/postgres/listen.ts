@@ -8,7 +8,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly config: ClientConfig;
   readonly channel: string;
   /** Notifications with this payload are one's own. */
