@@ -8,7 +8,7 @@ import type { Finding, TextFile } from './source.ts';
  * The folders and files whose words are clean, as the beginning of a path. Add yours when it has no finding. When all
  * of src/ is in here, one entry 'src/' replaces the list.
  */
-const DONE: readonly string[] = [];
+const DONE: readonly string[] = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'STYLE.md', 'docs/README.md'];
 
 export const WORDS_WHY =
   'A sentence that a reader has to decode is misread at three in the morning: see docs/contributing/words.md.';
