@@ -50,13 +50,13 @@ export const SETTINGS = {
   dataDir: setting({
     flag: 'data-dir',
     placeholder: 'DIR',
-    help: 'Where everything is kept; default $XDG_DATA_HOME/gatehouse',
+    help: 'Data directory; default $XDG_DATA_HOME/gatehouse',
     read: optionalPath,
   }),
   databaseUrl: setting({
     flag: 'database-url',
     placeholder: 'URL',
-    help: 'A postgres:// URL that several daemons may share, in place of the embedded SQLite',
+    help: 'postgres:// URL to use instead of the embedded SQLite; several daemons may share it',
     secret: {
       isIn: hasDatabasePassword,
       what: 'a password must not be on a command line, which every user of this machine can read',
@@ -69,42 +69,42 @@ export const SETTINGS = {
   sealKeyFile: setting({
     flag: 'seal-key-file',
     placeholder: 'FILE',
-    help: 'Where the seal key is; default seal.key in the data directory',
+    help: 'Seal key file; default seal.key in the data directory',
     read: optionalPath,
   }),
   jobUser: setting({
     flag: 'job-user',
     placeholder: 'NAME',
     only: ['serve'],
-    help: 'Account that jobs run as when the daemon is root; default gatehouse-job',
+    help: 'Account that runs the jobs if the daemon is root; default gatehouse-job',
     read: optional,
   }),
   runsDir: setting({
     flag: 'runs-dir',
     placeholder: 'DIR',
     only: ['serve'],
-    help: 'Run directories; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
+    help: 'Directory of the runs; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
     read: optionalPath,
   }),
   webAddr: setting({
     flag: 'web-addr',
     placeholder: 'ADDR',
     only: ['serve'],
-    help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
+    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
     read: (text) => readAddress('web-addr', text ?? '127.0.0.1:8420'),
   }),
   addr: setting({
     flag: 'addr',
     placeholder: 'ADDR',
     only: ['web'],
-    help: 'Where API and pages listen; default 127.0.0.1:8420; port 0 chooses one',
+    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
     read: (text) => readAddress('addr', text ?? '127.0.0.1:8420'),
   }),
   ingressAddr: setting({
     flag: 'ingress-addr',
     placeholder: 'ADDR',
     only: ['serve'],
-    help: 'Where hooks and decision links listen, loopback only; default 127.0.0.1:8421',
+    help: 'Loopback address of webhooks and decision links; default 127.0.0.1:8421',
     read(text) {
       const at = readAddress('ingress-addr', text ?? '127.0.0.1:8421');
       return isLoopback(at.host) ? at : refuseSetting('ingress-addr', 'expected a loopback address');
@@ -114,7 +114,7 @@ export const SETTINGS = {
     flag: 'base-path',
     placeholder: 'PREFIX',
     only: ['serve', 'web'],
-    help: 'A path prefix that everything is served under',
+    help: 'Path prefix of every URL',
     read: basePath,
   }),
   trustedProxy: setting({
@@ -129,30 +129,28 @@ export const SETTINGS = {
     flag: 'public-url',
     placeholder: 'URL',
     only: ['serve', 'web'],
-    help: 'The origin that decision links begin with; no path',
+    help: 'Origin of the decision links, without a path',
     read: publicUrl,
   }),
   checkCanary: setting({
     flag: 'check-canary',
     placeholder: 'IP:PORT',
     only: ['serve'],
-    help: 'While this is unreachable, failing checks are missed observations',
+    help: 'While this address is unreachable, failed checks count as missed observations',
     read: canary,
   }),
   maxJobs: setting({
     flag: 'max-jobs',
     placeholder: 'N',
     only: ['serve'],
-    help: 'How many jobs run at a time; default 8',
+    help: 'Maximum number of jobs that run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
   }),
   approvalTtlMs: setting({
     flag: 'approval-ttl',
     placeholder: 'DURATION',
     only: ['serve', 'web'],
-    help:
-      'How long a request for approval waits before it is refused, at most 7d; default 1h. The command line takes ' +
-      'SVC_APPROVAL_TTL',
+    help: 'Time until an undecided approval expires, at most 7d; default 1h. Other commands read SVC_APPROVAL_TTL',
     read: (text) =>
       text === undefined
         ? APPROVAL_TTL_DEFAULT_MS
@@ -162,14 +160,14 @@ export const SETTINGS = {
     flag: 'lease',
     placeholder: 'DURATION',
     only: ['serve'],
-    help: 'On PostgreSQL: how long after its last sign of life a daemon counts as dead; default 15s',
+    help: 'PostgreSQL only: a daemon without a sign of life for this time counts as dead; default 15s',
     read: (text) => requireDuration('--lease', text ?? '15s', 1_000, 600_000),
   }),
   warmLaunchers: setting({
     flag: 'warm-launchers',
     placeholder: 'N',
     only: ['serve'],
-    help: 'How many sandbox launchers wait, already started, for a job; default 1',
+    help: 'Number of sandbox launchers to start in advance; default 1',
     read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
   }),
   notify: setting({
@@ -179,7 +177,7 @@ export const SETTINGS = {
     repeat: true,
     help:
       'Send notifications to this target: ntfy+https://, smtp:// or https://; repeatable. With --push-detail full ' +
-      'its links decide as notify:NAME, for whoever reads them',
+      'anyone who reads them can decide with the links, as notify:NAME',
     secret: {
       isIn: hasTargetCredential,
       what:
@@ -193,13 +191,13 @@ export const SETTINGS = {
     flag: 'push-detail',
     placeholder: 'RUNG',
     only: ['serve'],
-    help: 'What pages show: full (with buttons), summary or terse; default summary',
+    help: 'Content of notifications: full (with buttons), summary or terse; default summary',
     read: pushDetail,
   }),
   toolchainManifest: setting({
     flag: 'toolchain-manifest',
     placeholder: 'FILE',
-    help: 'A JSON file that pins the versions of the optional tools',
+    help: 'JSON file that pins the versions of the optional tools',
     read: optional,
   }),
 } as const;

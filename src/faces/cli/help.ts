@@ -2,10 +2,10 @@ import { FLAGS_TOPIC } from './syntax/arguments.ts';
 import { GROUPS, NOUN_GROUPS } from './programs.ts';
 import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
 
-/** Help for the whole, a noun, or a verb. Ends with a line end; null where there is no such topic. */
+/** Help for the program, a noun or a verb. Ends with a line end; null if the topic is unknown. */
 export function help(tree: Tree, topic: string): string | null {
   if (topic === '') return overview(tree);
-  if (topic === FLAGS_TOPIC) return `Flags of every command:\n${flagLines(tree.globals)}`;
+  if (topic === FLAGS_TOPIC) return `Global flags:\n${flagLines(tree.globals)}`;
   const verbs = verbsOf(tree, topic);
   const exact = verbs.find((verb) => verb.path === topic);
   if (exact !== undefined) return ofVerb(exact);
@@ -14,21 +14,21 @@ export function help(tree: Tree, topic: string): string | null {
 
 const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
 
-/** At most 24 lines, so that the first screen holds it; what every flag means is a page of its own. */
+/** At most 24 lines, to fit one screen; `svc help flags` explains the global flags. */
 function overview(tree: Tree): string {
   const known = new Set(tree.nouns.map(({ name }) => name));
   const groups = NOUN_GROUPS.map(
     ({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const,
   );
   return [
-    'Gatehouse queues and runs jobs, and holds risky ones until another person says yes.',
+    'Gatehouse queues and runs jobs. Risky jobs wait until another person approves them.',
     '',
     ...FIRST_EXAMPLES.map((example) => `  ${example}`),
     '',
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
     columns(groups),
-    'More: svc COMMAND --help, and svc help flags for what every command takes.',
+    'More: svc COMMAND --help, and svc help flags for the global flags.',
     '',
   ].join('\n');
 }
@@ -59,8 +59,8 @@ function ofVerb(verb: Verb): string {
     .map((example) => `  ${example}\n`)
     .join('');
   return (
-    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\nsvc help flags shows what ` +
-    `every command takes.\n`
+    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\n` +
+    'svc help flags shows the global flags.\n'
   );
 }
 
@@ -69,7 +69,7 @@ export function usage(verb: Verb): string {
     .filter((flag) => flag.required === true)
     .map((flag) => ` --${flag.name} ${flag.placeholder ?? ''}`.trimEnd());
   const optional = verb.flags.some((flag) => flag.required !== true) ? ' [--flag...]' : '';
-  // Words that may begin with a dash come last and after the separator.
+  // Words that may begin with a dash come last, after the separator.
   const words = verb.positionals.map((positional) =>
     positional.rest === true ? ` -- ${positionalLabel(positional)}` : ` ${positionalLabel(positional)}`,
   );

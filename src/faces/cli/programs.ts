@@ -1,55 +1,55 @@
 import type { VerbBehaviour } from '../../operations/core/cli-face.ts';
 import type { Flag, Verb } from './syntax/tree.ts';
 
-/** What each first word of a command is about, in the order of the help. */
+/** The summary of each noun (the first word of a command), in the order of the help. */
 export const NOUNS: Readonly<Record<string, string>> = {
-  serve: 'Run the daemon: API, pages and the job queue',
-  web: 'Serve API and pages without running jobs',
-  migrate: 'Change the store to the schema of this build',
-  doctor: 'Check each part of the installation on its own',
-  whoami: 'Show who is calling and which server answers',
+  serve: 'Run the daemon: API, web pages and job queue',
+  web: 'Serve the API and web pages without running jobs',
+  migrate: 'Upgrade the store to the schema of this build',
+  doctor: 'Check each part of the installation',
+  whoami: 'Show the identity of the caller and the server',
   workspace: 'Plan, apply and destroy infrastructure',
-  approval: 'See what waits for a yes, and decide',
+  approval: 'List, show and decide approvals',
   command: 'Run an ad-hoc command as a job',
   job: 'List, show, follow, cancel and redrive jobs',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
-  event: 'What came in, and what became of it',
-  rule: 'What is done about an event',
-  silence: 'Stop a rule for a while',
-  mute: 'Hold announcements for a while; jobs go on',
-  webhook: 'Where alerts come in',
-  schedule: 'Run something at its time',
-  notify: 'Who is told, and how',
-  deadman: 'Tell when nothing is heard any more',
-  source: 'Git repositories and directories that runs take their files from',
+  event: 'List received events and explain their outcome',
+  rule: 'Manage the rules that react to events',
+  silence: 'Silence rules for a limited time',
+  mute: 'Mute notifications for a limited time; jobs still run',
+  webhook: 'Manage the URLs that receive alerts',
+  schedule: 'Run jobs at regular times',
+  notify: 'Manage push endpoints; send a test notification',
+  deadman: 'Notify when a webhook receives nothing',
+  source: 'Manage the Git repositories and directories that runs use',
   hooks: 'Show the lifecycle hooks that a source declares',
-  secret: 'Keep values that runs need; they are never shown again',
-  seal: 'The key that everything secret is kept under',
+  secret: 'Store secrets for runs; their values are never shown',
+  seal: 'Manage the key that encrypts all secrets',
   audit: 'Show the audit ledger',
-  token: 'Make, list and revoke tokens',
-  commands: 'Show the tree of commands',
+  token: 'Create, list and revoke tokens',
+  commands: 'Show the command tree',
   completion: 'Print a completion script for a shell',
   version: 'Show the version',
 };
 
-/** What the verbs below two words are about, where a noun has such a group. */
+/** The summary of each group of verbs below two words. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  'notify endpoint': 'The devices that this token registered for pages',
+  'notify endpoint': 'Manage the push endpoints of this token',
 };
 
-/** How the first page of the help puts the nouns together: each stands in one group. */
+/** The groups of the help overview; each noun is in exactly one. */
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
-  { nouns: ['serve', 'web'], about: 'Run the daemon, or API and pages without jobs' },
-  { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; who is calling' },
-  { nouns: ['job', 'command', 'approval', 'maintenance'], about: 'Queue, follow and decide; prepare a reboot' },
+  { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
+  { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; show the caller' },
+  { nouns: ['job', 'command', 'approval', 'maintenance'], about: 'Queue, follow and approve jobs; prepare a reboot' },
   { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
-  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'React to what comes in, and to the clock' },
-  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Who is told of what, and when not' },
-  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Keep values, their key, who may ask, and who did what' },
-  { nouns: ['commands', 'completion', 'version'], about: 'About svc itself' },
+  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs in reaction to events or at regular times' },
+  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
+  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
+  { nouns: ['commands', 'completion', 'version'], about: 'Describe svc itself' },
 ];
 
-/** Flags of every verb beside the settings that every program takes. Their twins are read in `options.ts`. */
+/** Flags of every verb, besides the settings of every program. `options.ts` reads their environment variables. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   {
     name: 'output',
@@ -57,61 +57,58 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     placeholder: 'FORMAT',
     values: ['text', 'json'],
     env: 'SVC_OUTPUT',
-    help: 'How to answer; default text',
+    help: 'Output format; default text',
   },
   {
     name: 'remote',
     type: 'string',
     placeholder: 'URL',
     env: 'SVC_REMOTE',
-    help: 'Ask the server at this base URL in place of the local data directory',
+    help: 'Base URL of the server to use instead of the local data directory',
   },
   {
     name: 'token-file',
     type: 'string',
     placeholder: 'FILE',
     env: 'SVC_TOKEN_FILE',
-    help: 'The token for --remote; - is standard input. Or SVC_TOKEN holds the token itself',
+    help: 'File with the token for --remote; - is standard input. Or set SVC_TOKEN to the token',
   },
-  { name: 'no-input', type: 'boolean', env: 'SVC_NO_INPUT', help: 'Never ask; refuse what would need an answer' },
-  { name: 'yes', type: 'boolean', env: 'SVC_YES', help: 'Answer yes where a question would be asked' },
-  { name: 'no-color', type: 'boolean', env: 'NO_COLOR', help: 'No colour, on a terminal too' },
-  { name: 'help', type: 'boolean', help: 'Show help; also -h, anywhere' },
+  { name: 'no-input', type: 'boolean', env: 'SVC_NO_INPUT', help: 'Never prompt; fail where an answer is needed' },
+  { name: 'yes', type: 'boolean', env: 'SVC_YES', help: 'Answer yes to every question' },
+  { name: 'no-color', type: 'boolean', env: 'NO_COLOR', help: 'Disable colour' },
+  { name: 'help', type: 'boolean', help: 'Show help; also -h, in any position' },
 ];
 
-/** Every write takes one but those whose answer is shown once. */
+/** Every write takes this flag, except those whose answer is shown once. */
 export const IDEMPOTENCY_FLAG: Flag = {
   name: 'idempotency-key',
   type: 'string',
   placeholder: 'KEY',
-  help: 'A repeat with this key answers as the first did and does nothing',
+  help: 'Unique key; a repeated request returns the first answer and does nothing',
 };
 
-/** How a field is told whose value is an object with free names: as NAME=VALUE, which the schema can't say. */
+/** Flags for fields whose value is an object with free names: NAME=VALUE, which the schema cannot express. */
 export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
-  run_secrets: {
-    placeholder: 'VAR=PROJECT/SECRET',
-    help: 'A secret that the run gets as the input variable VAR; may be given often',
-  },
+  run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'Secret for the run, as its input variable VAR; repeatable' },
 };
 
-/** Fields whose flag names a file: the command line reads it, `-` for standard input, and hands its text over. */
+/** Fields whose flag names a file: the command line reads it (`-` is standard input) and passes its text. */
 export const FILE_FIELDS: readonly string[] = ['ledger_head'];
 
-/** The flags of a behaviour, beside those of the fields. */
+/** The flags of a behaviour, besides those of the fields. */
 export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
   const ended = wait === 'result' ? 'command' : 'job';
   return [
     ...(wait === undefined
       ? []
-      : [flag({ name: 'wait', help: `Follow the output and exit with the exit code of the ${ended}` })]),
+      : [flag({ name: 'wait', help: `Follow the output; exit with the exit code of the ${ended}` })]),
     ...(stdin === undefined
       ? []
       : [
           flag({
             name: 'file',
             placeholder: 'FILE',
-            help: `Read ${stdin.what} from this file, not from standard input`,
+            help: `Read ${stdin.what} from this file instead of standard input`,
           }),
         ]),
     ...(until === undefined
@@ -120,7 +117,7 @@ export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
           flag({
             name: 'timeout',
             placeholder: 'DURATION',
-            help: 'Give up after this long, such as 10m; the job goes on',
+            help: 'Stop waiting after this time, such as 10m; the job continues',
           }),
         ]),
   ];
@@ -130,19 +127,19 @@ function flag(own: Pick<Flag, 'name' | 'help' | 'placeholder'>): Flag {
   return { type: own.placeholder === undefined ? 'boolean' : 'string', ...own };
 }
 
-/** Verbs that are no operation. `serve` and `web` get their flags from the settings. */
+/** Verbs that are not operations. The settings give `serve` and `web` their flags. */
 export const PROGRAM_VERBS: readonly Verb[] = [
   {
     path: 'serve',
-    summary: 'Run the daemon: API, pages and the job queue',
+    summary: 'Run the daemon: API, web pages and job queue',
     examples: ['svc serve', 'svc serve --web-addr 127.0.0.1:8420 --base-path /ops'],
     positionals: [],
-    flags: [{ name: 'no-migrate', type: 'boolean', help: 'Refuse to start on a store with an older schema' }],
+    flags: [{ name: 'no-migrate', type: 'boolean', help: 'Refuse to start if the store has an older schema' }],
     call: { program: 'serve' },
   },
   {
     path: 'web',
-    summary: 'Serve API and pages without running jobs',
+    summary: 'Serve the API and web pages without running jobs',
     examples: ['svc web', 'svc web --addr 127.0.0.1:8430'],
     positionals: [],
     flags: [],
@@ -150,7 +147,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
   },
   {
     path: 'migrate',
-    summary: 'Change the store to the schema of this build',
+    summary: 'Upgrade the store to the schema of this build',
     examples: ['svc migrate'],
     positionals: [],
     flags: [],
@@ -158,7 +155,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
   },
   {
     path: 'commands',
-    summary: 'Show the tree of commands',
+    summary: 'Show the command tree',
     examples: ['svc commands', 'svc commands --output json'],
     positionals: [],
     flags: [],

@@ -41,7 +41,7 @@ function tokenView(row: TokenRow): ViewItem<'token.list'> {
 
 const list = readOperation({
   id: 'token.list',
-  summary: 'List tokens, without anything that would let somebody in',
+  summary: 'List tokens, without their secrets',
   effect: 'read',
   scopes: ['operator'],
   http: LOCAL_ONLY,
@@ -55,7 +55,7 @@ const list = readOperation({
 
 export const createToken = writeOperation({
   id: 'token.create',
-  summary: 'Make a token and show it this once',
+  summary: 'Create a token; it is shown only once',
   effect: 'write',
   shownOnce: true,
   scopes: ['operator'],
@@ -69,10 +69,10 @@ export const createToken = writeOperation({
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
-    name: unreserved.describe('What to call it; a host token has the name of its host'),
-    scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('What it may do'),
-    owner: unreserved.optional().describe('Whom it belongs to; by default its own name'),
-    expires: z.string().optional().describe('After how long it ends, such as 24h'),
+    name: unreserved.describe('Name of the token; for a host token, the name of its host'),
+    scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('Permissions of the token'),
+    owner: unreserved.optional().describe('Owner of the token; default its name'),
+    expires: z.string().optional().describe('Lifetime of the token, such as 24h'),
   }),
   answers: ['token.created'],
   failures: ['duplicate'],
@@ -107,7 +107,7 @@ export const createToken = writeOperation({
 
 const revoke = writeOperation({
   id: 'token.revoke',
-  summary: 'End a token, its sessions and its open streams',
+  summary: 'Revoke a token; end its sessions and open streams',
   effect: 'write',
   scopes: ['operator'],
   http: LOCAL_ONLY,

@@ -85,7 +85,7 @@ export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): 
 
 const link = writeOperation({
   id: 'approval.link',
-  summary: 'Make the two links with which one person can approve or reject from a phone, and show them this once',
+  summary: 'Create approve and reject links for one person; shown only once',
   effect: 'write',
   shownOnce: true,
   scopes: OPERATORS,
@@ -98,7 +98,7 @@ const link = writeOperation({
   mcp: CAPABILITY,
   input: z.strictObject({
     id: field.id('apr'),
-    recipient: field.name.describe("As whom the links decide: the owner that this person's tokens have"),
+    recipient: field.name.describe("Owner that decides with the links, as in this person's tokens"),
   }),
   answers: ['approval.link'],
   failures: ['not_found', 'forbidden', 'conflict'],

@@ -33,7 +33,7 @@ const id = field.id('apr');
 
 const list = readOperation({
   id: 'approval.list',
-  summary: 'List what waits for a decision, newest first',
+  summary: 'List pending approvals, newest first',
   effect: 'read',
   keep: true,
   scopes: READERS,
@@ -41,7 +41,10 @@ const list = readOperation({
   cli: { verb: 'approval list', examples: ['svc approval list', 'svc approval list --all'] },
   mcp: { tool: 'approval_list' },
   input: z.strictObject({
-    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also what was decided or has expired'),
+    all: z
+      .boolean({ error: 'expected true or false' })
+      .default(false)
+      .describe('Include decided and expired approvals'),
   }),
   answers: ['approval.list'],
   failures: [],
@@ -54,7 +57,7 @@ function approvals(db: Db, all: boolean) {
 
 const get = readOperation({
   id: 'approval.get',
-  summary: 'Show one approval: who asked, and whether its plan still holds',
+  summary: 'Show one approval, its requester and whether its plan is current',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/{id}' },
@@ -73,7 +76,7 @@ const get = readOperation({
 
 const plan = readOperation({
   id: 'approval.plan',
-  summary: 'Show the plan that a decision is about: destroys first, secrets redacted',
+  summary: 'Show the plan to be approved: destroys first, secrets redacted',
   effect: 'read',
   scopes: PLAN_READERS,
   http: { method: 'GET', path: '/approvals/{id}/plan' },
@@ -95,7 +98,7 @@ const plan = readOperation({
 
 const watch = readOperation({
   id: 'approval.watch',
-  summary: 'Follow what waits for a decision',
+  summary: 'Follow pending approvals',
   effect: 'stream',
   stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS, keptMs: STREAM_KEPT_MS },
   scopes: READERS,
@@ -139,7 +142,7 @@ async function allPending(db: Db): Promise<Projected<'approval.list'>> {
 
 const decision = writeOperation({
   id: 'approval.decision',
-  summary: 'Approve or reject what another person asked for',
+  summary: 'Approve or reject a request of another person',
   effect: 'write',
   scopes: DECIDERS,
   http: { method: 'POST', path: '/approvals/{id}/decision' },
@@ -148,7 +151,7 @@ const decision = writeOperation({
     aliases: [
       {
         verb: 'approval approve',
-        summary: 'Let a job run that another person asked for',
+        summary: 'Approve a job that another person requested',
         preset: { decision: 'approve' },
         confirm: { by: 'plan' },
         positionals: ['id'],
@@ -159,7 +162,7 @@ const decision = writeOperation({
       },
       {
         verb: 'approval reject',
-        summary: 'Refuse what another person asked for: its job is cancelled',
+        summary: 'Reject and cancel a job that another person requested',
         preset: { decision: 'reject' },
         positionals: ['id'],
         examples: ['svc approval reject apr_01m7yd4zyke00anp2z332d2j5p --reason "not on a Friday"'],
@@ -169,12 +172,12 @@ const decision = writeOperation({
   mcp: { tool: 'approval_decision' },
   input: z.strictObject({
     id,
-    decision: z.enum(DECISIONS, { error: `expected one of ${DECISIONS.join(', ')}` }).describe('What is decided'),
+    decision: z.enum(DECISIONS, { error: `expected one of ${DECISIONS.join(', ')}` }).describe('The decision'),
     reason: z
       .string()
       .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
       .optional()
-      .describe('Why; shown with the decision'),
+      .describe('Reason, shown with the decision'),
   }),
   answers: ['approval.decision'],
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],

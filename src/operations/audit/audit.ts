@@ -42,8 +42,8 @@ function filterOf({
 
 const FILTERS = {
   operation: z.string().max(64).optional().describe('Only this operation, such as token.create'),
-  principal: z.string().max(200).optional().describe('Only what this principal did'),
-  target: z.string().max(400).optional().describe('Only what was done to this id or name'),
+  principal: z.string().max(200).optional().describe('Only actions of this principal'),
+  target: z.string().max(400).optional().describe('Only actions on this id or name'),
   since: z.iso
     .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
     .optional()
@@ -62,7 +62,7 @@ const list = readOperation({
     examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'],
   },
   mcp: { none: 'The ledger is for people.' },
-  input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('How many; 0 is all') }),
+  input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('Maximum number of rows; 0 is all') }),
   answers: ['audit.list'],
   failures: [],
   async run({ store }, { limit, ...filter }) {
@@ -73,7 +73,7 @@ const list = readOperation({
 
 const exported = readOperation({
   id: 'audit.export',
-  summary: 'Print all rows of the audit ledger that fit, newest first',
+  summary: 'Print all matching rows of the audit ledger, newest first',
   effect: 'read',
   scopes: PLAN_READERS,
   http: { none: 'The list answers the same with limit 0.' },

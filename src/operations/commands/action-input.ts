@@ -8,9 +8,9 @@ import * as field from '../core/fields.ts';
 const words = z.array(field.argument).max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` });
 
 export const COMMAND_FIELDS = {
-  command: words.optional().describe('Run this program; its arguments stand after --'),
+  command: words.optional().describe('Program to run; put its arguments after --'),
   words: words.optional(),
-  inventory: field.name.optional().describe('Where the command runs; localhost is this machine'),
+  inventory: field.name.optional().describe('Inventory to run on; localhost is this machine'),
   limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
 };
 

@@ -35,7 +35,7 @@ const run = writeOperation({
   },
   mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
   input: z.strictObject({
-    inventory: field.name.describe('Where to run; localhost is this machine'),
+    inventory: field.name.describe('Inventory to run on; localhost is this machine'),
     limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
     command: z
       .array(field.argument, { error: 'expected a list of words' })
@@ -45,10 +45,10 @@ const run = writeOperation({
       .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, {
         error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
       }),
-    timeout: z.string().optional().describe('How long it may run, such as 10m'),
-    egress_ports: field.egressPorts.describe('An outbound TCP port beside 22; may be given often'),
+    timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+    egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
     summary: field.summary,
-    privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; is marked and counted'),
+    privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; marked and counted'),
   }),
   answers: ['job.enqueued'],
   failures: ['not_found'],
@@ -70,7 +70,7 @@ const run = writeOperation({
 
 const result = readOperation({
   id: 'job.result',
-  summary: 'Show what a command job printed, host by host',
+  summary: 'Show the output of a command job, host by host',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/result' },

@@ -59,7 +59,7 @@ export const summary = z
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
   })
   .optional()
-  .describe('What it does, in one line, for whoever decides about it');
+  .describe('What the job does, in one line, for the approver');
 
 export function notFound(what: string): Failure {
   return new Failure('not_found', `There is no ${what}.`);

@@ -30,7 +30,7 @@ function watchView(row: Watch): ViewItem<'deadman.list'> {
 
 const list = readOperation({
   id: 'deadman.list',
-  summary: 'List the watches that tell when a webhook falls silent',
+  summary: 'List the watches for silent webhooks',
   effect: 'read',
   scopes: READERS,
   http: LOCAL_ONLY,
@@ -44,7 +44,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'deadman.add',
-  summary: 'Page when nothing came in at a webhook for this long, and when it is heard again',
+  summary: 'Create a watch: notify when a webhook is silent and when it recovers',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -56,10 +56,10 @@ const add = writeOperation({
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
-    webhook: field.name.describe('The webhook that is listened to'),
+    webhook: field.name.describe('Webhook to watch'),
     every: z
       .string({ error: 'expected a duration such as 10m' })
-      .describe('How long a silence may be, such as 10m; at least 10s; counted from now on at the earliest'),
+      .describe('Longest silence allowed, such as 10m; at least 10s; counted from now'),
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],
@@ -73,7 +73,7 @@ const add = writeOperation({
 
 const remove = writeOperation({
   id: 'deadman.remove',
-  summary: 'End a watch',
+  summary: 'Remove a watch',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

@@ -33,7 +33,7 @@ export function eventView(row: ListedEvent): ViewItem<'event.list'> {
 
 const list = readOperation({
   id: 'event.list',
-  summary: 'List events, newest first, each with what became of it and why',
+  summary: 'List events with their outcome and reason, newest first',
   effect: 'read',
   keep: true,
   scopes: READERS,
@@ -44,12 +44,12 @@ const list = readOperation({
     source: z
       .enum(EVENT_SOURCES, { error: `expected one of ${EVENT_SOURCES.join(', ')}` })
       .optional()
-      .describe('Only events of this source'),
+      .describe('Only events from this source'),
     outcome: z
       .enum(EVENT_OUTCOMES, { error: `expected one of ${EVENT_OUTCOMES.join(', ')}` })
       .optional()
       .describe('Only events with this outcome'),
-    limit: field.limit(25).describe('How many; 0 is all'),
+    limit: field.limit(25).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['event.list'],
   failures: [],
@@ -61,7 +61,7 @@ const list = readOperation({
 
 const summary = readOperation({
   id: 'event.summary',
-  summary: 'Count all events that were ever received, by outcome',
+  summary: 'Count all received events by outcome',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/events/summary' },
@@ -79,7 +79,7 @@ const summary = readOperation({
 
 const get = readOperation({
   id: 'event.get',
-  summary: 'Show one event, what became of it and why',
+  summary: 'Show one event, its outcome and the reason',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/events/{id}' },
@@ -98,7 +98,7 @@ const get = readOperation({
 
 const trace = readOperation({
   id: 'event.trace',
-  summary: 'Show step by step how an event came to its outcome, and what its sender said of it',
+  summary: 'Show the steps that led to the outcome of an event, and annotations',
   effect: 'read',
   scopes: READERS,
   http: {

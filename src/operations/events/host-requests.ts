@@ -36,7 +36,7 @@ const metadataValue = z.union([text(EVENT_LIMITS.valueCharacters), z.number(), z
 
 const request = writeOperation({
   id: 'host.request',
-  summary: 'Ask for something as a host: an event that rules decide about',
+  summary: 'Create an event as a host; rules decide what happens',
   effect: 'enqueue',
   mayMakeNone: true,
   scopes: ['host'],
@@ -49,9 +49,9 @@ const request = writeOperation({
       .regex(/^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u, {
         error: 'expected a name without control characters and without blanks at its ends',
       })
-      .describe('What is asked for: the name of the event'),
-    reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Why, for people'),
-    status: text(STATUS_MAX).optional().describe('firing, resolved, or a word of its own'),
+      .describe('Name of the event'),
+    reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Reason, shown to people'),
+    status: text(STATUS_MAX).optional().describe('firing, resolved, or another word'),
     metadata: z
       .record(z.string(), metadataValue)
       .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), {
@@ -61,9 +61,9 @@ const request = writeOperation({
         error: `expected at most ${METADATA_MAX} entries`,
       })
       .default({})
-      .describe('Labels of the event, each behind metadata.'),
-    wait: z.boolean({ error: 'expected true or false' }).default(false).describe('Answer when the job has ended'),
-    timeout: z.string().default(WAIT_DEFAULT).describe('How long to wait at most, up to 5m'),
+      .describe('Labels of the event, each prefixed with metadata.'),
+    wait: z.boolean({ error: 'expected true or false' }).default(false).describe('Respond when the job has ended'),
+    timeout: z.string().default(WAIT_DEFAULT).describe('Maximum wait, up to 5m'),
   }),
   answers: ['host.request'],
   failures: ['unavailable'],

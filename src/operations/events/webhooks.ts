@@ -30,7 +30,7 @@ function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
 
 const list = readOperation({
   id: 'webhook.list',
-  summary: 'List webhooks, and when each was last heard; without their URLs',
+  summary: 'List webhooks and the time of their last message, without URLs',
   effect: 'read',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -44,7 +44,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'webhook.add',
-  summary: 'Make a URL that alerts are sent to, and show it this once',
+  summary: 'Create a URL that receives alerts; it is shown only once',
   effect: 'write',
   shownOnce: true,
   scopes: OPERATORS,
@@ -59,11 +59,8 @@ const add = writeOperation({
     name: field.name,
     source: z
       .enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` })
-      .describe('Who sends to it: how its payloads are read'),
-    signed: z
-      .boolean()
-      .default(false)
-      .describe('Take signed messages only, and show the secret to sign them with, this once'),
+      .describe('Sender of the alerts; selects the payload format'),
+    signed: z.boolean().default(false).describe('Accept only signed messages; the signing secret is shown only once'),
   }),
   answers: ['webhook.created'],
   failures: ['duplicate'],
@@ -90,7 +87,7 @@ const add = writeOperation({
 
 const remove = writeOperation({
   id: 'webhook.remove',
-  summary: 'Close a webhook: its URL opens nothing from then on',
+  summary: 'Remove a webhook; its URL stops working',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

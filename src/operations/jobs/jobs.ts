@@ -43,9 +43,9 @@ const list = readOperation({
       .enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` })
       .optional()
       .describe('Only jobs in this state'),
-    runbook: z.string().max(1_000).optional().describe('Only jobs of exactly this runbook'),
-    concurrency_key: z.string().max(1_000).optional().describe('Only jobs of this concurrency key'),
-    limit: field.limit(50).describe('How many; 0 is all'),
+    runbook: z.string().max(1_000).optional().describe('Only jobs with exactly this runbook'),
+    concurrency_key: z.string().max(1_000).optional().describe('Only jobs with this concurrency key'),
+    limit: field.limit(50).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['job.list'],
   failures: [],
@@ -71,7 +71,7 @@ const get = readOperation({
     aliases: [
       {
         verb: 'job wait',
-        summary: 'Wait until a job has ended, and exit with its exit code',
+        summary: 'Wait until a job ends; exit with its exit code',
         until: 'ended',
         positionals: ['id'],
         examples: [
@@ -92,7 +92,7 @@ const get = readOperation({
 
 const events = readOperation({
   id: 'job.events',
-  summary: `Show the events of a job, at most ${EVENTS_MAX} at a time`,
+  summary: `Show the events of a job, at most ${EVENTS_MAX} per request`,
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/events' },
@@ -123,7 +123,7 @@ const tail = readOperation({
     examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'],
   },
   mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
-  input: z.strictObject({ id: field.id('job'), since: since.describe('Begin after this sequence number') }),
+  input: z.strictObject({ id: field.id('job'), since: since.describe('Start after this sequence number') }),
   answers: [],
   failures: ['not_found', 'streams_over_cap'],
   async run({ store, services }, { id, since }) {
@@ -169,7 +169,7 @@ async function cancelAsItIs({ tx, services, caller }: WriteContext, job: JobRow)
 
 const redrive = writeOperation({
   id: 'job.redrive',
-  summary: 'Queue interrupted or cancelled jobs again, each as a new job, once',
+  summary: 'Queue interrupted or cancelled jobs again, each once as a new job',
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { none: 'Running something again is decided by a person on the machine.' },
@@ -188,8 +188,8 @@ const redrive = writeOperation({
     state: z
       .array(z.enum(['interrupted', 'cancelled'], { error: 'expected interrupted or cancelled' }))
       .default(['interrupted'])
-      .describe('Which jobs; may be given twice'),
-    dry_run: z.boolean().default(false).describe('Show what would be queued and queue nothing'),
+      .describe('Only jobs in this state; repeatable'),
+    dry_run: z.boolean().default(false).describe('Show the jobs to queue, but queue nothing'),
   }),
   answers: ['job.redrive'],
   failures: [],
@@ -235,7 +235,7 @@ async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promi
 
 const interrupted = readOperation({
   id: 'maintenance.interrupted',
-  summary: 'List the jobs that a reboot left interrupted, newest first',
+  summary: 'List interrupted jobs, newest first',
   effect: 'read',
   keep: true,
   scopes: READERS,

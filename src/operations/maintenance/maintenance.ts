@@ -23,7 +23,7 @@ function requireQueue(services: Services): void {
 const show = readOperation({
   ...base,
   id: 'maintenance.readiness',
-  summary: 'Tell whether a reboot would interrupt anything',
+  summary: 'Check whether a reboot would interrupt a job',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/maintenance/readiness' },
@@ -38,7 +38,7 @@ const show = readOperation({
 const cordon = writeOperation({
   ...base,
   id: 'maintenance.cordon',
-  summary: 'Stop new fires and claims; what runs goes on',
+  summary: 'Stop starting jobs and firing rules; running jobs continue',
   effect: 'write',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/cordon' },
@@ -55,7 +55,7 @@ const cordon = writeOperation({
 const uncordon = writeOperation({
   ...base,
   id: 'maintenance.uncordon',
-  summary: 'Let jobs be claimed again',
+  summary: 'Allow jobs to start and rules to fire again',
   effect: 'write',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/uncordon' },

@@ -66,18 +66,18 @@ const add = writeOperation({
     endpoint: z
       .string()
       .max(ENDPOINT_CHARS_MAX, { error: `expected at most ${ENDPOINT_CHARS_MAX} characters` })
-      .describe('The URL that pages are posted to'),
+      .describe('URL that receives the notifications'),
     label: z
       .string()
       .min(1, { error: 'expected text' })
       .max(100, { error: 'expected at most 100 characters' })
       .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' })
       .optional()
-      .describe('What you call the device'),
+      .describe('Your name for the device'),
     keys: z
       .strictObject({ p256dh: keyText, auth: keyText })
       .optional()
-      .describe('The keys of a Web Push subscription: pages are then encrypted'),
+      .describe('Keys of a Web Push subscription; notifications are then encrypted'),
   }),
   answers: ['notify.endpoint'],
   failures: ['conflict', 'invalid_argument'],
@@ -120,7 +120,7 @@ async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
 
 const remove = writeOperation({
   id: 'notify.endpoint.remove',
-  summary: 'Drop a push endpoint of this token',
+  summary: 'Remove a push endpoint of this token',
   effect: 'write',
   bearerOnly: true,
   scopes: OPERATORS,
@@ -142,7 +142,7 @@ const remove = writeOperation({
 
 const test = writeOperation({
   id: 'notify.test',
-  summary: 'Send a page that says nothing but that pages arrive',
+  summary: 'Send a test notification',
   effect: 'write',
   scopes: OPERATORS,
   http: { none: 'It tells everybody: it is asked for at the machine.' },
@@ -162,7 +162,7 @@ const test = writeOperation({
 
 const arm = writeOperation({
   id: 'job.notify',
-  summary: 'Page once when the job has ended, however it ends',
+  summary: 'Send one notification when the job ends, whatever its result',
   effect: 'write',
   bearerOnly: true,
   scopes: OPERATORS,

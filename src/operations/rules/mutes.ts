@@ -37,14 +37,14 @@ function muteView(row: MuteRow): ViewItem<'mute.list'> {
 
 const list = readOperation({
   id: 'mute.list',
-  summary: 'List what holds announcements, newest first',
+  summary: 'List mutes, newest first',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/mutes' },
   cli: { verb: 'mute list', examples: ['svc mute list', 'svc mute list --all'] },
   mcp: NO_AGENT,
   input: z.strictObject({
-    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
   }),
   answers: ['mute.list'],
   failures: [],
@@ -57,7 +57,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'mute.add',
-  summary: 'Hold the announcements of an alert, of a host, or all of them for a while; jobs go on',
+  summary: 'Mute notifications of one alert, one host or all; jobs still run',
   effect: 'write',
   scopes: OPERATORS,
   bearerOnly: true,
@@ -72,22 +72,22 @@ const add = writeOperation({
   },
   mcp: NO_AGENT,
   input: z.strictObject({
-    scope_kind: z.enum(MUTE_SCOPES, { error: `expected one of ${MUTE_SCOPES.join(', ')}` }).describe('What is held'),
+    scope_kind: z.enum(MUTE_SCOPES, { error: `expected one of ${MUTE_SCOPES.join(', ')}` }).describe('What to mute'),
     scope_value: z
       .string()
       .max(SCOPE_VALUE_MAX, { error: `expected at most ${SCOPE_VALUE_MAX} characters` })
       .optional()
-      .describe('The name of the alert, or the host'),
+      .describe('Name of the alert or of the host'),
     reason: z
       .string()
       .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
       .optional()
-      .describe('Why; shown with the mute'),
-    for: z.string().optional().describe('For how long, such as 2h; give exactly one: this, or the time of its end'),
+      .describe('Reason, shown with the mute'),
+    for: z.string().optional().describe('Duration, such as 2h; give either this or the end time'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
       .optional()
-      .describe('Until when, in RFC 3339: 2026-11-21T12:00:00Z; give exactly one: this, or for how long'),
+      .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; give either this or the duration'),
   }),
   answers: ['mute.get'],
   failures: [],
@@ -150,7 +150,7 @@ function upTo(name: string, ms: number): number {
 
 const remove = writeOperation({
   id: 'mute.remove',
-  summary: 'End a mute before its time',
+  summary: 'Remove a mute before it expires',
   effect: 'write',
   scopes: OPERATORS,
   bearerOnly: true,

@@ -70,7 +70,7 @@ async function silencedNow({ store, services }: Context, rule?: string): Promise
 
 const list = readOperation({
   id: 'rule.list',
-  summary: 'List rules, in the order in which they are tried',
+  summary: 'List rules in the order of evaluation',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/rules' },
@@ -109,7 +109,7 @@ const get = readOperation({
 
 const add = writeOperation({
   id: 'rule.add',
-  summary: 'Add a rule from a file; it is tried on events from then on, or once it is enabled',
+  summary: 'Add a rule from a file; it applies to later events',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -132,11 +132,8 @@ const add = writeOperation({
       .refine((text) => Buffer.byteLength(text) <= YAML_BYTES_MAX, {
         error: `expected at most ${YAML_BYTES_MAX} bytes`,
       }),
-    replace: z
-      .boolean()
-      .default(false)
-      .describe('Put it in the place of a rule of this name, which stays enabled or disabled; a new one is added'),
-    disabled: z.boolean().default(false).describe('Disabled, until svc rule enable: svc rule test can try it first'),
+    replace: z.boolean().default(false).describe('Replace the rule of this name, if any; it stays enabled or disabled'),
+    disabled: z.boolean().default(false).describe('Add it disabled; try it with svc rule test before svc rule enable'),
   }),
   answers: ['rule.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
@@ -172,7 +169,7 @@ function forgetAfter({ tx, services }: WriteContext): void {
 
 const remove = writeOperation({
   id: 'rule.remove',
-  summary: 'Forget a rule and what it fired, and end the silences for it; jobs that it made stay',
+  summary: 'Remove a rule, its history and its silences; its jobs remain',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -194,7 +191,7 @@ const remove = writeOperation({
 
 const enable = writeOperation({
   id: 'rule.enable',
-  summary: 'Let a rule be tried on events again',
+  summary: 'Enable a rule',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -222,7 +219,7 @@ const enable = writeOperation({
 
 const disable = writeOperation({
   id: 'rule.disable',
-  summary: 'Keep a rule from being tried; a job that it made goes on',
+  summary: 'Disable a rule; jobs that it queued continue',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -239,7 +236,7 @@ const disable = writeOperation({
 
 const test = readOperation({
   id: 'rule.test',
-  summary: 'Say what a rule would do if a past event came in now; nothing is written',
+  summary: 'Show what a rule would do with a past event; nothing is written',
   effect: 'read',
   scopes: READERS,
   http: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
@@ -251,7 +248,7 @@ const test = readOperation({
   mcp: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
   input: z.strictObject({
     name: field.name,
-    event: field.id('evt').describe('The event to try it on; svc event list shows them'),
+    event: field.id('evt').describe('Event to test with; see svc event list'),
   }),
   answers: ['rule.test'],
   failures: ['not_found'],

@@ -34,14 +34,14 @@ function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
 
 const list = readOperation({
   id: 'silence.list',
-  summary: 'List what stops rules, newest first',
+  summary: 'List silences, newest first',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/silences' },
   cli: { verb: 'silence list', examples: ['svc silence list', 'svc silence list --all'] },
   mcp: { none: 'event_list and rule_list show what rules do, and what was suppressed.' },
   input: z.strictObject({
-    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Also those whose time has passed'),
+    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
   }),
   answers: ['silence.list'],
   failures: [],
@@ -54,7 +54,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'silence.add',
-  summary: 'Stop a rule, or all rules for certain events, for a while',
+  summary: 'Silence one rule or all, for all or some events, for a limited time',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -67,19 +67,19 @@ const add = writeOperation({
   },
   mcp: LOCAL_ONLY,
   input: z.strictObject({
-    rule: field.name.optional().describe('The rule to stop; without it, all of them'),
+    rule: field.name.optional().describe('Rule to silence; default all rules'),
     when: z
       .string()
       .min(1, { error: 'expected an expression' })
       .optional()
-      .describe('CEL; only for events for which it is true'),
-    for: z.string().describe('For how long, such as 2h'),
+      .describe('CEL; silence only events for which it is true'),
+    for: z.string().describe('Duration, such as 2h'),
     reason: z
       .string()
       .trim()
       .min(1, { error: 'expected a reason' })
       .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
-      .describe('Why; shown with each event that it stops'),
+      .describe('Reason, shown with each silenced event'),
   }),
   answers: ['silence.get'],
   failures: ['not_found'],
@@ -123,7 +123,7 @@ function spanOf(text: string): number {
 
 const remove = writeOperation({
   id: 'silence.remove',
-  summary: 'End a silence before its time',
+  summary: 'Remove a silence before it expires',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

@@ -53,7 +53,7 @@ function replyGet(row: NewSchedule): Reply {
 
 const list = readOperation({
   id: 'schedule.list',
-  summary: 'List schedules, with the slot that comes next and what the last one led to',
+  summary: 'List schedules with their next slot and the result of the last one',
   effect: 'read',
   keep: true,
   scopes: READERS,
@@ -68,15 +68,15 @@ const list = readOperation({
 
 const addInput = z.strictObject({
   name: field.name,
-  cron: z.string().describe('When: minute, hour, day of the month, month, day of the week'),
-  timezone: z.string().default(TIMEZONE_DEFAULT).describe('The time zone of these, such as Europe/Berlin'),
+  cron: z.string().describe('Five fields: minute, hour, day of month, month, day of week'),
+  timezone: z.string().default(TIMEZONE_DEFAULT).describe('Time zone of the cron fields, such as Europe/Berlin'),
   ...ACTION_FIELDS,
-  timeout: z.string().optional().describe('How long each run may take, such as 10m'),
+  timeout: z.string().optional().describe('Maximum duration of each run, such as 10m'),
   approval: z
     .enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` })
     .default('none')
-    .describe('Whether each run waits for a yes'),
-  approval_ttl: z.string().optional().describe('How long it waits for it, such as 30m'),
+    .describe('Whether each run needs an approval'),
+  approval_ttl: z.string().optional().describe('How long each run waits for its approval, such as 30m'),
   summary: field.summary,
 });
 
@@ -90,7 +90,7 @@ function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | nul
 
 const add = writeOperation({
   id: 'schedule.add',
-  summary: 'Queue something at its time, again and again',
+  summary: 'Create a schedule that queues a job at regular times',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -145,7 +145,7 @@ const byName = z.strictObject({ name: field.name });
 
 const enable = writeOperation({
   id: 'schedule.enable',
-  summary: 'Let a schedule run again, from its next slot on',
+  summary: 'Enable a schedule, starting with its next slot',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -173,7 +173,7 @@ const enable = writeOperation({
 
 const disable = writeOperation({
   id: 'schedule.disable',
-  summary: 'Keep a schedule from running; slots that pass meanwhile are not made up for',
+  summary: 'Disable a schedule; slots missed while disabled never run',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -192,7 +192,7 @@ const disable = writeOperation({
 
 const remove = writeOperation({
   id: 'schedule.remove',
-  summary: 'Forget a schedule; jobs that it queued stay',
+  summary: 'Remove a schedule; jobs that it queued remain',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

@@ -36,7 +36,7 @@ async function statusOf(db: Db, ring: Keyring | null): Promise<ViewData<'seal.st
 
 const status = readOperation({
   id: 'seal.status',
-  summary: 'Show which key seals, and whether everything is under it',
+  summary: 'Show the active seal key and whether it seals every value',
   effect: 'read',
   scopes: READERS,
   http: LOCAL_ONLY,
@@ -54,7 +54,7 @@ const status = readOperation({
 
 const init = writeOperation({
   id: 'seal.init',
-  summary: 'Make the seal key now; the first start does it otherwise',
+  summary: 'Create the seal key now instead of on first start',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -85,7 +85,7 @@ interface Rotated {
 
 const rotate = writeOperation({
   id: 'seal.rotate',
-  summary: 'Add a key and seal everything anew; finish a rotation that was cut short',
+  summary: 'Rotate the seal key and reseal all values; resume after a failure',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

@@ -61,7 +61,7 @@ const list = readOperation({
 
 const set = writeOperation({
   id: 'secret.set',
-  summary: 'Keep a value, read from standard input or a file',
+  summary: 'Store a secret value, read from standard input or a file',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,

@@ -8,7 +8,7 @@ import { reply } from '../core/reply.ts';
 
 const whoami = readOperation({
   id: 'whoami',
-  summary: 'Show the identity of the calling token and the server',
+  summary: 'Show the identity of the caller and the server',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/whoami' },
@@ -35,7 +35,7 @@ const whoami = readOperation({
 
 const doctor = readOperation({
   id: 'doctor',
-  summary: 'Check each part of the installation on its own',
+  summary: 'Check each part of the installation',
   effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/health', omit: ['ledger_head'] },
@@ -46,7 +46,7 @@ const doctor = readOperation({
       .string()
       .max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` })
       .optional()
-      .describe('Compare with what svc audit head printed'),
+      .describe('Compare with the output of svc audit head'),
   }),
   answers: ['doctor'],
   failures: [],

@@ -61,7 +61,7 @@ interface Added {
 
 const add = writeOperation({
   id: 'source.add',
-  summary: 'Name a directory or a git repository that workspaces take their files from',
+  summary: 'Add a directory or Git repository that workspaces read files from',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -82,12 +82,12 @@ const add = writeOperation({
       .max(PATH_CHARACTERS_MAX, { error: `expected at most ${PATH_CHARACTERS_MAX} characters` })
       .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
       .optional()
-      .describe('A directory of this machine, used where it is'),
+      .describe('Directory on this machine; it is not copied'),
     git: z
       .string()
       .optional()
-      .describe('The URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
-    ref: z.string().optional().describe('A branch, a tag or a commit of it; the default branch without'),
+      .describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
+    ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
   }),
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
@@ -119,7 +119,7 @@ function placeOf(
 
 const sync = writeOperation({
   id: 'source.sync',
-  summary: 'Fetch a source anew; a directory is only looked at',
+  summary: 'Fetch a source again; a directory is only checked',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -140,7 +140,7 @@ const sync = writeOperation({
 
 const remove = writeOperation({
   id: 'source.remove',
-  summary: 'Forget a source and remove what was fetched of it',
+  summary: 'Remove a source and its fetched files',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -159,7 +159,7 @@ const remove = writeOperation({
 
 const hooks = readOperation({
   id: 'hooks.show',
-  summary: 'Show which lifecycle hooks a source declares; they are never run',
+  summary: 'Show the lifecycle hooks that a source declares; they never run',
   effect: 'read',
   scopes: READERS,
   http: LOCAL_ONLY,

@@ -7,9 +7,9 @@ import * as field from '../core/fields.ts';
 /** Each kind is named by a field that holds its workspace. */
 export const WORKSPACE_FIELDS = {
   plan: field.name.optional().describe('Plan this workspace'),
-  drift: field.name.optional().describe('Look whether this workspace is still what its code says'),
-  apply: field.name.optional().describe('Apply this workspace afresh'),
-  destroy: field.name.optional().describe('Destroy what this workspace holds'),
+  drift: field.name.optional().describe('Check this workspace for drift'),
+  apply: field.name.optional().describe('Apply a new plan of this workspace'),
+  destroy: field.name.optional().describe('Destroy the resources of this workspace'),
 } satisfies Record<WorkspaceKind, z.ZodType>;
 
 export function workspaceInput(

@@ -17,7 +17,7 @@ const FILE_MODE = 0o600;
 /** A state in clear, for a person who has to bring it somewhere: it never leaves by any other way. */
 const exportState = writeOperation({
   id: 'workspace.export',
-  summary: 'Write a version of the state, in clear, into a new file',
+  summary: 'Write one version of the state, unencrypted, to a new file',
   effect: 'write',
   scopes: OPERATORS,
   http: { none: 'A state holds secrets in clear: it is written at the machine, for who works there.' },
@@ -32,12 +32,12 @@ const exportState = writeOperation({
     version: z
       .int({ error: 'expected a version as svc workspace state lists them' })
       .optional()
-      .describe('Which one, as svc workspace state lists them; default the newest'),
+      .describe('State version, see svc workspace state; default the newest'),
     to: z
       .string()
       .min(1, { error: 'expected a file name' })
       .max(4_096)
-      .describe('A file that there is not yet; it gets mode 0600'),
+      .describe('New file to write, with mode 0600; must not exist yet'),
   }),
   answers: ['workspace.exported'],
   failures: ['not_found', 'conflict', 'duplicate'],

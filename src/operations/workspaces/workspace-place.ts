@@ -14,9 +14,9 @@ const PATH_BYTES_MAX = 4_096;
 
 /** Where the root is: a directory of this machine, or a source and a folder below its root. */
 export const PLACE = {
-  dir: z.string().min(1, { error: 'expected a directory' }).optional().describe('A directory of this machine'),
-  source: field.name.optional().describe('The registered source that has the files'),
-  path: z.string().optional().describe('The folder below the root of the source; by default the root itself'),
+  dir: z.string().min(1, { error: 'expected a directory' }).optional().describe('Directory on this machine'),
+  source: field.name.optional().describe('Registered source that contains the files'),
+  path: z.string().optional().describe('Folder in the source; default its root'),
 };
 
 type Place = Pick<NewWorkspace, 'source' | 'path'>;

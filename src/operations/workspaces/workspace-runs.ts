@@ -15,7 +15,7 @@ import { requireSecrets, runSecretsField } from '../secrets/run-secrets.ts';
 const RUN = {
   name: field.name,
   run_secrets: runSecretsField,
-  timeout: z.string().optional().describe('How long it may run, such as 10m'),
+  timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
 };
 
 interface RunInput {
@@ -89,7 +89,7 @@ async function queue(
 
 const plan = writeOperation({
   id: 'workspace.plan',
-  summary: 'Queue a plan; what it finds is saved and can be applied by its id',
+  summary: 'Queue a plan; the saved plan can then be applied by its id',
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/workspaces/{name}/plan' },
@@ -102,7 +102,7 @@ const plan = writeOperation({
   mcp: { tool: 'workspace_plan' },
   input: z.strictObject({
     ...RUN,
-    detailed_exitcode: z.boolean().default(false).describe('End with exit code 2 where something would change'),
+    detailed_exitcode: z.boolean().default(false).describe('Exit with code 2 if the plan has changes'),
   }),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
@@ -112,7 +112,7 @@ const plan = writeOperation({
 
 const apply = writeOperation({
   id: 'workspace.apply',
-  summary: 'Queue an apply: of a saved plan, as its policy says, or fresh',
+  summary: 'Queue an apply of a saved plan or of a new plan',
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/workspaces/{name}/apply' },
@@ -125,7 +125,7 @@ const apply = writeOperation({
   mcp: { tool: 'workspace_apply' },
   input: z.strictObject({
     ...RUN,
-    plan: field.id('art').optional().describe('The saved plan to carry out; without it a new plan is made and applied'),
+    plan: field.id('art').optional().describe('Saved plan to apply; default a new plan'),
   }),
   answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
@@ -135,7 +135,7 @@ const apply = writeOperation({
 
 const destroy = writeOperation({
   id: 'workspace.destroy',
-  summary: 'Queue the destruction of everything that a workspace holds',
+  summary: 'Queue the destruction of all resources of a workspace',
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/workspaces/{name}/destroy' },
@@ -157,7 +157,7 @@ const destroy = writeOperation({
 
 const drift = writeOperation({
   id: 'workspace.drift',
-  summary: 'Queue a look at whether reality still is as the state says',
+  summary: 'Queue a drift check: compare the infrastructure with its state',
   effect: 'enqueue',
   scopes: OPERATORS,
   http: { none: 'Drift is looked for from the machine or by a schedule; the list of workspaces shows what was found.' },

@@ -54,7 +54,7 @@ async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
 
 const list = readOperation({
   id: 'workspace.list',
-  summary: 'List workspaces, with the serial of their state and who holds them',
+  summary: 'List workspaces, with state serial and concurrency holder',
   effect: 'read',
   keep: true,
   scopes: READERS,
@@ -91,7 +91,7 @@ const POLICY = {
   approve_when: z
     .string()
     .optional()
-    .describe('CEL; true asks for a decision. Without it: whatever destroys or replaces. Empty clears it'),
+    .describe('CEL; true requires approval. Default: plans that destroy or replace. Empty clears it'),
   deny_when: z.string().optional().describe('CEL; true refuses the plan. Empty clears it'),
 };
 
@@ -156,16 +156,16 @@ const updateInput = z.strictObject({
   ...PLACE,
   ...POLICY,
   require_saved_plan: z.boolean().optional().describe('Refuse an apply without a saved plan'),
-  no_require_saved_plan: z.boolean().optional().describe('Take an apply without a saved plan again'),
+  no_require_saved_plan: z.boolean().optional().describe('Allow an apply without a saved plan'),
   protect_destroy: z.boolean().optional().describe('Refuse destroy runs'),
-  no_protect_destroy: z.boolean().optional().describe('Take destroy runs again'),
+  no_protect_destroy: z.boolean().optional().describe('Allow destroy runs'),
 });
 
 type Update = z.output<typeof updateInput>;
 
 const update = writeOperation({
   id: 'workspace.update',
-  summary: 'Change where a workspace is or what its policy says; what is not given stays',
+  summary: 'Update the location or policy of a workspace; the rest is kept',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -219,7 +219,7 @@ function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan
 
 const remove = writeOperation({
   id: 'workspace.remove',
-  summary: 'Forget a workspace with its saved plans and the states that the service keeps',
+  summary: 'Remove a workspace with its saved plans and stored states',
   effect: 'write',
   scopes: OPERATORS,
   http: LOCAL_ONLY,
@@ -236,10 +236,7 @@ const remove = writeOperation({
   mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
-    force: z
-      .boolean()
-      .default(false)
-      .describe('Also where the state holds resources: they stay, and nobody knows of them any more'),
+    force: z.boolean().default(false).describe('Remove even if the state has resources; they keep running, unmanaged'),
   }),
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
@@ -278,7 +275,7 @@ async function refuseResources(db: Db, name: string): Promise<void> {
 
 const state = readOperation({
   id: 'workspace.state',
-  summary: 'List the versions of the state that the service keeps; those below 0 were set aside',
+  summary: 'List the stored state versions; negative versions were set aside',
   effect: 'read',
   scopes: READERS,
   http: { none: 'The versions are of use to who works on the machine; the serial is in the list of workspaces.' },
