@@ -1,4 +1,4 @@
-import type { Local } from './app/local.ts';
+import type { Local, Storeless } from './app/local.ts';
 import type { SchemaChange } from './app/migrate.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProgramIo } from './faces/cli/terminal.ts';
@@ -9,6 +9,11 @@ import type { SchemaAccess } from './store/engine/migrate.ts';
 /** The local command line on the data directory (or the shared database) of `settings`. */
 export async function openLocal(settings: Settings): Promise<Local> {
   return (await import('./app/local.ts')).openLocal(settings);
+}
+
+/** What still works after `openLocal` threw `reason`. */
+export async function withoutStore(settings: Settings, reason: unknown): Promise<Storeless> {
+  return (await import('./app/local.ts')).withoutStore(settings, reason);
 }
 
 /** The daemon: listeners and job queue. Resolves with the exit code once it was told to stop and has. */

@@ -60,6 +60,7 @@ export function hurriedClock(
 
 export const NO_APP: App = {
   openLocal: () => Promise.reject(new Error('this test has no data directory')),
+  withoutStore: () => Promise.reject(new Error('this test has no data directory')),
   runServe: () => Promise.reject(new Error('this test runs no daemon')),
   runWeb: () => Promise.reject(new Error('this test runs no server')),
   runMigrate: () => Promise.reject(new Error('this test has no store')),

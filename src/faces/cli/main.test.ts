@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
-import { appOf, svc } from '../../../test/support/terminal.ts';
+import { appOf, NO_APP, svc } from '../../../test/support/terminal.ts';
+import { localCaller } from '../../domain/access/caller.ts';
 import { Failure, type FailureCode, FAILURES } from '../../domain/failure.ts';
 import { encode, encodeFailure } from '../../operations/core/envelope.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
+import type { App } from './terminal.ts';
 
 const ID = 'job_01m7yd4zyke00anp2z332d2j5p';
 const TOKEN = { SVC_TOKEN: 'svc_test' };
@@ -207,4 +209,26 @@ test('a token that is made stands alone on standard output, and the words about 
   const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(runtime) });
   assert.equal(made.stdout, 'svc_tok_secret\n');
   assert.match(made.stderr, /^Token ci, scope operator, good until it is revoked\. It is shown this once:\n$/);
+});
+
+const noEntries = (): Promise<[]> => Promise.resolve([]);
+
+test('if the store cannot be opened, the doctor and whoami answer, and all else fails with the reason', async () => {
+  const server = { version: '1', hostname: null, startedAt: null };
+  const app: App = {
+    ...NO_APP,
+    openLocal: () => Promise.reject(new Failure('unavailable', 'No store today.')),
+    withoutStore: (_, reason) =>
+      Promise.resolve({ runtime: { services: { server, doctor: noEntries }, reason }, caller: localCaller('ana') }),
+  };
+  assert.equal((await svc(['doctor'], { app })).exitCode, 0);
+  assert.match((await svc(['whoami'], { app })).stdout, /local:ana/);
+  for (const argv of [
+    ['job', 'list'],
+    ['mute', 'add', 'global', '--for', '1h'],
+  ]) {
+    const { exitCode, stderr } = await svc(argv, { app });
+    assert.equal(exitCode, FAILURES.unavailable.exit);
+    assert.match(stderr, /^Error: No store today\.\n/);
+  }
 });

@@ -2,11 +2,16 @@ import type { Readable, Writable } from 'node:stream';
 import type { Environment, Settings } from '../../config/settings.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Runtime } from '../../operations/core/invoke.ts';
+import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts';
 
 /** What `src/app.ts` builds. The command line is handed it, because a face must not know what stands behind it. */
 export interface App {
   openLocal(settings: Settings): Promise<LocalRuntime>;
+  /** What still works after `openLocal` threw `reason`. */
+  withoutStore(
+    settings: Settings,
+    reason: unknown,
+  ): Promise<{ readonly runtime: StorelessRuntime; readonly caller: Caller }>;
   /**
    * Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date.
    */

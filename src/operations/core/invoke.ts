@@ -10,6 +10,7 @@ import {
   isNone,
   isWrite,
   type Operation,
+  type StorelessContext,
   pathFields,
   type ClientWait,
   takesKey,
@@ -59,6 +60,8 @@ export interface Runtime {
   readonly services: Services;
 }
 
+export type StorelessRuntime = Omit<StorelessContext, 'caller'>;
+
 type Input = z.output<z.ZodObject>;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -75,6 +78,18 @@ export async function invoke(runtime: Runtime, operation: Operation, invocation:
   const input = parseInput(operation.input, invocation.raw);
   if (isWrite(operation)) return runWrite(runtime, operation, invocation, input);
   return present(operation, await operation.run({ ...runtime, caller: invocation.caller }, input));
+}
+
+/** The same if the store could not be opened: an operation that needs it throws the reason. */
+export async function invokeWithoutStore(
+  { services, reason }: StorelessRuntime,
+  operation: Operation,
+  { caller, raw }: Invocation,
+): Promise<Answer> {
+  authorize(operation, caller);
+  const input = parseInput(operation.input, raw);
+  if (isWrite(operation) || operation.runWithoutStore === undefined) throw reason;
+  return present(operation, await operation.runWithoutStore({ caller, services, reason }, input));
 }
 
 /** Scope before anything else: a refused call has read nothing. */

@@ -35,6 +35,13 @@ export interface Context {
   readonly services: Services;
 }
 
+/** What an operation has to work with if the store could not be opened, for `reason`. */
+export interface StorelessContext {
+  readonly caller: Caller;
+  readonly services: Pick<Services, 'server' | 'doctor'>;
+  readonly reason: unknown;
+}
+
 export interface WriteContext extends Context {
   readonly tx: Tx;
 }
@@ -84,6 +91,8 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   /** Bounds of a stream that differ from those of all streams. */
   readonly stream?: StreamBounds;
   run(context: Context, input: z.output<I>): Promise<Reply>;
+  /** Answers if the store could not be opened; without it the operation fails with the reason. */
+  runWithoutStore?(context: StorelessContext, input: z.output<I>): Promise<Reply>;
 }
 
 export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown> extends Row<I> {

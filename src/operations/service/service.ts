@@ -3,8 +3,8 @@ import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';
 import { NO_INPUT } from '../core/fields.ts';
-import { readOperation } from '../core/operation.ts';
-import { reply } from '../core/reply.ts';
+import { readOperation, type StorelessContext } from '../core/operation.ts';
+import { type Reply, reply } from '../core/reply.ts';
 
 const whoami = readOperation({
   id: 'whoami',
@@ -17,21 +17,24 @@ const whoami = readOperation({
   input: NO_INPUT,
   answers: ['whoami'],
   failures: [],
-  async run({ caller, services: { server } }) {
-    return reply('whoami', {
-      id: caller.id,
-      name: caller.name,
-      scope: caller.scope,
-      via: caller.via,
-      expires_at: caller.expiresAt === null ? null : rfc3339(caller.expiresAt),
-      server: {
-        ...(server.version === '' ? {} : { version: server.version }),
-        ...(server.hostname === null ? {} : { hostname: server.hostname }),
-        ...(server.startedAt === null ? {} : { started_at: rfc3339(server.startedAt) }),
-      },
-    });
-  },
+  run: (context) => Promise.resolve(whoamiReply(context)),
+  runWithoutStore: (context) => Promise.resolve(whoamiReply(context)),
 });
+
+function whoamiReply({ caller, services: { server } }: Omit<StorelessContext, 'reason'>): Reply {
+  return reply('whoami', {
+    id: caller.id,
+    name: caller.name,
+    scope: caller.scope,
+    via: caller.via,
+    expires_at: caller.expiresAt === null ? null : rfc3339(caller.expiresAt),
+    server: {
+      ...(server.version === '' ? {} : { version: server.version }),
+      ...(server.hostname === null ? {} : { hostname: server.hostname }),
+      ...(server.startedAt === null ? {} : { started_at: rfc3339(server.startedAt) }),
+    },
+  });
+}
 
 const doctor = readOperation({
   id: 'doctor',
@@ -54,6 +57,10 @@ const doctor = readOperation({
     const heads = text === undefined ? [] : readHeads(text);
     const report = await services.doctor();
     return reply('doctor', heads.length === 0 ? [...report] : await withHeads(store.db, report, heads));
+  },
+  async runWithoutStore({ services, reason }, { ledger_head: text }) {
+    if (text !== undefined && readHeads(text).length > 0) throw reason;
+    return reply('doctor', [...(await services.doctor())]);
   },
 });
 

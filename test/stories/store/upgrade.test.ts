@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { openLocal, runMigrate } from '../../../src/app.ts';
+import * as app from '../../../src/app.ts';
+import { FAILURES } from '../../../src/domain/failure.ts';
+import { svc } from '../../support/terminal.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { invoke } from '../../../src/operations/core/invoke.ts';
-import { OPERATIONS } from '../../../src/operations/table.ts';
 import { appliedMigrations, migrate, readMigrations } from '../../../src/store/engine/migrate.ts';
 import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
 import { startRefused } from '../../support/daemon.ts';
@@ -45,18 +45,13 @@ function settingsOf(dir: string): ReturnType<typeof readSettings> {
 describe('An upgrade', () => {
   test('is not made by a verb that reads or writes: it is refused with the command that makes it', async (t) => {
     const dir = await olderDataDir(t);
-    const local = await openLocal(settingsOf(dir));
-    t.after(() => local.close());
-    for (const [id, raw] of [
-      ['job.list', {}],
-      ['token.create', { name: 'ana', scope: 'operator' }],
-    ] as const) {
-      const operation = OPERATIONS.find((row) => row.id === id)!;
-      await assert.rejects(
-        invoke(local.runtime, operation, { caller: local.caller, raw }),
-        { code: 'unavailable', message: /svc migrate.*svc serve/ },
-        id,
-      );
+    for (const argv of [
+      ['job', 'list'],
+      ['token', 'create', '--name', 'ana', '--scope', 'operator'],
+    ]) {
+      const { exitCode, stdout } = await svc([...argv, '--data-dir', dir, '--output', 'json'], { app });
+      assert.equal(exitCode, FAILURES.unavailable.exit);
+      assert.match(stdout, /"code":"unavailable".*svc migrate.*svc serve/);
     }
     assert.equal(await schemaAt(dir), OLDER);
   });
@@ -70,8 +65,8 @@ describe('An upgrade', () => {
 
   test('is made by svc migrate, once', async (t) => {
     const dir = await olderDataDir(t);
-    assert.deepEqual(await runMigrate(settingsOf(dir)), { from: OLDER, to: NEWEST });
-    assert.deepEqual(await runMigrate(settingsOf(dir)), { from: NEWEST, to: NEWEST });
+    assert.deepEqual(await app.runMigrate(settingsOf(dir)), { from: OLDER, to: NEWEST });
+    assert.deepEqual(await app.runMigrate(settingsOf(dir)), { from: NEWEST, to: NEWEST });
   });
 
   test('is made by serve', { timeout: 60_000 }, async (t) => {

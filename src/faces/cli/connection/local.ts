@@ -40,9 +40,8 @@ export class LocalClient implements Client {
   }
 
   async #invoke(call: OperationCall, fields: Fields, idempotencyKey: string | undefined): Promise<Answer> {
-    const [{ OPERATIONS }, { invoke }, { parseInput }] = await Promise.all([
+    const [{ OPERATIONS }, { parseInput }] = await Promise.all([
       import('../../../operations/table.ts'),
-      import('../../../operations/core/invoke.ts'),
       import('../../../operations/core/parse.ts'),
     ]);
     const operation = OPERATIONS.find((row) => row.id === call.operation);
@@ -51,7 +50,7 @@ export class LocalClient implements Client {
     // Parsed here too, so that a refused input leaves no data directory behind that was not there before.
     parseInput(operation.input, fields);
     try {
-      return await this.#run(operation, fields, invoke, idempotencyKey);
+      return await this.#run(operation, fields, idempotencyKey);
     } catch (error) {
       if (error instanceof Failure) throw error;
       // On this face the operator is at the machine: what went wrong with the data directory is theirs to know.
@@ -59,15 +58,20 @@ export class LocalClient implements Client {
     }
   }
 
-  async #run(
-    operation: Operation,
-    fields: Fields,
-    invoke: typeof import('../../../operations/core/invoke.ts').invoke,
-    idempotencyKey: string | undefined,
-  ): Promise<Answer> {
-    this.#opened ??= this.#app().then((app) => app.openLocal(this.#settings));
-    const { runtime, caller } = await this.#opened;
-    return invoke(runtime, operation, { caller, raw: fields, idempotencyKey });
+  async #run(operation: Operation, raw: Fields, idempotencyKey: string | undefined): Promise<Answer> {
+    const [app, { invoke, invokeWithoutStore }] = await Promise.all([
+      this.#app(),
+      import('../../../operations/core/invoke.ts'),
+    ]);
+    this.#opened ??= app.openLocal(this.#settings);
+    let local: LocalRuntime;
+    try {
+      local = await this.#opened;
+    } catch (error) {
+      const { runtime, caller } = await app.withoutStore(this.#settings, error);
+      return invokeWithoutStore(runtime, operation, { caller, raw });
+    }
+    return invoke(local.runtime, operation, { caller: local.caller, raw, idempotencyKey });
   }
 }
 
