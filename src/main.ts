@@ -7,7 +7,7 @@ import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Of this user alone: whoever could write there could run code as this user. */
+/** Private to this user: an account that can write there can run code as this user. */
 function cacheModules(): void {
   try {
     const base = process.env['XDG_CACHE_HOME'] ?? '';
@@ -15,7 +15,7 @@ function cacheModules(): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     enableCompileCache(dir);
   } catch {
-    // Without a cache the program starts more slowly, and that is all.
+    // Without a cache the program only starts more slowly.
   }
 }
 
@@ -32,7 +32,7 @@ function hideArguments(): void {
 /** Noun and verb. A third word may be a value. */
 const VERB_WORDS_MAX = 2;
 
-/** 128 and the number of SIGPIPE, as programs end whose reader has gone away. */
+/** 128 and the number of SIGPIPE: the usual exit code of a program whose reader has closed the pipe. */
 const EXIT_PIPE = 141;
 
 hideArguments();
@@ -61,5 +61,5 @@ process.exitCode = await main({
   },
 });
 release();
-// Whatever is still open by now (an idle connection, a terminal's input) must not hold the prompt back.
+// An open handle (an idle connection, a terminal's input) must not delay the exit.
 process.stdout.write('', () => process.exit());

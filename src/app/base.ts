@@ -57,7 +57,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const seal = createSealKeeper(paths.sealKey, storeNeedsKey);
   const store = await openStoreOf(settings, { paths, clock, schema, keyring: () => seal.keyring() });
   const followers = new Followers();
-  const forget = store.onForeignCommit(() => followers.tellAll());
+  const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
   let gitLaunchers: LauncherPool | null = null;
   return {
@@ -82,7 +82,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     },
     async close() {
       forget();
-      followers.tellAll();
+      followers.wakeAll();
       await gitLaunchers?.stop();
       await store.close();
     },
@@ -147,7 +147,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     server: { version: VERSION, hostname: hostname() || null, startedAt: parts.startedAt },
     hasQueue: parts.hasQueue,
     wake: parts.wake,
-    announceJob: (jobId) => followers.tell(jobId),
+    announceJob: (jobId) => followers.wake(jobId),
     async jobChanged(jobId, signal) {
       const done = new AbortController();
       const cancel = clock.after(FOLLOW_FALLBACK_MS, () => done.abort());

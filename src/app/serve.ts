@@ -151,7 +151,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     maxJobs: settings.maxJobs,
     leaseMs: settings.leaseMs,
     endTree,
-    announceJob: (jobId) => base.followers.tell(jobId),
+    announceJob: (jobId) => base.followers.wake(jobId),
     signals,
     reaction: runtime.services.reaction,
     pages: notifierOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),

@@ -10,7 +10,7 @@ import {
   PRIVATE_FILE_MODE,
 } from './data-dir.ts';
 
-/** What was found in the data directory with another mode than it has to have, and put right. */
+/** An entry of the data directory whose mode was wrong and has been corrected. */
 export interface ModeChange {
   /** The name of the entry; `.` is the data directory itself. */
   readonly entry: string;
@@ -23,7 +23,7 @@ interface Entry {
   readonly name: string;
   readonly path: string;
   readonly kind: 'folder' | 'file';
-  /** The rights that its owner has to have at least. */
+  /** The rights that the owner needs at least. */
   readonly needs: number;
 }
 
@@ -34,7 +34,7 @@ const OWNER_READS_AND_WRITES = 0o600;
 const folder = (name: string, path: string): Entry => ({ name, path, kind: 'folder', needs: PRIVATE_DIR_MODE });
 const file = (name: string, path: string, needs: number): Entry => ({ name, path, kind: 'file', needs });
 
-/** The folders first, the outermost before all: what is in a closed one cannot be reached. */
+/** Folders first, the outermost before the others: the content of a closed folder cannot be reached. */
 function entriesOf(paths: DataDirPaths): Entry[] {
   return [
     folder('.', paths.dir),
@@ -49,10 +49,9 @@ function entriesOf(paths: DataDirPaths): Entry[] {
 }
 
 /**
- * Gives the data directory, its folders, the database and the seal key the modes that they have to have, where a
- * program of the same account changed them. Each is opened without following a link and changed through that
- * descriptor. What is missing or belongs to another account is left alone. Answers what was changed. Synchronous: seven
- * files, some 0.1 ms.
+ * Restores the modes of the data directory, its folders, the database and the seal key, where a program of the same
+ * account changed them. Each is opened without following a link and changed through that descriptor. Entries that are
+ * missing or belong to another account are skipped. Returns the changes. Synchronous: seven files, some 0.1 ms.
  */
 export function restoreModes(paths: DataDirPaths): ModeChange[] {
   const changes: ModeChange[] = [];
@@ -66,7 +65,7 @@ export function restoreModes(paths: DataDirPaths): ModeChange[] {
 function restore(entry: Entry): ModeChange | null {
   const { name, path } = entry;
   try {
-    // The operator may have put a link in the place of the key file; a job cannot, since it can make nothing there.
+    // The operator may have replaced the key file by a link; a job cannot, because it cannot create entries there.
     const fd = openSync(name === 'seal.key' ? realpathSync(path) : path, O_PATH | constants.O_NOFOLLOW);
     try {
       const stats = fstatSync(fd);
@@ -80,12 +79,12 @@ function restore(entry: Entry): ModeChange | null {
     }
   } catch (error) {
     if (errorCode(error) === null) throw error;
-    // It is not there, or cannot be changed: whoever needs it says so.
+    // Missing, or not ours to change: the code that needs it reports that.
     return null;
   }
 }
 
-/** The mode that it has to get; null where the one it has will do. A key that its owner may only read is as good. */
+/** The mode to set; null where the present one is sufficient. A key that its owner may only read is fine. */
 function expected(stats: Stats, { kind, needs }: Entry): number | null {
   if (!isOurs(stats)) return null;
   if (kind === 'folder')

@@ -4,24 +4,24 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
 
-/** Only the service's own user may look into the data directory or into anything in it. */
+/** Only the user of the service may read the data directory and its content. */
 export const PRIVATE_DIR_MODE = 0o700;
 export const PRIVATE_FILE_MODE = 0o600;
 
-/** The bits of a mode that let others than the owner in. */
+/** The mode bits that give others than the owner access. */
 const OTHERS = 0o077;
 
 /**
- * What the data directory holds, one row each. `serve` and `web` make the folders, the parts that write make the files.
+ * The content of the data directory. `serve` and `web` create the folders; the files are created when they are written.
  */
 export const DATA_DIR_ENTRIES = {
   database: { name: 'gatehouse.db', kind: 'file' },
   sealKey: { name: 'seal.key', kind: 'file' },
   /** One folder per run: its working directory. */
   runs: { name: 'runs', kind: 'directory' },
-  /** One file per daemon, which it holds a lock on while it lives. */
+  /** One file per daemon, locked while the daemon lives. */
   instances: { name: 'instances', kind: 'directory' },
-  /** One folder per source, in it one per commit. */
+  /** One folder per source, with one folder per commit. */
   sources: { name: 'sources', kind: 'directory' },
 } as const satisfies Record<string, { name: string; kind: 'file' | 'directory' }>;
 
@@ -39,7 +39,7 @@ export function dataDirPaths(dir: string): DataDirPaths {
   };
 }
 
-/** True when others than the owner have any right on it. */
+/** True when others than the owner have any right. */
 export function isOpenToOthers(mode: number): boolean {
   return (mode & OTHERS) !== 0;
 }
@@ -50,7 +50,8 @@ export function modeText(mode: number): string {
 }
 
 /**
- * True for files of this user. Root's files count as foreign too unless this is root: what we can't chmod isn't ours.
+ * True for files of this user. Files of root are foreign unless this process is root, because it cannot change their
+ * mode.
  */
 export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
   const self = process.geteuid?.();
@@ -58,9 +59,9 @@ export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
 }
 
 /**
- * Makes the data directory and its folders, or takes over those that are there, and closes them to other users. The
- * paths in the answer have their links resolved, because the sandbox compares paths. Throws invalid_argument that says
- * what is in the way, unavailable when the disk is.
+ * Creates the data directory and its folders, or uses existing ones, and closes them to other users. The returned paths
+ * have their links resolved, because the sandbox compares paths. Throws invalid_argument with the cause, and
+ * unavailable for faults of the disk.
  */
 export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
   try {
@@ -78,7 +79,7 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
   }
 }
 
-/** Not `recursive`: where a folder cannot be made though its parent is there, as in /proc, that never ends. */
+/** Not `recursive`: it never ends where a folder cannot be created in an existing parent, as in /proc. */
 async function makeDir(dir: string): Promise<void> {
   try {
     await makeOne(dir);
@@ -89,7 +90,7 @@ async function makeDir(dir: string): Promise<void> {
   }
 }
 
-/** It may be there, or another process that starts may make it at the same moment. */
+/** The folder may exist, or another process may create it at the same moment. */
 async function makeOne(dir: string): Promise<void> {
   try {
     await mkdir(dir, { mode: PRIVATE_DIR_MODE });
@@ -100,7 +101,7 @@ async function makeOne(dir: string): Promise<void> {
 
 async function takeOver(path: string, asGiven: string): Promise<void> {
   const stats = await ownDirectory(path);
-  // /tmp or a home directory named by mistake would be closed to everybody else.
+  // Closing /tmp or a home directory, named by mistake, would lock out all other users.
   if (isOpenToOthers(stats.mode) && !(await looksLikeOurs(path))) {
     throw new Failure(
       'invalid_argument',
@@ -130,22 +131,22 @@ async function tighten(path: string, stats: Stats): Promise<void> {
 }
 
 async function looksLikeOurs(path: string): Promise<boolean> {
-  // A file system of its own has a lost+found from the beginning.
+  // A new file system contains lost+found.
   const names = (await readdir(path)).filter((name) => name !== 'lost+found');
   return names.length === 0 || Object.values(DATA_DIR_ENTRIES).some((entry) => names.includes(entry.name));
 }
 
-/** System errors that say the machine is in trouble, not the argument. */
+/** System errors that are faults of the machine, not of the argument. */
 const TROUBLE = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE']);
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not use it',
+  EACCES: 'this user may not access it',
   EPERM: 'this user may not change it',
   EROFS: 'it is on a read-only file system',
   EEXIST: 'it is not a directory',
   ENOENT: 'it cannot be made there',
   ENOTDIR: 'a part of the path is not a directory',
-  ELOOP: 'its links run in a circle',
+  ELOOP: 'its links form a loop',
   ENAMETOOLONG: 'the path is too long',
 };
 

@@ -1,10 +1,10 @@
-/** Credentials in values that came by a flag. Each user of a machine can read the command line of each process. */
+/** Credentials in values of flags. Every user of a machine can read the command line of every process. */
 
 /**
  * The part between `//` and the first `/`, `?` or `#`, up to its last `@`. A name before the URL (`NAME=`) is skipped.
  */
 const USER_INFO = /^(?:[^:/?#@=]*=)?[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i;
-/** Names of query parameters that hold a credential by custom. */
+/** Usual names of query parameters that hold a credential. */
 const SECRET_PARAMETER = /auth|token|key|secret|pass|pwd|sig|cred|bearer/i;
 /** Parameters of a PostgreSQL URL that hold a password. */
 const PASSWORD_PARAMETERS = ['password', 'sslpassword'];

@@ -91,7 +91,7 @@ describe('The directory of the runs', () => {
     async () => {
       mkdirSync(join(dir, 'open'));
       chmodSync(join(dir, 'open'), 0o777);
-      await assert.rejects(prepare('open'), /lets no other write/);
+      await assert.rejects(prepare('open'), /lets no other user write/);
       mkdirSync(join(dir, 'foreign'));
       chownSync(join(dir, 'foreign'), ACCOUNT.uid, ACCOUNT.gid);
       await assert.rejects(prepare('foreign'), /belongs to user 64123/);
@@ -100,16 +100,13 @@ describe('The directory of the runs', () => {
       for (const path of ['foreign/runs', 'foreign/new', 'open/runs', 'open/new/deep'])
         await assert.rejects(
           prepare(path),
-          /runs-dir: .*\/(foreign|open), which lies above it, .*; choose a directory below folders that belong to root/,
+          /runs-dir: the parent folder .*\/(foreign|open) belongs .*; choose a directory whose parents belong to root/,
           path,
         );
       assert.deepEqual([readdirSync(join(dir, 'foreign')), readdirSync(join(dir, 'open'))], [['runs'], ['runs']]);
       mkdirSync(join(dir, 'closed'));
       chmodSync(join(dir, 'closed'), 0o700);
-      await assert.rejects(
-        prepare('closed/runs'),
-        /account runner, which jobs run as, cannot get through .*\/closed \(mode 0700\)/,
-      );
+      await assert.rejects(prepare('closed/runs'), /job account runner cannot enter .*\/closed \(mode 0700\)/);
       assert.deepEqual(readdirSync(join(dir, 'closed')), []);
     },
   );
@@ -119,7 +116,7 @@ describe('The directory of the runs', () => {
     { skip: NO_ROOT },
     async () => {
       mkdirSync(join(dir, 'own-data', 'runs'), { recursive: true, mode: 0o700 });
-      await assert.rejects(prepare('own-data/runs', 'own-data'), /cannot get through .*\/own-data \(mode 0700\)/);
+      await assert.rejects(prepare('own-data/runs', 'own-data'), /cannot enter .*\/own-data \(mode 0700\)/);
       assert.equal(await prepare('own-data/runs', 'own-data', null), join(dir, 'own-data', 'runs'));
     },
   );

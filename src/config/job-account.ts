@@ -10,24 +10,24 @@ const run = promisify(execFile);
 
 /** The account of the jobs of a daemon that is root. */
 export const JOB_ACCOUNT = 'gatehouse-job';
-/** Where that one cannot be made. Other services use it too, so it is less of a wall. */
+/** The fallback. Other services use it too, so it isolates less. */
 const FALLBACK_ACCOUNT = 'nobody';
-/** The account of the kernel for what belongs to nobody. */
+/** The account that the kernel uses for unmapped owners. */
 const NOBODY_ID = 65_534;
 
 const PASSWD = '/etc/passwd';
-/** Where these programs are, also for a daemon that was started with a bare PATH. */
+/** The folders of these programs, also for a daemon that was started with a minimal PATH. */
 const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
-/** Adding an account writes five files; a directory service that does not answer must not hold up the start. */
+/** Adding an account writes five files; a directory service that does not answer must not block the start. */
 const PROGRAM_WITHIN_MS = 10_000;
-/** Another daemon that starts at the same moment holds the lock of the user database for some milliseconds. */
+/** Another daemon that starts now holds the lock of the user database for some milliseconds. */
 const CREATE_ATTEMPTS = 3;
 const CREATE_PAUSE_MS = 300;
 
 const HOME = '/nonexistent';
 const SHELL = '/usr/sbin/nologin';
 
-/** Ways to add a system account: of most distributions, of Debian, and of Alpine. The first that is there is used. */
+/** Ways to add a system account: of most distributions, of Debian, and of Alpine. The first available one is used. */
 const CREATE_PROGRAMS: readonly (readonly string[])[] = [
   ['useradd', '--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', SHELL, JOB_ACCOUNT],
   ['adduser', '--system', '--group', '--no-create-home', '--home', HOME, '--shell', SHELL, JOB_ACCOUNT],
@@ -35,11 +35,11 @@ const CREATE_PROGRAMS: readonly (readonly string[])[] = [
   ['adduser', '-S', '-D', '-H', '-h', HOME, '-s', SHELL, '-G', JOB_ACCOUNT, JOB_ACCOUNT],
 ];
 
-/** Whom jobs run as. */
+/** The account of the jobs. */
 export interface JobIdentity {
-  /** Null: they run as the account of the daemon. */
+  /** Null: the account of the daemon. */
   readonly account: Account | null;
-  /** The account of jobs could not be made, and another one stands in for it. */
+  /** The default account could not be created, so the fallback is used. */
   readonly isFallback: boolean;
 }
 
@@ -50,14 +50,14 @@ export function isRoot(): boolean {
 }
 
 /**
- * The account of jobs for `--job-user`, and without it the default one, which is made when it does not exist. Throws
+ * The account for `--job-user`; without it the default account, which is created if it does not exist. Throws
  * invalid_argument for an account that does not exist or that this daemon cannot use.
  */
 export async function prepareJobAccount(jobUser: string | null): Promise<JobIdentity> {
   return (await findJobAccount(jobUser)) ?? (await createJobAccount()) ?? fallback();
 }
 
-/** The same without a change of the machine; null where the default account does not exist yet. */
+/** The same without creating an account; null where the default account does not exist yet. */
 export async function findJobAccount(jobUser: string | null): Promise<JobIdentity | null> {
   if (!isRoot()) return refuseOthers(jobUser);
   const account = await findAccount(jobUser ?? JOB_ACCOUNT);
@@ -65,7 +65,7 @@ export async function findJobAccount(jobUser: string | null): Promise<JobIdentit
     if (jobUser === null) return null;
     throw new Failure(
       'invalid_argument',
-      `--job-user: account ${jobUser} does not exist; create it, or leave the setting out to use ${JOB_ACCOUNT}.`,
+      `--job-user: account ${jobUser} does not exist; create it, or omit the setting to use ${JOB_ACCOUNT}.`,
     );
   }
   if (account.uid === 0 && jobUser !== null) return OWN;
@@ -105,7 +105,7 @@ async function fallback(): Promise<JobIdentity> {
   return { account: usable ? found : { name: FALLBACK_ACCOUNT, uid: NOBODY_ID, gid: NOBODY_ID }, isFallback: true };
 }
 
-/** By the file, or by `getent` for accounts of a directory service. */
+/** Read from the file, or with `getent` for accounts of a directory service. */
 async function findAccount(name: string): Promise<Account | null> {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name))
     throw new Failure('invalid_argument', '--job-user: expected the name of an account.');
@@ -113,7 +113,7 @@ async function findAccount(name: string): Promise<Account | null> {
   return accountIn(local, name) ?? accountIn(await output(['getent', 'passwd', name]), name);
 }
 
-/** The account of this name in the text of a passwd file. */
+/** Finds the account in the text of a passwd file. */
 export function accountIn(passwd: string, name: string): Account | null {
   for (const line of passwd.split('\n')) {
     const [entry, , uid = '', gid = ''] = line.split(':');
@@ -123,7 +123,7 @@ export function accountIn(passwd: string, name: string): Account | null {
   return null;
 }
 
-/** What it printed; nothing where it is missing, fails or does not end in time. */
+/** The output; empty if the program is missing, fails or exceeds the time limit. */
 async function output([program = '', ...args]: readonly string[]): Promise<string> {
   try {
     const { stdout } = await run(program, args, {

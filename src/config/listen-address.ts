@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { allowsAddress } from '../domain/netgroups/address.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
-/** An address to listen on. `host` is as given: a name is resolved when it is bound. */
+/** An address to listen on. `host` is the given text: a name is resolved when the listener is bound. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

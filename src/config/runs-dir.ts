@@ -8,19 +8,19 @@ import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { type DataDirPaths, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
 
-/** Below it are the run directories of the daemons of this machine that are root, a folder for each data directory. */
+/** Holds the run directories of the daemons that run as root, one folder per data directory. */
 const RUNS_ROOT = '/var/lib/gatehouse-runs';
-/** The account of jobs may pass through to its own run directory. It may not list the others. */
+/** The job account may enter its own run directory. It may not list the others. */
 const PASSABLE_MODE = 0o711;
-/** Names the data directory that the runs belong to: a daemon of another one would sweep them away. */
+/** Names the data directory of the runs: a daemon of another one would delete them. */
 const MARKER = '.data-dir';
 const WRITABLE_BY_OTHERS = 0o022;
-/** In such a folder others may make entries, and may not rename or remove those of root. */
+/** In such a folder others may create entries, but not rename or remove those of root. */
 const STICKY = 0o1000;
 
 /**
  * A name for the run directories of one data directory: the last part of its path, for people, and a digest of the
- * whole path. It does not follow a data directory that is moved: what its runs left behind then stays where it was.
+ * whole path. It changes when the data directory is moved: leftovers of its runs then stay in the old place.
  */
 export function instanceName(dataDir: string): string {
   const shown = basename(dataDir)
@@ -29,18 +29,18 @@ export function instanceName(dataDir: string): string {
   return `${shown}-${hash('sha256', dataDir).slice(0, 12)}`;
 }
 
-/** Folders of run directories outside of data directories, of this service and of others of the machine. */
+/** The folders outside data directories that hold run directories of any Gatehouse on this machine. */
 export function sharedRunsDirs(given: string | null): string[] {
   return given === null ? [RUNS_ROOT] : [RUNS_ROOT, given];
 }
 
-/** Where the run directories are, before anything is made there. */
+/** The path of the run directories; nothing is created. */
 export function runsDirOf(given: string | null, paths: DataDirPaths, account: Account | null): string {
   if (given !== null) return given;
   return account === null ? paths.runs : join(RUNS_ROOT, instanceName(paths.dir));
 }
 
-/** The default places of this data directory that are there beside the one in use, and are the daemon's own. */
+/** Existing default places of this data directory other than the one in use, if they belong to the daemon. */
 export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Promise<string[]> {
   const places = [paths.runs, join(RUNS_ROOT, instanceName(paths.dir))].filter((place) => place !== runsDir);
   const stats = await Promise.all(places.map((place) => stat(place).catch(() => null)));
@@ -48,9 +48,8 @@ export async function formerRunsDirs(paths: DataDirPaths, runsDir: string): Prom
 }
 
 /**
- * Makes the directory that holds the run directories and answers its path without links. With an account it belongs to
- * root, and others may pass through it; otherwise it is closed to others. Throws invalid_argument that says what is
- * wrong.
+ * Creates the directory of the run directories and returns its path without links. With an account it belongs to root
+ * and others may pass through it; otherwise it is closed to others. Throws invalid_argument.
  */
 export async function prepareRunsDir(
   given: string | null,
@@ -61,7 +60,7 @@ export async function prepareRunsDir(
   if (account === null && dir === paths.runs) return dir;
   try {
     const mode = account === null ? PRIVATE_DIR_MODE : PASSABLE_MODE;
-    // Before anything is made: a start that is refused leaves no folder behind.
+    // Check first: a refused start must leave no folder.
     if (account !== null) await refuseUnfit(await realpath(await nearestFolder(dirname(dir))), account);
     await makeFolders(dir, mode);
     const resolved = await realpath(dir);
@@ -92,26 +91,26 @@ async function makeFolders(dir: string, mode: number): Promise<void> {
   await makeFolders(dirname(dir), mode);
   try {
     await mkdir(dir);
-    // The umask may have taken bits away.
+    // The umask may have removed bits.
     await chmod(dir, mode);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
-/** Through the descriptor: nothing is changed but the directory that was looked at. */
+/** Through the descriptor, so that only the checked directory is changed. */
 async function takeOver(folder: FileHandle, path: string, dataDir: string, mode: number): Promise<void> {
   const stats = await folder.stat();
   if (!isOurs(stats) || (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
     throw new Failure(
       'invalid_argument',
       `--runs-dir: ${path} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; expected the user of ` +
-        'this daemon, and a mode that lets no other write.',
+        'this daemon, and a mode that lets no other user write.',
     );
   }
   const marker = join(path, MARKER);
   const owner = await readFile(marker, 'utf8').catch(() => null);
-  // Another daemon may be making the marker at this moment, under a temporary name.
+  // Another daemon may be creating the marker now, under a temporary name.
   if (owner === null && (await readdir(path)).some((name) => !name.includes(MARKER))) {
     throw new Failure(
       'invalid_argument',
@@ -136,8 +135,7 @@ async function refuseUnfit(path: string, account: Account): Promise<void> {
 }
 
 /**
- * Whoever can rename a folder above it can put another one in its place, in which root then makes and gives away
- * folders.
+ * An account that can rename a parent folder can replace it, and root would create folders there and give them away.
  */
 async function refuseReplaceable(path: string): Promise<void> {
   for (let folder = path; ; folder = dirname(folder)) {
@@ -146,8 +144,8 @@ async function refuseReplaceable(path: string): Promise<void> {
     if (isOpen || (stats.uid !== 0 && !isOurs(stats))) {
       throw new Failure(
         'invalid_argument',
-        `--runs-dir: ${folder}, which lies above it, belongs to user ${stats.uid} with mode ` +
-          `${modeText(stats.mode)}; choose a directory below folders that belong to root and that no other can ` +
+        `--runs-dir: the parent folder ${folder} belongs to user ${stats.uid} with mode ` +
+          `${modeText(stats.mode)}; choose a directory whose parents belong to root and that no other user can ` +
           'write.',
       );
     }
@@ -155,7 +153,7 @@ async function refuseReplaceable(path: string): Promise<void> {
   }
 }
 
-/** The account has to get through each folder above its run directory. */
+/** The account must be able to enter each parent of its run directory. */
 async function refuseClosed(path: string, account: Account): Promise<void> {
   for (let folder = path; ; folder = dirname(folder)) {
     const { mode, uid, gid } = await stat(folder);
@@ -163,8 +161,8 @@ async function refuseClosed(path: string, account: Account): Promise<void> {
     if ((mode & bit) === 0) {
       throw new Failure(
         'invalid_argument',
-        `--runs-dir: account ${account.name}, which jobs run as, cannot get through ${folder} (mode ` +
-          `${modeText(mode)}); choose a directory below folders with mode 0711 or 0755.`,
+        `--runs-dir: the job account ${account.name} cannot enter ${folder} (mode ` +
+          `${modeText(mode)}); choose a directory whose parents have mode 0711 or 0755.`,
       );
     }
     if (dirname(folder) === folder) return;

@@ -75,7 +75,7 @@ describe('the key file', () => {
     await keeper.keyring();
     assert.equal((await keeper.find())?.activeId, (await keeper.keyring()).activeId);
     await chmod(path, 0o644);
-    await assert.rejects(keeper.find(), refusal('invalid_argument', /others may read it/));
+    await assert.rejects(keeper.find(), refusal('invalid_argument', /others can read it/));
   });
 
   test('a rotation adds a key that seals; the one before opens, and still is the key of the tokens', async () => {
@@ -133,7 +133,7 @@ describe('the key file', () => {
     for (let n = 2; n <= SEAL_KEYS_MAX; n += 1) text = appendSealKey(text, { key: Buffer.alloc(32, n), createdAt: n });
     await writeFile(path, text, { mode: 0o600 });
     assert.equal((await keysIn(path)).length, SEAL_KEYS_MAX);
-    await assert.rejects(createSealKeeper(path, notNeeded).rotate(), refusal('conflict', /holds 64 keys already/));
+    await assert.rejects(createSealKeeper(path, notNeeded).rotate(), refusal('conflict', /already holds 64 keys/));
     assert.equal(await readFile(path, 'utf8'), text);
     await writeFile(path, appendSealKey(text, { key: Buffer.alloc(32), createdAt: 1 }), { mode: 0o600 });
     assert.equal((await readSealKey(path)).ok, false);

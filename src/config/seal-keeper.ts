@@ -22,9 +22,9 @@ const KEY_BYTES = 32;
 type Whole = Extract<SealKeyState, { readonly ok: true }>;
 
 /**
- * Keeps the key file at `path`. `storeNeedsKey` as for `loadOrCreateSealKey`: true when the store holds what only a
- * lost key opens. Both functions throw invalid_argument that names the file, and rotating also unavailable while
- * another rotation holds it.
+ * Manages the key file at `path`. `storeNeedsKey` as for `loadOrCreateSealKey`: true when the store holds data that
+ * only a lost key opens. Both functions throw invalid_argument that names the file; a rotation also throws unavailable
+ * while another one holds the lock.
  */
 export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Promise<boolean>): SealKeeper {
   let cached: { readonly stamp: string; readonly ring: Keyring } | null = null;
@@ -35,7 +35,7 @@ export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Pr
   const load = async (): Promise<Keyring> => keep(await loadOrCreateSealKeys(path, storeNeedsKey));
   return {
     async keyring() {
-      // Another process may have rotated: one look at the file costs less than what is done with the keys.
+      // Another process may have rotated the key; a stat of the file is cheap compared with the use of a key.
       if (cached !== null && cached.stamp === (await stampAt(path))) return cached.ring;
       return load();
     },
@@ -58,17 +58,14 @@ export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Pr
   };
 }
 
-/** `file` is what the link at `path` leads to, where it is one: the link itself stays. */
+/** `file` is the target of `path` if that is a link, so that the link itself stays. */
 async function addKey(file: string, path: string): Promise<void> {
   const release = await holdKeyFile(file);
   try {
     const state = await readSealKey(file);
     if (!state.ok) throw refusal(path, state.reason);
     if (state.keys.length >= SEAL_KEYS_MAX) {
-      throw new Failure(
-        'conflict',
-        `--seal-key-file: ${path} holds ${SEAL_KEYS_MAX} keys already, which is the most that it may.`,
-      );
+      throw new Failure('conflict', `--seal-key-file: ${path} already holds ${SEAL_KEYS_MAX} keys, the maximum.`);
     }
     const text = appendSealKey(state.text, { key: randomBytes(KEY_BYTES), createdAt: systemClock.now() });
     await writeFileAtomic(file, text, PRIVATE_FILE_MODE);

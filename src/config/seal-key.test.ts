@@ -115,7 +115,7 @@ describe('the seal key', () => {
       await chmod(path, mode);
       await assert.rejects(
         loadOrCreateSealKey(path, notNeeded),
-        refusal(/open\.key has mode 06[04][0-4], so that others may read it: set it to 0600\.$/),
+        refusal(/open\.key has mode 06[04][0-4], so that others can read it: set it to 0600\.$/),
       );
     }
     await chmod(path, 0o400);
@@ -169,7 +169,7 @@ describe('the seal key', () => {
     await chown(path, 12_345, 12_345);
     await assert.rejects(
       loadOrCreateSealKey(path, notNeeded),
-      refusal(/belongs to user 12345, who could change it\.$/),
+      refusal(/belongs to user 12345; expected the user of this process\.$/),
     );
   });
 });

@@ -10,26 +10,23 @@ import { isOpenToOthers, isOurs, modeText, PRIVATE_FILE_MODE } from './data-dir.
 
 const KEY_BYTES = 32;
 const VERSION = 'gatehouse-seal-1';
-/** Hex digits of the check sum: enough that a torn or altered line is not taken for another key. */
+/** Hex digits of the checksum: enough that a torn or altered line is not read as another key. */
 const CHECK_DIGITS = 16;
 const LINE = new RegExp(`^${VERSION} ([A-Za-z0-9+/]{43}=) ([0-9a-f]{${CHECK_DIGITS}})$`);
-/**
- * A key that a rotation added. Its check sum covers the one of the line before, so that no line can be missing in
- * between.
- */
+/** A key that a rotation added. Its checksum covers that of the previous line, so that a missing line is noticed. */
 const ADDED_VERSION = 'gatehouse-seal-2';
 const ADDED_LINE = new RegExp(
   `^${ADDED_VERSION} ([A-Za-z0-9+/]{43}=) (0|[1-9][0-9]{0,15}) ([0-9a-f]{${CHECK_DIGITS}})$`,
 );
-/** As many as a rotation each month fills in five years; a file without a limit could not be told from another one. */
+/** Five years of monthly rotations. Without a limit, a wrong file could not be recognised by its size. */
 export const SEAL_KEYS_MAX = 64;
 /**
- * The first line has 79 bytes and the others at most 97, 64 lines some 6,200; what is longer is another file, and is
+ * The first line has 79 bytes and the others at most 97, 64 lines some 6,200; a longer file is not a key file and is
  * not read further.
  */
 const READ_MAX_BYTES = 16_384;
 
-/** What is wrong with a seal key file, in words that need no path. */
+/** The faults of a seal key file; `reason` must not contain the path. */
 type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
 
 /**
@@ -49,15 +46,15 @@ export type SealKeyState =
 
 /**
  * The first seal key in the file at `path`: 32 random bytes, kept as a line `gatehouse-seal-1 <base64> <check sum>`
- * with mode 0600; rotations add lines below it. Without a file one is made; of processes that start at once all get the
+ * with mode 0600; rotations append lines. A missing file is created; processes that start at the same time all get the
  * same key.
  *
- * `storeNeedsKey` is asked when there is no file: true when the store holds what only the lost key opens, such as
- * active tokens. Then a new key would lock everybody out without a word, so that is refused. Open the store before the
- * key, and answer from it.
+ * `storeNeedsKey` is called when the file is missing: true when the store holds data that only the lost key opens, such
+ * as active tokens. A new key would then lock out every user silently, so the call is refused. Open the store before
+ * the key.
  *
- * Throws invalid_argument that names the file and what to do. A torn, empty or foreign file, or one that others may
- * read, is never replaced.
+ * Throws invalid_argument that names the file and the remedy. A torn, empty, foreign or world-readable file is never
+ * replaced.
  */
 export async function loadOrCreateSealKey(
   path: string,
@@ -76,7 +73,7 @@ export async function loadOrCreateSealKeys(
   if (found.fault !== 'missing') throw refusal(path, found.reason);
   const needed = await storeNeedsKey();
   if (!needed) await create(path);
-  // Another process that starts at the same time may have made both the key and a token since the first look.
+  // Another starting process may have created both the key and a token since the first check.
   const made = await readSealKey(path);
   if (made.ok) return made;
   throw refusal(path, needed && made.fault === 'missing' ? LOST : made.reason);
@@ -90,11 +87,11 @@ export function refusal(path: string, reason: string): Failure {
   return new Failure('invalid_argument', `--seal-key-file: ${path} ${reason}.`);
 }
 
-/** Looks at the file and changes nothing. Never rejects. */
+/** Checks the file without changing it. Never rejects. */
 export async function readSealKey(path: string): Promise<SealKeyState> {
   let file: FileHandle;
   try {
-    // Without O_NONBLOCK a named pipe would hold the start up for ever.
+    // Without O_NONBLOCK a named pipe would block the start for ever.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return unopened(error);
@@ -121,7 +118,7 @@ export function formatSealKey(key: Uint8Array): string {
   return `${VERSION} ${Buffer.from(key).toString('base64')} ${checkSum(key)}\n`;
 }
 
-/** The text of a key file, made from that of one that is whole, with another key below. */
+/** The text of a valid key file with another key appended. */
 export function appendSealKey(
   text: string,
   { key, createdAt }: { readonly key: Uint8Array; readonly createdAt: number },
@@ -155,14 +152,14 @@ async function inspect(file: FileHandle): Promise<SealKeyState> {
   const owner = { uid: Number(stats.uid) };
   if (!stats.isFile()) return { ok: false, fault: 'not a file', reason: 'is not a regular file' };
   if (!isOurs(owner) && owner.uid !== 0) {
-    return { ok: false, fault: 'foreign', reason: `belongs to user ${owner.uid}, who could change it` };
+    return { ok: false, fault: 'foreign', reason: `belongs to user ${owner.uid}; expected the user of this process` };
   }
   const mode = modeText(Number(stats.mode));
   if (isOpenToOthers(Number(stats.mode))) {
     return {
       ok: false,
       fault: 'open to others',
-      reason: `has mode ${mode}, so that others may read it: set it to 0600`,
+      reason: `has mode ${mode}, so that others can read it: set it to 0600`,
     };
   }
   const buffer = Buffer.alloc(READ_MAX_BYTES);
@@ -177,12 +174,12 @@ async function inspect(file: FileHandle): Promise<SealKeyState> {
   return { ok: false, fault: 'torn', reason: `${what}: put the key back from a backup` };
 }
 
-/** Tells one content, owner and mode of a file from another one without reading it. */
+/** Identifies content, owner and mode of a file without reading it. */
 export function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [ino, size, mtimeNs, ctimeNs].join('.');
 }
 
-/** All keys, the oldest first; null unless every byte is as it was written. */
+/** All keys, the oldest first; null if any byte was altered. */
 function parse(text: string): { key: Buffer; createdAt: number | null }[] | null {
   if (!text.endsWith('\n')) return null;
   const [firstLine = '', ...addedLines] = text.slice(0, -1).split('\n');
@@ -202,7 +199,7 @@ function parse(text: string): { key: Buffer; createdAt: number | null }[] | null
   return keys;
 }
 
-/** Null for what is no key, and for a second way to write one: the last digit has bits that decoding drops. */
+/** Null for an invalid key and for a second spelling of a valid one: decoding drops bits of the last digit. */
 function decode(base64 = ''): Buffer | null {
   const key = Buffer.from(base64, 'base64');
   return key.length === KEY_BYTES && key.toString('base64') === base64 ? key : null;

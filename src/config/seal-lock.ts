@@ -7,7 +7,7 @@ import { holdProcess, pause, systemClock } from '../lib/clock.ts';
 import { randomBytes } from '../lib/random.ts';
 import { PRIVATE_FILE_MODE } from './data-dir.ts';
 
-/** A rotation holds the lock for some milliseconds: who waits longer than this waits for one that hangs. */
+/** A rotation holds the lock for some milliseconds; a longer wait means that the holder hangs. */
 const WAIT_MS = 5_000;
 const RETRY_MS = 10;
 const NONCE_BYTES = 8;
@@ -17,16 +17,16 @@ interface Holder {
   readonly host: string;
   readonly bootId: string;
   readonly pid: number;
-  /** Tells this holding from every other one, also of the same process. */
+  /** Distinguishes this holder from all others, also in the same process. */
   readonly nonce: string;
 }
 
-/** What this process holds: another file that names this process is of an earlier one with the same number. */
+/** The locks of this process: any other file with this pid is of an earlier process with the same number. */
 const HELD = new Set<string>();
 
 /**
- * Keeps other processes from changing the key file at `path` until the result is called, by the file `<path>.lock`.
- * What a dead process of this machine left is taken away. Throws unavailable when it stays held.
+ * Keeps other processes from changing the key file at `path` until the result is called, by the file `<path>.lock`. A
+ * lock of a dead process of this machine is removed. Throws unavailable when the lock stays held.
  */
 export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() => Promise<void>> {
   const lock = `${path}.lock`;
@@ -38,7 +38,7 @@ export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() =>
   };
   const text = JSON.stringify(holder);
   HELD.add(holder.nonce);
-  // A command line has nothing else that would keep it alive meanwhile.
+  // Nothing else keeps a command-line process alive during the wait.
   const awake = holdProcess();
   let held = false;
   try {
@@ -50,14 +50,14 @@ export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() =>
   if (held) return () => release(lock, holder);
   throw new Failure(
     'unavailable',
-    `--seal-key-file: another rotation holds ${lock}: where none is running, remove that file.`,
+    `--seal-key-file: another rotation holds ${lock}; if none is running, remove that file.`,
   );
 }
 
 async function takeWithin(lock: string, text: string, waitMs: number): Promise<boolean> {
   for (const until = systemClock.monotonic() + waitMs; ; await pause(systemClock, RETRY_MS)) {
     if (await createExclusive(lock, text, PRIVATE_FILE_MODE)) return true;
-    // What it removed is free now, however long that took.
+    // The dead lock is gone: try again even after the deadline.
     if (!(await removeOfDead(lock)) && systemClock.monotonic() >= until) return false;
   }
 }
@@ -68,9 +68,9 @@ async function release(lock: string, { nonce }: Holder): Promise<void> {
 }
 
 /**
- * Removes the lock of a process that is gone. Of those that see it at once only one may, and it must look again: else
- * the second would remove the lock that the first made then. That right is a file named after the one holding. Answers
- * whether this call removed it.
+ * Removes the lock of a dead process. Of several processes that see it, only one may, and it must check again;
+ * otherwise the second would remove the new lock of the first. The claim is a file named after the dead holder. Returns
+ * whether this call removed the lock.
  */
 async function removeOfDead(lock: string): Promise<boolean> {
   const holder = await holderOf(lock);
@@ -91,7 +91,7 @@ async function holderOf(lock: string): Promise<Holder | null> {
     const holder = JSON.parse(await readFile(lock, 'utf8')) as Partial<Holder> | null;
     const { host, bootId, pid, nonce } = holder ?? {};
     if (typeof host !== 'string' || typeof bootId !== 'string' || typeof pid !== 'number') return null;
-    // It becomes a part of a path.
+    // It becomes part of a path.
     if (typeof nonce !== 'string' || !/^[0-9a-f]{16}$/.test(nonce)) return null;
     return { host, bootId, pid, nonce };
   } catch {
@@ -99,7 +99,7 @@ async function holderOf(lock: string): Promise<Holder | null> {
   }
 }
 
-/** False where nobody can say, as for a process of another machine. */
+/** False where this is unknown, as for a process of another machine. */
 function isDead(holder: Holder): boolean {
   if (holder.host !== hostname()) return false;
   if (holder.bootId !== bootId()) return true;

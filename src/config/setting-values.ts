@@ -4,11 +4,11 @@ import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/notify/notification.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
-/** The values of the settings, read from text. Each throws invalid_argument for text that is none. */
+/** Parsers of setting values. Each throws invalid_argument for invalid text. */
 
-/** More prefixes than a site has proxies, and a few microseconds a request. */
+/** More than the proxies of any site; checking them takes a few microseconds a request. */
 const TRUSTED_PROXIES_MAX = 64;
-/** Of a text that a message repeats. */
+/** The length of a value that a message quotes. */
 const QUOTED_CHARACTERS_MAX = 64;
 
 export function optional(text: string | undefined): string | null {
@@ -73,7 +73,7 @@ export function databaseUrl(text: string | undefined): string | null {
   return text;
 }
 
-/** Each is checked here, so that a mistake ends the start and never trusts fewer or more than was meant. */
+/** Every prefix is checked at the start, so that a mistake never trusts fewer or more proxies than intended. */
 export function trustedProxies(text: string | undefined): readonly string[] {
   const prefixes = (text ?? '').split(/[\s,]+/).filter((part) => part !== '');
   if (prefixes.length > TRUSTED_PROXIES_MAX)
@@ -89,10 +89,10 @@ export function trustedProxies(text: string | undefined): readonly string[] {
     if (parsed.bits === 0)
       return refuseSetting(
         'trusted-proxy',
-        `"${prefix}" would trust everybody; expected the addresses of proxies only`,
+        `"${prefix}" would trust every address; expected the addresses of proxies only`,
       );
     if (!allowsAddress('trustedProxy', parsed.address))
-      return refuseSetting('trusted-proxy', `"${prefix}" does not begin at the address of a machine or a network`);
+      return refuseSetting('trusted-proxy', `"${prefix}" is not a prefix of host or network addresses`);
   }
   return prefixes;
 }

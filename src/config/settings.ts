@@ -19,17 +19,17 @@ import {
 } from './setting-values.ts';
 
 interface Setting<T> {
-  /** The flag without its dashes; its environment twin is `SVC_` and the same words. */
+  /** The flag without its dashes; the environment variable is `SVC_` and the same words. */
   readonly flag: string;
   readonly help: string;
   readonly placeholder?: string;
-  /** May be given often: the texts come joined by a blank, as they stand in the environment. */
+  /** Repeatable: the texts are joined by a blank, as in the environment variable. */
   readonly repeat?: true;
-  /** What a value that came by the flag must not hold, because the command line is public, and where to put it. */
+  /** What a flag must not contain, because the command line is public, and where to put it instead. */
   readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };
-  /** The programs that take it; without, all of them do. */
+  /** The programs that accept it; absent: all. */
   readonly only?: readonly ('serve' | 'web')[];
-  /** Turns text, which is never empty, into the value; throws invalid_argument. Absent text gives the default. */
+  /** Parses the text, which is never empty; throws invalid_argument. Absent text gives the default. */
   read(text: string | undefined): T;
 }
 
@@ -43,8 +43,8 @@ function defaultDataDir(env: Environment): string {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Every setting of the programs, one row each. A flag wins over its environment variable, that over the default.
- * Secrets are none of them: a token comes from SVC_TOKEN or a file.
+ * Every setting of the programs. A flag overrides its environment variable, which overrides the default. No setting is
+ * a secret: a token comes from SVC_TOKEN or a file.
  */
 export const SETTINGS = {
   dataDir: setting({
@@ -59,7 +59,7 @@ export const SETTINGS = {
     help: 'postgres:// URL to use instead of the embedded SQLite; several daemons may share it',
     secret: {
       isIn: hasDatabasePassword,
-      what: 'a password must not be on a command line, which every user of this machine can read',
+      what: 'a password must not be on the command line: every user of this machine can read it',
       ways:
         'set SVC_DATABASE_URL, or leave the password out and put it in the file that PGPASSFILE names (default ' +
         '~/.pgpass)',
@@ -216,8 +216,8 @@ function given(text: string | undefined): string | undefined {
 }
 
 /**
- * Reads every setting. `flags` are the ones given, by flag name; empty text is as good as none. Throws invalid_argument
- * that names the flag.
+ * Reads every setting. `flags` holds the given ones by name; empty text counts as absent. Throws invalid_argument that
+ * names the flag.
  */
 export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
   const values: Record<string, unknown> = {};
@@ -233,7 +233,7 @@ export function readSettings(flags: Readonly<Record<string, string | undefined>>
   return values as unknown as Settings;
 }
 
-/** The environment comes in by this door only. */
+/** The only place that reads the environment. */
 export function processEnvironment(): Environment {
   return process.env;
 }

@@ -5,11 +5,11 @@ import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroup
 import { errorCode } from '../lib/error-code.ts';
 import { namedResolver, type Resolve } from './resolver.ts';
 
-/** Why a send came to nothing. The text is ours: no URL and no text of the other side is in it. */
+/** A send failed. The text is ours: it contains no URL and no text of the other side. */
 export class DialFailed extends Error {
-  /** In how many milliseconds the other side wants to be asked again, where it said so. */
+  /** The pause that the other side asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
-  /** `gone`: never again to this target. `refused`: the same message would be refused again. */
+  /** `gone`: send nothing more to this target. `refused`: the same message would be refused again. */
   readonly kind: 'transient' | 'refused' | 'gone';
 
   constructor(message: string, kind: DialFailed['kind'] = 'transient', retryAfterMs: number | null = null) {
@@ -22,16 +22,16 @@ export class DialFailed extends Error {
 
 /**
  * The first question to a name server, in milliseconds, and how often each is asked; the second waits twice as long. So
- * one that never answers is told as that before the 3 s for a connection are over.
+ * a silent one is reported as such before the connection limit of 3 s.
  */
 const RESOLVE_TIMEOUT_MS = 800;
 const RESOLVE_TRIES = 2;
 
-/** Asks the name servers themselves: the file of hosts and its search list are no part of the public name space. */
+/** Queries the name servers directly: the hosts file and the search list are not part of the public name space. */
 export const resolvePublic: Resolve = async (name, signal) => {
   signal.throwIfAborted();
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
-  // With several name servers that never answer the questions would go on for longer than a send may take.
+  // With several silent name servers the queries would take longer than a send may.
   const cancel = (): void => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -48,8 +48,8 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * The addresses of a URL's host, when all of them are public; one that is not refuses them all, because the next
- * answer of the same name server may put it first. Throws DialFailed that names the class, not the address.
+ * The addresses of a URL's host, when all of them are public; a single other one refuses them all, because the next
+ * answer of the name server may put it first. Throws DialFailed that names the class, not the address.
  */
 export async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   const host = hostOf(url);
@@ -74,20 +74,20 @@ async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Pr
   return addresses;
 }
 
-/** Opens a connection to the host of a URL. It ends when `signal` aborts, also later. */
+/** Opens a connection to the host of a URL. It closes when `signal` aborts, also later. */
 export type Dial = (url: URL, signal: AbortSignal) => Promise<Socket>;
 
 export interface GuardOptions {
   readonly resolve: Resolve;
   /** Certificate authorities of a test. */
   readonly tls?: SecureContextOptions;
-  /** What a test puts in place of the network: opens a socket to a literal. */
+  /** Replaces the network in tests: opens a socket to a literal. */
   readonly open?: (address: string, port: number) => Socket;
 }
 
 /**
  * Dials registered endpoints: resolves, refuses unless all addresses are public, dials one of these literals, and
- * looks at the address that was really reached before a byte is sent. TLS is always verified, by the name in the URL.
+ * checks the address that was reached before a byte is sent. TLS is always verified, by the name in the URL.
  */
 export function guardedDial({
   resolve,
@@ -117,7 +117,7 @@ const resolveNamed = namedResolver({ ask: resolvePublic });
 export function openDial(tls: SecureContextOptions = {}): Dial {
   return async (url, signal) => {
     signal.throwIfAborted();
-    // Asked for a name only, and for all of its addresses, which are tried one after the other.
+    // Called only for names, and for all of their addresses, which are tried in turn.
     const lookup: LookupFunction = (name, _options, answer) => {
       void resolved(name, resolveNamed, signal).then(
         (addresses) =>
@@ -156,7 +156,7 @@ function endedBy(signal: AbortSignal, socket: Socket): Socket {
   const end = (): void => void socket.destroy();
   signal.addEventListener('abort', end, { once: true });
   socket.once('close', () => signal.removeEventListener('abort', end));
-  // Whoever uses the socket hears of its errors; between two users nobody listens.
+  // The user of the socket handles its errors; between two users there is no other handler.
   socket.on('error', () => undefined);
   return socket;
 }

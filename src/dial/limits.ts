@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import { DialFailed } from './guard.ts';
 
-/** Until the connection is there, the name resolved and TLS included. */
+/** Until the connection is open, with name resolution and TLS. */
 export const CONNECT_MS = 3_000;
-/** One send in all: a server that says a byte a second ends here. */
+/** A whole send: ends a server that sends a byte a second. */
 export const TOTAL_MS = 10_000;
 
-/** Ends a send when its time is up, or that of one step; which time that was is told in `reached`. */
+/** Ends a send when its total time or that of a step is over; `reached` says which. */
 export class Limit {
   readonly #clock: Clock;
   readonly #ending = new AbortController();
@@ -19,23 +19,23 @@ export class Limit {
     this.#total = clock.after(TOTAL_MS, () => this.#end(`not done within ${TOTAL_MS / 1_000} s`));
   }
 
-  /** Aborted when a time is up, and when the send has ended. */
+  /** Aborts when a limit is reached, and when the send has ended. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Begins a step, in place of the one before. */
+  /** Begins a step and ends the previous one. */
   set(ms: number, what: string): void {
     this.#step();
     this.#step = this.#clock.after(ms, () => this.#end(`${what} within ${ms / 1_000} s`));
   }
 
-  /** Ends the step; only the time of the whole send goes on. */
+  /** Ends the step; only the total limit remains. */
   unset(): void {
     this.#step();
   }
 
-  /** What `work` answers; rejects when a time is up, also where the work takes no notice of it. */
+  /** The result of `work`; rejects at a limit, even if `work` ignores the signal. */
   async during<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     const ended = Promise.withResolvers<never>();
@@ -49,7 +49,7 @@ export class Limit {
     }
   }
 
-  /** Ends what is still open. */
+  /** Ends the send. */
   close(): void {
     this.#step();
     this.#total();

@@ -2,17 +2,17 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { errorCode } from '../lib/error-code.ts';
 
-/** Every address of a name, of both families. Rejects where there is none, and may do so when `signal` aborts. */
+/** All addresses of a name, IPv4 and IPv6. Rejects if there are none, and may reject when `signal` aborts. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 const HOSTS_FILE = '/etc/hosts';
 
 interface NamedSources {
-  /** Asks the name servers. */
+  /** Queries the name servers. */
   readonly ask: Resolve;
-  /** The text of the machine's file of hosts. */
+  /** The text of the hosts file. */
   readonly readHosts?: () => Promise<string>;
-  /** Whatever else the machine resolves names with. */
+  /** The system resolver. */
   readonly lookUp?: (name: string) => Promise<readonly string[]>;
 }
 
@@ -21,9 +21,9 @@ const lookUpAll = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
 /**
- * Resolves names as the machine does: its file of hosts, the name servers, and for what these do not know the rest,
- * such as search lists. Where the name servers are silent that rest is not asked: it would wait for the same servers in
- * one of the four threads in which files are read and passwords hashed, for up to half a minute, and nothing ends that.
+ * Resolves names as the machine does: hosts file, name servers, then for unknown names the system resolver, which knows
+ * search lists. It is not asked when the name servers are silent: it would wait for the same servers for up to half a
+ * minute, in one of the four threads that also read files and hash passwords, and cannot be cancelled.
  */
 export function namedResolver({ ask, readHosts = readHostsFile, lookUp = lookUpAll }: NamedSources): Resolve {
   return async (name, signal) => {
@@ -39,7 +39,7 @@ export function namedResolver({ ask, readHosts = readHostsFile, lookUp = lookUpA
   };
 }
 
-/** Of a file of hosts: an address, then the names that it has, of any case; what follows a # is a remark. */
+/** A line of a hosts file: an address, then its names in any case; a # begins a comment. */
 function addressesIn(hosts: string, name: string): string[] {
   const wanted = name.toLowerCase();
   return hosts.split('\n').flatMap((line) => {

@@ -164,7 +164,7 @@ describe('seal', () => {
 
   test('T06: fails when others may read the key', async () => {
     await chmod(home.paths.sealKey, 0o640);
-    await demand('seal', 'fail', /has mode 0640, so that others may read it/);
+    await demand('seal', 'fail', /has mode 0640, so that others can read it/);
   });
 
   test('F09: fails for a torn key', async () => {

@@ -9,8 +9,8 @@ const NAME_BYTES = 8;
 
 /**
  * Replaces the file at `path` so that a reader, or a start after a power cut, finds the old content or the new one and
- * never a part: temporary file beside it, fsync, rename, fsync of the directory. `mode` is set whatever the umask is.
- * A kill in between may leave `.<name>.<random>.tmp`, which nobody reads. Rejects with the system's error.
+ * never a part: temporary file beside it, fsync, rename, fsync of the directory. `mode` is set whatever the umask is. A
+ * kill in between may leave `.<name>.<random>.tmp`, which is never read. Rejects with the system's error.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode: number): Promise<void> {
   const temporary = await writeBeside(path, data, mode);
@@ -40,7 +40,7 @@ export async function createExclusive(path: string, data: string | Uint8Array, m
   } finally {
     await unlink(temporary).catch(() => undefined);
   }
-  // Who lost waits for the disk as well: what it does next rests on the winner's file being there after a power cut.
+  // The loser waits for the disk too: it relies on the winner's file being there after a power cut.
   await syncDirectory(dirname(path));
   return made;
 }

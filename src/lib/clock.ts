@@ -1,6 +1,6 @@
 /**
- * Time comes in by this door only, so that a test drives it. Wall time is for records, monotonic time for
- * time-outs and leases: a clock that jumps must neither end a job early nor keep it for ever.
+ * The only source of time, so that tests can replace it. Wall time is for records, monotonic time for time-outs and
+ * leases: a clock that jumps must neither end a job early nor keep it for ever.
  */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. May jump. */
@@ -49,7 +49,7 @@ const HOLD_TICK_MS = 3_600_000;
 
 /**
  * Keeps the process alive until the result is called. Timers of the clock do not, so that an idle part never holds up
- * an exit; a program that still has something to finish says so with this.
+ * an exit; a program with unfinished work uses this.
  */
 export function holdProcess(): () => void {
   const timer = setInterval(() => undefined, HOLD_TICK_MS);

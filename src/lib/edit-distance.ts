@@ -1,6 +1,6 @@
 /**
  * How many characters to add, drop, replace or swap with the next until one text is the other: swaps of neighbours are
- * the commonest slip. Takes time with the product of the lengths: callers hand over names, not texts.
+ * the commonest slip. Takes time with the product of the lengths: callers pass names, not long texts.
  */
 export function editDistance(from: string, to: string): number {
   let before: readonly number[] = [];

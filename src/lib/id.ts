@@ -32,7 +32,7 @@ export function isId(prefix: string, text: string): boolean {
 }
 
 function encode(high: bigint, low: bigint): string {
-  // 128 bits are 26 characters of 5 bits: two missing bits stand at the front.
+  // 128 bits are 26 characters of 5 bits: the first character holds only 3.
   const words = [Number(high >> 32n), Number(high & 0xffffffffn), Number(low >> 32n), Number(low & 0xffffffffn)];
   let text = '';
   for (let i = 0; i < LENGTH; i += 1) text += CROCKFORD[fiveBits(words, i * 5 - 2)];

@@ -3,7 +3,10 @@ import { errorCode } from './error-code.ts';
 
 export type Log = Logger;
 
-/** What a line says of an error. Other members stay out: those of a database's error hold the row that it refused. */
+/**
+ * The members of an error that a log line shows. Other members stay out: those of a database's error hold the row that
+ * it refused.
+ */
 interface LoggedError {
   readonly type: string;
   readonly code?: string;

@@ -1,6 +1,6 @@
 import { randomBytes as nodeRandomBytes, randomFillSync } from 'node:crypto';
 
-/** Chance comes in by this door only: `length` bytes from the operating system's generator. */
+/** The only source of randomness: `length` bytes from the operating system's generator. */
 export function randomBytes(length: number): Buffer {
   return nodeRandomBytes(length);
 }

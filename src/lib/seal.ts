@@ -11,15 +11,15 @@ import { randomBytes } from './random.ts';
 
 /** Sealing: AES-256-GCM, where the label (what the thing is and whose) is authenticated with the content. */
 
-/** What was sealed was altered, belongs to another label, or was sealed with a key that is not here. */
+/** The sealed data was altered, belongs to another label, or was sealed with a key that is not in the key file. */
 export class SealBroken extends Error {
   readonly fault: 'altered' | 'unknown key';
 
   constructor(fault: 'altered' | 'unknown key') {
     super(
       fault === 'altered'
-        ? 'what was sealed was altered or belongs to something else'
-        : 'it was sealed with a key that is not here',
+        ? 'the sealed data was altered or belongs to another item'
+        : 'it was sealed with a key that is not in the key file',
     );
     this.name = 'SealBroken';
     this.fault = fault;
@@ -27,21 +27,21 @@ export class SealBroken extends Error {
 }
 
 export interface Keyring {
-  /** Names the key that seals now; 16 hex digits that say nothing about the key. */
+  /** Names the key that seals now; 16 hex digits that reveal nothing about the key. */
   readonly activeId: string;
-  /** When it was made, in milliseconds since the epoch; null where the file does not say. */
+  /** When it was made, in milliseconds since the epoch; null where the file does not contain it. */
   readonly activeSince: number | null;
   seal(label: readonly string[], plain: Uint8Array): Uint8Array;
-  /** Throws SealBroken, having answered nothing. */
+  /** Throws SealBroken. */
   open(label: readonly string[], sealed: Uint8Array): Uint8Array;
   has(keyId: string): boolean;
   /** HMAC-SHA256 of the text in hex, by the active key's key for `purpose`. */
   mac(purpose: MacPurpose, text: string): string;
-  /** As `mac`, by the key with this id; null where that key is not here. */
+  /** As `mac`, by the key with this id; null where that key is unknown. */
   macBy(keyId: string, purpose: MacPurpose, text: string): string | null;
 }
 
-/** What is authenticated without being encrypted. Each purpose has a key of its own. */
+/** The purposes of `mac`. Each has its own key. */
 type MacPurpose = 'ledger' | 'order';
 
 /** The key file. */
@@ -51,7 +51,7 @@ export interface SealKeeper {
    * Failure.
    */
   keyring(): Promise<Keyring>;
-  /** As `keyring`, for who only looks: makes nothing, null where there is no file. */
+  /** As `keyring`, read-only: null where no file exists; none is created. */
   find(): Promise<Keyring | null>;
   /** Adds a new key, which seals from now on; the older ones still open. */
   rotate(): Promise<Keyring>;
@@ -65,15 +65,15 @@ export interface SealFileKey {
 
 export const SEAL_ALGORITHM = 'aes-256-gcm';
 
-/** What is sealed begins with this, so that a later form can be told from this one. */
+/** The prefix of sealed data, which distinguishes this format from later ones. */
 const MAGIC = Buffer.from('GHS1', 'latin1');
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
-/** The size that GCM is made for. By chance alone two of 2^32 things of one key would share one with odds of 2^-33. */
+/** The size that GCM is made for. The chance that two of 2^32 items of one key share a nonce is 2^-33. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = MAGIC.length + KEY_ID_BYTES;
-/** What sealing adds to the length of the content. */
+/** The bytes that sealing adds to the content. */
 export const SEAL_OVERHEAD_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
 
 interface RingKey {
@@ -85,12 +85,11 @@ interface RingKey {
 }
 
 /**
- * Seals with the last of `keys` and opens with each of them. What is sealed is
- * `GHS1` | 8 bytes key id | 12 bytes nonce | 16 bytes tag | ciphertext,
- * and the magic, the key id and the label are authenticated with it. The keys themselves are never used: each gives a
- * sealing key and an id by HKDF, because the first one also keys the hashes of tokens.
+ * Seals with the last of `keys` and opens with each of them. Sealed data is `GHS1` | 8 bytes key id | 12 bytes nonce |
+ * 16 bytes tag | ciphertext, and the magic, the key id and the label are authenticated with it. The keys are never used
+ * directly: HKDF derives a sealing key and an id from each, because the first one also keys the hashes of tokens.
  *
- * Throws an Error without any key, or with one that has not 32 bytes.
+ * Throws an Error without any key, or for a key of another length than 32 bytes.
  */
 export function createKeyring(keys: readonly SealFileKey[]): Keyring {
   const ring = new Map(keys.map(ringKey).map((each) => [each.id, each]));
@@ -111,7 +110,7 @@ export function createKeyring(keys: readonly SealFileKey[]): Keyring {
 }
 
 function ringKey({ key, createdAt }: SealFileKey): RingKey {
-  if (key.length !== KEY_BYTES) throw new Error(`a seal key has ${KEY_BYTES} bytes`);
+  if (key.length !== KEY_BYTES) throw new Error(`a seal key must have ${KEY_BYTES} bytes`);
   const id = hash('sha256', derive(key, 'gatehouse seal id')).slice(0, KEY_ID_BYTES * 2);
   const macKeys = {
     ledger: createSecretKey(derive(key, 'gatehouse ledger')),
@@ -162,14 +161,14 @@ function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], seal
   try {
     decipher.final();
   } catch {
-    // What was deciphered so far is not what was sealed: nobody may see it.
+    // The text is not authentic: it must not leave this function.
     plain.fill(0);
     throw new SealBroken('altered');
   }
   return plain;
 }
 
-/** Names the key that something was sealed with; null for what is no sealed thing. */
+/** The id of the key that the data was sealed with; null for data that is not sealed. */
 function keyIdOf(sealed: Uint8Array): string | null {
   if (sealed.length < SEAL_OVERHEAD_BYTES || !MAGIC.equals(sealed.subarray(0, MAGIC.length))) return null;
   return Buffer.from(sealed.subarray(MAGIC.length, HEAD_BYTES)).toString('hex');

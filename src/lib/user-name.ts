@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 
 /**
- * Who runs this process. A user id without an entry in the user database, as containers have, is named by its number.
+ * The user of this process. A user id without an entry in the user database, as containers have, is named by its
+ * number.
  */
 export function userName(): string {
   try {

@@ -1,8 +1,8 @@
-/** The header for the credentials of a URL that the operator named; none where it has none. */
+/** The Authorization header for the credentials of a URL; empty for a URL without them. */
 export function authorizationOf(url: URL): Readonly<Record<string, string>> {
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   if (user === '' && password === '') return {};
-  // An access token alone, as ntfy has them, stands in place of the password.
+  // A password without a user is an access token, as ntfy has them.
   if (user === '') return { authorization: `Bearer ${password}` };
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
 }

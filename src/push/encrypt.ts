@@ -14,12 +14,12 @@ interface KeyBytes {
 }
 
 const CURVE = 'prime256v1';
-/** One record holds it all: a message is shorter than this. */
+/** One record holds the whole message, which is shorter than this. */
 const RECORD_SIZE = 4_096;
 /** Marks the last record of a message. */
 const LAST = 2;
 
-/** Reads the keys; throws invalid_argument for what is no point of P-256 and no 16 bytes. */
+/** Reads the keys; throws invalid_argument unless they are a point of P-256 and 16 bytes. */
 export function readPushKeys(keys: PushKeys): KeyBytes {
   const publicKey = bytesOf('keys.p256dh', keys.p256dh, 65);
   try {
@@ -37,7 +37,7 @@ function bytesOf(field: string, text: string, length: number): Buffer {
   return bytes;
 }
 
-/** What a test fixes; else both are made anew for each message. */
+/** Fixed by tests; otherwise both are generated for each message. */
 interface Chance {
   readonly salt: Buffer;
   readonly sender: ECDH;
@@ -49,7 +49,7 @@ function newChance(): Chance {
   return { salt: randomBytes(16), sender };
 }
 
-/** A message as RFC 8291 has it: content coding aes128gcm, one record, with the sender's key in the header. */
+/** Encrypts a message as in RFC 8291: content coding aes128gcm, one record, with the sender's key in the header. */
 export function encryptPush(keys: PushKeys, text: string, { salt, sender }: Chance = newChance()): Buffer {
   const { publicKey, secret } = readPushKeys(keys);
   const own = sender.getPublicKey();

@@ -7,9 +7,9 @@ import { post, type PostDeps } from './post.ts';
 
 /** How long a distributor keeps a message for a phone that is off, in seconds: a day. */
 const TTL_SECONDS = 86_400;
-/** Of an encrypted message: what one record holds, without its frame. */
+/** The capacity of one encrypted record without its frame. */
 const PLAIN_BYTES_MAX = 3_900;
-/** Of title and text of a page that one record does not hold. */
+/** The length of title and text where one record cannot hold the notification. */
 const SHORT_CHARACTERS = 200;
 
 export interface EndpointTarget {
@@ -23,9 +23,9 @@ export async function sendToEndpoint(
   { endpoint, keys }: EndpointTarget,
   message: NotificationMessage,
 ): Promise<void> {
-  // The rules of today decide also about what was registered under older ones.
+  // The present rules also apply to endpoints registered under older ones.
   const url = readEndpointUrl(endpoint);
-  // A repeat has the same topic, so that a phone that was off gets one of them.
+  // A repeat has the same topic, so that a phone that was off gets only one.
   const headers = { ttl: String(TTL_SECONDS), topic: message.id, urgency: message.priority >= 4 ? 'high' : 'normal' };
   if (keys === null) {
     return post(deps, {
@@ -38,7 +38,7 @@ export async function sendToEndpoint(
   return post(deps, { url, headers: { ...headers, ...encoding }, body: encryptPush(keys, fitting(message)) });
 }
 
-/** The whole page, or the page without its buttons and long text where one record does not hold it. */
+/** The whole notification, or without buttons and long text where one record cannot hold it. */
 function fitting(message: NotificationMessage): string {
   const whole = JSON.stringify(ntfyBody(message));
   if (Buffer.byteLength(whole) <= PLAIN_BYTES_MAX) return whole;

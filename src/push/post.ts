@@ -5,13 +5,13 @@ import { errorCode } from '../lib/error-code.ts';
 import { type Dial, DialFailed } from '../dial/guard.ts';
 import { CONNECT_MS, Limit } from '../dial/limits.ts';
 
-/** From the connection to the head of the answer. */
+/** From the connection to the head of the response. */
 const ANSWER_MS = 5_000;
-/** For the body of an answer that said yes. */
+/** For the body of a successful response. */
 const DRAIN_MS = 1_000;
-/** Of an answer's body: it says nothing that we need, so what is longer is cut off. */
+/** The longest response body that is read: its content is not used. */
 const ANSWER_BYTES_MAX = 65_536;
-/** Of an answer's head. */
+/** The longest response head. */
 const HEAD_BYTES_MAX = 16_384;
 /** The longest pause that another side may ask for, in milliseconds. */
 const RETRY_AFTER_MAX_MS = 600_000;
@@ -28,8 +28,8 @@ export interface PostDeps {
 }
 
 /**
- * One POST on a connection of its own; follows no redirect. Resolves once the other side has taken it (2xx), else
- * throws DialFailed with what happened, in words without anything of the URL or the answer.
+ * One POST on its own connection; follows no redirect. Resolves on a 2xx response, otherwise throws DialFailed with a
+ * reason that contains nothing of the URL or the response.
  */
 export async function post(deps: PostDeps, posting: Posting): Promise<void> {
   const limit = new Limit(deps.clock);
@@ -73,7 +73,7 @@ function exchange(socket: Socket, { url, headers, body }: Posting, signal: Abort
   });
 }
 
-/** Throws for every answer but a 2xx. */
+/** Throws for every status but 2xx. */
 function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): void {
   if (status >= 200 && status < 300) return;
   const what = `answered ${status}`;
@@ -86,7 +86,7 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number
   throw new DialFailed(what);
 }
 
-/** Seconds or a date, to milliseconds; null for what is neither. */
+/** Milliseconds from seconds or a date; null for other text. */
 function retryAfter(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
@@ -94,8 +94,8 @@ function retryAfter(text: string | undefined, now: number): number | null {
 }
 
 /**
- * The answer is settled by its status: what follows is read for good manners, within bounds, and its faults are no
- * failure.
+ * The status decides the result. The body is read within bounds only to end the exchange cleanly; its faults are
+ * ignored.
  */
 async function drain(answer: IncomingMessage): Promise<void> {
   let bytes = 0;
@@ -105,7 +105,7 @@ async function drain(answer: IncomingMessage): Promise<void> {
       if (bytes > ANSWER_BYTES_MAX) break;
     }
   } catch {
-    // It was accepted before.
+    // The status has already accepted the message.
   }
   answer.destroy();
 }

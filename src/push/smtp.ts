@@ -5,20 +5,20 @@ import { DialFailed } from '../dial/guard.ts';
 import { hostOf } from '../dial/guard.ts';
 import { CONNECT_MS, Limit, TOTAL_MS } from '../dial/limits.ts';
 
-/** From the connection to the server's first word, in milliseconds. */
+/** From the connection to the server's greeting, in milliseconds. */
 const GREETING_MS = 5_000;
 
 interface Mail {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; else it begins where the server offers it. */
+  /** TLS from the first byte; otherwise STARTTLS where the server offers it. */
   readonly secure: boolean;
   readonly auth: { readonly user: string; readonly pass: string } | null;
   readonly from: string;
   readonly to: string;
 }
 
-/** Of `smtp://[user:password@]host[:port]?to=…[&from=…]`, as `readTargetUrl` has let it pass. */
+/** Of `smtp://[user:password@]host[:port]?to=…[&from=…]`, already checked by `readTargetUrl`. */
 export function mailOf(url: URL): Mail {
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   const secure = url.protocol === 'smtps:';
@@ -32,7 +32,7 @@ export function mailOf(url: URL): Mail {
   };
 }
 
-/** Sends a page as a mail. A repeat has the same Message-ID. */
+/** Sends a notification as a mail. A repeat has the same Message-ID. */
 export function sendMail(
   mail: Mail,
   { clock }: { readonly clock: Clock },
@@ -50,7 +50,7 @@ export function sendMail(
       socketTimeout: TOTAL_MS,
     });
     const headers = message.priority >= 4 ? { priority: 'high' as const } : {};
-    // The times above end a server that says nothing; the limit ends one that says a byte a second too.
+    // The timeouts above end a silent server; the limit also ends one that sends a byte a second.
     const limit = new Limit(clock);
     const { signal } = limit;
     try {
@@ -74,13 +74,13 @@ export function sendMail(
   };
 }
 
-/** Links stand as they are: a mail program makes them tappable, and a GET of one decides nothing. */
+/** Links are plain text: mail programs make them clickable, and a GET of one decides nothing. */
 function textOf({ message, click, actions }: NotificationMessage): string {
   const links = actions.map(({ label, url }) => `${label}: ${url}`);
   return [message, '', click, ...(links.length === 0 ? [] : ['', ...links]), ''].join('\n');
 }
 
-/** A server that refuses for good says so with a code of 500 and more. */
+/** Codes of 500 and above are permanent refusals. */
 function explained(error: unknown): DialFailed {
   const response =
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'

@@ -24,9 +24,9 @@ test('Two targets of one name, and a name of another form, are refused without a
   const refused: readonly (readonly [string[], RegExp])[] = [
     [
       ['ops=https://one/s3cret', 'ops=https://two/s3cret'],
-      /^--notify: targets 1 and 2 are both called ops; expected different names\.$/,
+      /^--notify: targets 1 and 2 have the same name ops; expected different names\.$/,
     ],
-    [['webhook-2=https://one/s3cret', 'https://two/s3cret'], /targets 1 and 2 are both called webhook-2/],
+    [['webhook-2=https://one/s3cret', 'https://two/s3cret'], /targets 1 and 2 have the same name webhook-2/],
     [['Ops=https://one/s3cret'], /^--notify: target 1 has an invalid name before the =;/],
     [['=https://one/s3cret'], /invalid name/],
     [['a b=https://one/s3cret'], /invalid name/],

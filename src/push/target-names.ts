@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { NAME } from '../domain/name.ts';
 import { readTargetUrl, type TargetKind, type TargetUrl } from './target-url.ts';
 
-/** What targets without a name are called, with their number among those of the kind behind it. */
+/** The default names of targets, followed by their number among the targets of their kind. */
 const DEFAULT_NAMES: Readonly<Record<TargetKind, string>> = { ntfy: 'ntfy', mail: 'smtp', webhook: 'webhook' };
 
 /** `NAME=` in front of a URL. No scheme has this form: a colon comes before anything that may hold `=`. */
@@ -15,7 +15,7 @@ interface NamedTarget extends TargetUrl {
 
 /**
  * Reads the targets of `--notify`, each `[NAME=]URL`. A target without a name gets that of its kind and its number
- * among the targets of this kind, named ones included. Throws invalid_argument that repeats no URL, which may hold a
+ * among the targets of this kind, named ones included. Throws invalid_argument without the URL, which may hold a
  * password.
  */
 export function readTargets(texts: readonly string[]): NamedTarget[] {
@@ -32,7 +32,7 @@ export function readTargets(texts: readonly string[]): NamedTarget[] {
     if (other !== undefined)
       throw new Failure(
         'invalid_argument',
-        `--notify: targets ${other} and ${position} are both called ${name}; expected different names.`,
+        `--notify: targets ${other} and ${position} have the same name ${name}; expected different names.`,
       );
     positions.set(name, position);
     return { ...target, name };
@@ -52,8 +52,8 @@ function splitName(text: string, position: number): { readonly name: string | nu
 }
 
 /**
- * Identifies a target without its URL: the same name and URL give the same key, whatever the credentials. Keyed,
- * because the topic or path of a URL may be all that protects it.
+ * Identifies a target without revealing its URL: the same name and URL give the same key, whatever the credentials.
+ * Keyed with the seal key, because the topic or path of a URL may be its only secret.
  */
 export function targetKey({ name, kind, url }: NamedTarget, sealKey: Uint8Array): string {
   const { protocol, host, pathname, search } = url;

@@ -9,24 +9,21 @@ import { readTargets, targetKey } from './target-names.ts';
 import type { TargetKind } from './target-url.ts';
 import { sendWebhook } from './webhook.ts';
 
-/** Takes a page to its target. Throws DialFailed; resolves once the target has taken it. */
+/** Sends a notification to its target. Throws DialFailed; resolves when the target has accepted it. */
 type Send = (message: NotificationMessage) => Promise<void>;
 
 /** A target that the operator configured with `--notify`. */
 export interface Transport extends NotifyTarget {
-  /** What its deliveries are recorded under. */
+  /** The id of its deliveries in the store. */
   readonly id: string;
-  /** For people, such as `ntfy at ntfy.example.com`: its kind and its host, never a path or a credential. */
+  /** For people, such as `ntfy at ntfy.example.com`: kind and host, never a path or a credential. */
   readonly label: string;
   readonly send: Send;
 }
 
 type Make = (url: URL, deps: PostDeps) => Send;
 
-/**
- * How each kind of target is sent to. A new transport is a row here, its schemes in target-url.ts, and a file beside
- * this.
- */
+/** The senders by kind. A new transport is a row here, its schemes in target-url.ts, and a file in this folder. */
 const TRANSPORTS: Readonly<Record<TargetKind, Make>> = {
   ntfy: sendNtfy,
   webhook: sendWebhook,
@@ -35,11 +32,11 @@ const TRANSPORTS: Readonly<Record<TargetKind, Make>> = {
 
 export interface TransportDeps {
   readonly clock: Clock;
-  /** Keys what identifies the targets. */
+  /** Keys the identifiers of the targets. */
   readonly sealKey: Uint8Array;
 }
 
-/** Reads the targets of `--notify`; throws invalid_argument that does not repeat a URL, which may hold a password. */
+/** Reads the targets of `--notify`; throws invalid_argument without the URL, which may hold a password. */
 export function readTransports(texts: readonly string[], { clock, sealKey }: TransportDeps): Transport[] {
   return readTargets(texts).map((target) => {
     const { name, kind, url } = target;

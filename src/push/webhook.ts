@@ -2,7 +2,7 @@ import type { NotificationMessage } from '../domain/notify/notification.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
 
-/** Posts the page as JSON with its id, by which the receiver knows a repeat. */
+/** Posts the notification as JSON with its id, by which the receiver recognises a repeat. */
 export function sendWebhook(url: URL, deps: PostDeps): (message: NotificationMessage) => Promise<void> {
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
   return (message) =>

@@ -43,7 +43,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
     hasQueue,
     wake,
     jobChanged: (jobId, signal) => followers.next(jobId, signal),
-    announceJob: (jobId) => followers.tell(jobId),
+    announceJob: (jobId) => followers.wake(jobId),
     doctor: () => Promise.resolve(DOCTOR_ENTRIES),
     hashToken: (secret, salt) => authenticator.hashToken(secret, salt),
     keyring: () => seal.keyring(),

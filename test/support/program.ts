@@ -109,13 +109,13 @@ async function openBase(options: ProgramOptions, clock: Clock, seal: SealKeeper)
     keyring: () => seal.keyring(),
   });
   const followers = new Followers();
-  store.onForeignCommit(() => followers.tellAll());
+  store.onForeignCommit(() => followers.wakeAll());
   return {
     store,
     followers,
     location,
     async close() {
-      followers.tellAll();
+      followers.wakeAll();
       await store.close();
       await database?.drop();
       if (dir !== null) rmSync(dir, { recursive: true, force: true });
@@ -208,7 +208,7 @@ function jobMoves({ store, followers }: Base): Pick<Program, 'queue' | 'claim' |
       const events = make(first, rfc3339(tx.now));
       const data = encodeChunk(events);
       insertChunk(tx, jobId, { first_seq: first, last_seq: first + events.length - 1, raw_bytes: data.length, data });
-      tx.afterCommit(() => followers.tell(jobId));
+      tx.afterCommit(() => followers.wake(jobId));
     });
   return {
     queue: () => store.write(async (tx) => queueCommand(tx)),
@@ -221,7 +221,7 @@ function jobMoves({ store, followers }: Base): Pick<Program, 'queue' | 'claim' |
       await append(jobId, (seq, at) => [{ seq, at, type: 'state', state, exit_code: exitCode }]);
       const fence = fenceOf(await getJob(store.db, jobId));
       await store.write((tx) => finishJob(tx, fence, { state, exitCode }));
-      followers.tell(jobId);
+      followers.wake(jobId);
     },
   };
 }

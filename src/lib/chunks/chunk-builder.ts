@@ -8,7 +8,8 @@ import { countNewlines, NEWLINE } from './newlines.ts';
  * Chunk, big-endian: codec (1 byte), first seq (6), count (4), raw length (4), CRC-32 of the header before it and of
  * the payload (4), payload. Raw payload: runs of 16 bytes of header (kind 1, stream 1, time 6, events 4, bytes 4) and
  * their bytes. A run of lines keeps them as they came, each with its `\n`, so that a whole read of a pipe goes in with
- * one copy and no work per line; whatever else is one event per run. Text is bytes here, and becomes text when decoded.
+ * one copy and no work per line; every other event has a run of its own. Text is bytes here, and becomes text when
+ * decoded.
  */
 export const CHUNK_STREAMS = ['stdout', 'stderr', 'system'] as const;
 export type ChunkStream = (typeof CHUNK_STREAMS)[number];
@@ -39,9 +40,7 @@ const COMPRESS = { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } }
 /** One for the process: it holds no block between two calls, and its context is 1 MB. */
 const compressor = new FrameCompressor();
 
-/**
- * Gathers events, raw, until it is full or encoded. A method that answers 0 or false found no room and took nothing.
- */
+/** Gathers events, raw, until it is full or encoded. A method that returns 0 or false had no room and added nothing. */
 export class ChunkBuilder {
   readonly firstSeq: number;
   readonly buffer: Buffer;
@@ -163,7 +162,7 @@ export function checksum(chunk: Buffer): number {
   return crc32(chunk.subarray(HEADER_BYTES), crc32(chunk.subarray(0, CRC_AT)));
 }
 
-/** A time is 6 bytes: a clock that stands before 1970 must not throw in the middle of a job. */
+/** A time is 6 bytes: a clock set before 1970 must not throw in the middle of a job. */
 function wholeMs(atMs: number): number {
   return Math.max(0, Math.trunc(atMs));
 }

@@ -161,7 +161,7 @@ void test('a chunk that lies about itself is refused before it can cost memory',
     [forged({ count: 1, payload: Buffer.concat([good, good]) }), /more events than it declares/],
     [forged({ payload: run(1, 1, Buffer.from('a\n'), 0xffffffff) }), /run is malformed/],
     [forged({ payload: run(5, 1, Buffer.from('a')) }), /run is malformed/],
-    [forged({ payload: run(3, 1, Buffer.from('{')) }), /no JSON/],
+    [forged({ payload: run(3, 1, Buffer.from('{')) }), /not JSON/],
     [forged({ payload: run(3, 1, Buffer.from('["running"]')) }), /record is malformed/],
   ] as const) {
     assert.throws(() => decodeChunk(chunk, ALL), message);

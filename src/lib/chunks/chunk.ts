@@ -19,7 +19,7 @@ import {
 import { rfc3339 } from '../clock.ts';
 import { afterNewlines, NEWLINE } from './newlines.ts';
 
-/** What is stored is not a chunk, or not the one that was written. */
+/** The stored bytes are not a chunk, or were altered. */
 export class ChunkCorrupt extends Error {
   constructor(what: string) {
     super(`The stored chunk is corrupt: ${what}.`);
@@ -105,7 +105,7 @@ function readHeader(chunk: Buffer): Header {
 }
 
 function open(chunk: Buffer, header: Header): Buffer {
-  if (chunk.readUInt32BE(CRC_AT) !== checksum(chunk)) throw new ChunkCorrupt('its checksum does not fit');
+  if (chunk.readUInt32BE(CRC_AT) !== checksum(chunk)) throw new ChunkCorrupt('its checksum does not match');
   const payload = chunk.subarray(HEADER_BYTES);
   let raw = payload;
   if (header.codec === CODEC_ZSTD) {
@@ -160,7 +160,7 @@ function readRecord<S extends string>(run: Run, seq: number, text: string): Chun
   try {
     pair = JSON.parse(text);
   } catch {
-    throw new ChunkCorrupt('a record is no JSON');
+    throw new ChunkCorrupt('a record is not JSON');
   }
   const [first, second]: unknown[] = Array.isArray(pair) ? pair : [];
   if (typeof first === 'string' && run.kind === STATE && (second === null || typeof second === 'number')) {

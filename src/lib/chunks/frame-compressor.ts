@@ -7,16 +7,19 @@ export const ZSTD_LEVEL = 1;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Compresses blocks on the thread pool, one after another, each to a zstd frame of its own. One context serves them
- * all: 256 KiB cost this thread 0.13 ms and 0.8 in all, where `zstdCompress` makes a context each time (0.41 and 0.97)
- * and `zstdCompressSync` holds this thread for 0.56 and leaves some 40 MB of garbage at a time.
+ * Compresses blocks on the thread pool, one after another, each to its own zstd frame. One context serves them all: 256
+ * KiB cost this thread 0.13 ms and 0.8 in all, where `zstdCompress` makes a context each time (0.41 and 0.97) and
+ * `zstdCompressSync` holds this thread for 0.56 and leaves some 40 MB of garbage at a time.
  */
 export class FrameCompressor {
   #stream: ZstdCompress | undefined;
   #pieces: Buffer[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  /** The frame of `block`, which must not change until then. Rejects with what zlib says; the next call starts anew. */
+  /**
+   * The frame of `block`, which must not change until then. Rejects with the error of zlib; the next call starts with a
+   * new context.
+   */
   compress(block: Buffer): Promise<Buffer> {
     const frame = this.#last.then(() => this.#frame(block));
     this.#last = frame.catch(() => undefined);
@@ -34,7 +37,7 @@ export class FrameCompressor {
       stream.write(block);
       stream.flush(constants.ZSTD_e_end, () => {
         stream.off('error', fail);
-        // Whatever the stream has not told yet it tells now, before the next block can add to it.
+        // Collect the output that the stream has not emitted yet, before the next block adds to it.
         while (stream.read() !== null);
         const frame = Buffer.concat(this.#pieces);
         this.#pieces = [];

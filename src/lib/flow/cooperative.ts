@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 
-/** Work may keep the event loop for so long before requests and timers have their turn, in milliseconds. */
+/** The longest time that work may hold the event loop before it yields to requests and timers, in milliseconds. */
 const TURN_MS = 3;
 
-/** Resolves when requests and timers had their turn. */
+/** Yields to requests and timers. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** For one long work that is alone with the event loop: `if (breather.isDue) await breather.breathe()`. */
+/** For a single long task: `if (breather.isDue) await breather.breathe()`. */
 export class YieldTimer {
   readonly #clock: Clock;
   #until: number;
@@ -22,7 +22,7 @@ export class YieldTimer {
     return this.#clock.monotonic() >= this.#until;
   }
 
-  /** Resolves when others had their turn. */
+  /** Yields to other work. */
   async breathe(): Promise<void> {
     await nextTurn();
     this.#until = this.#clock.monotonic() + TURN_MS;
@@ -35,9 +35,8 @@ interface Work {
 }
 
 /**
- * Works that wait for nothing, many at once, in pieces: together they keep the event loop for TURN_MS at a time, and
- * each has a piece done in its turn. Without this, 25 works that each let others go first after 10 ms keep the loop for
- * 250 ms, because all of them go on in the same turn.
+ * Runs many CPU-bound tasks in slices, round robin: together they hold the event loop for TURN_MS at a time. Without
+ * this, 25 tasks that each yield after 10 ms hold the loop for 250 ms, because all of them resume in the same turn.
  */
 export class TaskSlicer {
   readonly #clock: Clock;
@@ -69,7 +68,7 @@ export class TaskSlicer {
         return false;
       };
       this.#works.push({ step });
-      // Somebody else who waits was here before.
+      // Another task has been waiting longer.
       if (this.#works.length === 1) this.#go();
     });
   }

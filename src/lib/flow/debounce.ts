@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 
 interface Debounced {
   readonly call: () => void;
-  /** Nothing is fired any more, also not for later calls. */
+  /** Cancels the pending call and ignores later ones. */
   readonly cancel: () => void;
 }
 

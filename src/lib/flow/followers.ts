@@ -1,8 +1,8 @@
-/** Who waits for news of what, by key. A follower is woken once and asks again; nothing is queued for it. */
+/** Waiters by key. A waiter is woken once and then reads again; nothing is queued for it. */
 export class Followers {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Resolves at the next `tell` of this key or `tellAll`, or when `signal` aborts. */
+  /** Resolves at the next `wake` of this key or `wakeAll`, or when `signal` aborts. */
   next(key: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -19,12 +19,12 @@ export class Followers {
     });
   }
 
-  tell(key: string): void {
+  wake(key: string): void {
     for (const done of this.#waiting.get(key) ?? []) done();
   }
 
-  tellAll(): void {
-    for (const key of this.#waiting.keys()) this.tell(key);
+  wakeAll(): void {
+    for (const key of this.#waiting.keys()) this.wake(key);
   }
 
   get size(): number {

@@ -1,4 +1,4 @@
-/** A bell that remembers being rung: who waits after the ring goes on at once, and many rings are one. */
+/** A wake-up signal that is remembered: a wait after the signal resolves at once, and many signals count as one. */
 export class Latch {
   #rung = false;
   #waiting: (() => void) | null = null;
@@ -8,7 +8,7 @@ export class Latch {
     this.#waiting?.();
   }
 
-  /** Resolves when rung, or when `signal` aborts. One waiter at a time. */
+  /** Resolves at the wake-up, or when `signal` aborts. One waiter at a time. */
   wait(signal: AbortSignal): Promise<void> {
     if (this.#rung || signal.aborted) {
       this.#rung = false;

@@ -1,7 +1,7 @@
-/** Thrown by `Limiter.run` when as many as may wait are waiting. */
+/** Thrown by `Limiter.run` when the queue is full. */
 export class LimiterFull extends Error {
   constructor() {
-    super('As many tasks as may wait are waiting.');
+    super('The queue is full.');
     this.name = 'LimiterFull';
   }
 }
@@ -30,7 +30,7 @@ export class Limiter {
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running < this.#runningMax) this.#running += 1;
     else if (this.#waiting.length >= this.#waitingMax) throw new LimiterFull();
-    // The place of the task that ends is handed on, so that nobody who comes later can take it.
+    // The finished task passes its slot to the next waiter, so that a newcomer cannot take it.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await task();

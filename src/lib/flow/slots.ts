@@ -1,4 +1,4 @@
-/** Places that are counted twice: how many there are in all, and how many one holder may have of them. */
+/** Slots with two limits: in total and per holder. */
 export class Slots {
   readonly #max: number;
   readonly #maxPerHolder: number;
@@ -14,14 +14,14 @@ export class Slots {
     return this.#used;
   }
 
-  /** How many holders have a place: 0 when all were given back. */
+  /** The number of holders with a slot: 0 when all were released. */
   get holders(): number {
     return this.#held.size;
   }
 
   /**
-   * Takes a place for `holder`: its own count is charged first, then that of all, and the first is undone when the
-   * second is full. The result gives the place back and may be called twice; null when there was none.
+   * Takes a slot for `holder`: charges the limit per holder first, then the total, and undoes the first when the total
+   * is full. The result releases the slot and may be called twice; null when no slot is free.
    */
   take(holder: string): (() => void) | null {
     const own = (this.#held.get(holder) ?? 0) + 1;

@@ -11,8 +11,8 @@ test('A daemon with a target that cannot work does not start; it names the targe
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const good = 'ntfy+https://:tk_s3cret@ntfy.example.com/ops';
   for (const [bad, why] of [
-    ['smtp://me:s3cret@mail.example.com', 'names no recipient'],
-    ['https://:s3cret@hooks.example.com/pages', 'needs a user and a password, or neither'],
+    ['smtp://me:s3cret@mail.example.com', 'has no recipient'],
+    ['https://:s3cret@hooks.example.com/pages', 'has only a user or only a password; expected both or neither'],
   ] as const) {
     const { exitCode, stdout, stderr } = await startRefused({
       dataDir: join(dir, 'data'),
