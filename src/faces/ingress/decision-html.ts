@@ -6,7 +6,7 @@ import { inline } from '../text/safe.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { html, type Html } from '../html/html.ts';
 import { PAGE_HEADERS, shell } from '../html/shell.ts';
-import { clockTime, timeLeft } from './decision-times.ts';
+import { clockTime, timeLeft } from '../text/time.ts';
 
 /** Addresses of what is destroyed that the page lists; the rest is a number. */
 const DESTROYED_SHOWN_MAX = 20;

@@ -1,3 +1,5 @@
+import { rfc3339 } from '../../lib/clock.ts';
+
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
@@ -26,6 +28,29 @@ export function took(fromAt: string | null, toAt: string | null, nowMs: number):
   const seconds = Math.max(0, Math.round(((toAt === null ? nowMs : Date.parse(toAt)) - Date.parse(fromAt)) / 1000));
   if (seconds < MINUTE_S) return `${seconds} s`;
   if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${seconds % MINUTE_S} s`;
+  return hoursAndMinutes(seconds);
+}
+
+/**
+ * `14:03:40 UTC`, or `14:03 UTC` to the minute; with the date where that is not the one of `now`. Milliseconds since
+ * the epoch.
+ */
+export function clockTime(ms: number, now: number, to: 'seconds' | 'minutes' = 'seconds'): string {
+  const [date = '', time = ''] = rfc3339(ms).split('T');
+  const day = rfc3339(now).startsWith(date) ? '' : `${date} `;
+  return `${day}${time.slice(0, to === 'seconds' ? 8 : 5)} UTC`;
+}
+
+/** `24 min left`, `1 h 5 min left`, `3 days left`: rounded down, so that nobody counts on time that is not there. */
+export function timeLeft(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  if (seconds < MINUTE_S) return 'less than a minute left';
+  if (seconds < HOUR_S) return `${span(seconds)} left`;
+  // From two days on minutes say nothing more.
+  return `${seconds < 2 * DAY_S ? hoursAndMinutes(seconds) : span(seconds)} left`;
+}
+
+function hoursAndMinutes(seconds: number): string {
   return `${Math.floor(seconds / HOUR_S)} h ${Math.floor((seconds % HOUR_S) / MINUTE_S)} min`;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clockTime, timeLeft } from './decision-times.ts';
+import { clockTime, timeLeft } from './time.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 40);
 
