@@ -30,7 +30,7 @@ test('Two targets of one name, and a name of another form, are refused without a
     [['Ops=https://one/s3cret'], /^--notify: target 1 has an invalid name before the =;/],
     [['=https://one/s3cret'], /invalid name/],
     [['a b=https://one/s3cret'], /invalid name/],
-    [['http://one', 'ops=s3cret'], /^--notify: target 2 is none of ntfy\+https:/],
+    [['http://one', 'ops=s3cret'], /^--notify: target 2 has an unknown scheme; expected ntfy\+https:/],
   ];
   for (const [texts, why] of refused) {
     assert.throws(
