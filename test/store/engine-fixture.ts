@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { after, before, beforeEach } from 'node:test';
 import type { InitialState } from '../../src/domain/jobs/job.ts';
 import { workspaceKey } from '../../src/domain/workspaces/workspace.ts';
@@ -72,19 +73,27 @@ function databaseAt(location: Location, drop: () => Promise<void>): TestDatabase
   };
 }
 
-/** Those that tests write into; sessions before the tokens that they belong to. */
-const TABLES = [
-  'jobs', 'job_chunks', 'sessions', 'tokens', 'idempotency', 'chains', 'ledger', 'daemons', 'sources', 'workspaces',
-  'states', 'artifacts', 'approvals', 'decision_links', 'secrets', 'seal', 'events', 'event_counts', 'webhooks',
-  'rules', 'rule_fires', 'silences', 'mutes', 'schedules', 'deadmen', 'pages', 'deliveries',
-] as const; // prettier-ignore
+/** What migrations wrote and no test may lose. The cordon is lifted instead. */
+const KEPT_TABLES = ['schema_migrations', 'cordon', 'ledger_keying'];
+
+/** By dialect: every store of one has the same schema. */
+const tablesByDialect = new Map<string, readonly string[]>();
+
+/** The tables of the schema. By name, sessions come before the tokens that they belong to. */
+async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
+  const known = tablesByDialect.get(dialect.name);
+  if (known !== undefined) return known;
+  const names = (await db.introspection.getTables()).map(({ name }) => name);
+  const tables = names.filter((name) => !KEPT_TABLES.includes(name)).toSorted();
+  tablesByDialect.set(dialect.name, tables);
+  return tables;
+}
 
 /** Empties the tables between two tests, which is quicker than a database for each. */
 export async function wipe(store: Store): Promise<void> {
+  const tables = await tablesOf(store);
   await store.write(async ({ db }) => {
-    for (const table of TABLES) {
-      await db.deleteFrom(table).execute();
-    }
+    for (const table of tables) await sql`delete from ${sql.table(table)}`.execute(db);
     await db.updateTable('cordon').set({ cordoned_at: null, cordoned_by: null }).execute();
   });
 }

@@ -38,7 +38,7 @@ for (const engine of ENGINES) {
       );
       const { addedBy, ...kept } = given;
       const row = await getRule(its.store.db, 'b-rule');
-      assert.deepEqual(ruleOf(row), { ...kept, enabled: true });
+      assert.deepEqual(ruleOf(row), { ...kept, summary: null, enabled: true });
       assert.equal(row.added_by, addedBy);
       await assert.rejects(getRule(its.store.db, 'c-rule'), refusal('not_found', /^There is no rule c-rule\.$/));
     });
