@@ -15,6 +15,8 @@ const DONE: readonly string[] = [
   'STYLE.md',
   'docs/README.md',
   'docs/how-to/',
+  'docs/contributing/',
+  'docs/explanation/',
   'docs/tutorial/',
 ];
 
