@@ -8,6 +8,8 @@ export interface RuleActionRow<Fields> {
   readonly others: readonly string[];
   /** Reads them; `value` is that of the field that names the kind. Throws invalid_argument. */
   read(map: YamlMap, value: YamlValue): Fields;
+  /** The fields of a rule file that are read as these. */
+  write(fields: Fields): Readonly<Record<string, unknown>>;
   /**
    * Checks them, with their expressions; `isEarlier` for those of a rule that an earlier build stored. What it answers
    * makes them anew from the values of an event. Throws ActionRefused.
@@ -16,6 +18,11 @@ export interface RuleActionRow<Fields> {
 }
 
 export const ACTION_PREFIX = 'action.';
+
+/** An optional text of a rule file. */
+export function given(field: string, text: string | null): Readonly<Record<string, string>> {
+  return text === null ? {} : { [field]: text };
+}
 
 export function requiredText(map: YamlMap, field: string): string {
   return textOf(`${ACTION_PREFIX}${field}`, need(map, field, ACTION_PREFIX));

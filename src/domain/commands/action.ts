@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ACTION_PREFIX, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { ACTION_PREFIX, given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import {
   type Check,
@@ -33,6 +33,12 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
     inventory: requiredText(map, 'inventory'),
     limit: optionalText(map, 'limit'),
     timeout: optionalText(map, 'timeout'),
+  }),
+  write: ({ command, inventory, limit: hosts, timeout: time }) => ({
+    command,
+    inventory,
+    ...given('limit', hosts),
+    ...given('timeout', time),
   }),
   async compile(action, isEarlier) {
     const words = await wordsOf(action.command, isEarlier);

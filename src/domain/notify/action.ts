@@ -18,6 +18,7 @@ export function isNotify<A extends { readonly kind: string }>(
 export const notifyRuleAction: RuleActionRow<NotifyAction> = {
   others: [],
   read: (_map, value) => ({ message: messageOf(value) }),
+  write: ({ message: text }) => ({ notify: text ?? true }),
   async compile(action) {
     const text = await optional('notify', action.message, message, fixedMessage);
     return (fill) => ({ message: text && fill(text) });

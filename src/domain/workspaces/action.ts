@@ -1,4 +1,4 @@
-import { ACTION_PREFIX, optionalText, type RuleActionRow } from '../actions/action-row.ts';
+import { ACTION_PREFIX, given, optionalText, type RuleActionRow } from '../actions/action-row.ts';
 import { field, name, optional, timeout } from '../actions/field.ts';
 import { textOf } from '../yaml/fields.ts';
 import type { WorkspaceKind } from './workspace.ts';
@@ -16,6 +16,7 @@ export function workspaceRuleAction(kind: WorkspaceKind): RuleActionRow<Workspac
       workspace: textOf(`${ACTION_PREFIX}${kind}`, value),
       timeout: optionalText(map, 'timeout'),
     }),
+    write: ({ workspace, timeout: time }) => ({ [kind]: workspace, ...given('timeout', time) }),
     async compile(action) {
       const workspace = await field(kind, action.workspace, name);
       const time = await optional('timeout', action.timeout, timeout);

@@ -3,12 +3,12 @@ import { auditHead, auditList } from './text/audit.ts';
 import { approval, approvals, decision, link, pending } from './text/approvals.ts';
 import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.ts';
 import { generic } from './display/generic.ts';
-import { enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
+import { commandLine, enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
 import { mute, mutes } from './text/mutes.ts';
 import { armed, endpoint, endpoints, testNotification, watch, watches } from './text/notify.ts';
 import type { Display } from './display/display.ts';
 import { plan } from './text/plan.ts';
-import { rule, rules, ruleTest, silence, silences } from './text/rules.ts';
+import { rule, ruleFile, rules, ruleTest, silence, silences } from './text/rules.ts';
 import { block } from '../text/safe.ts';
 import { schedule, schedules } from './text/schedules.ts';
 import { seal, secret, secrets } from './text/secrets.ts';
@@ -29,6 +29,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'job.events': events,
   'job.enqueued': enqueued,
   'job.redrive': redrive,
+  'job.command': commandLine,
   'command.result': result,
   'source.list': sources,
   'source.get': source,
@@ -48,6 +49,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'event.trace': eventTrace,
   'rule.list': rules,
   'rule.get': rule,
+  'rule.exported': ruleFile,
   'rule.test': ruleTest,
   'silence.list': silences,
   'silence.get': silence,

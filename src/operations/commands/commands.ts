@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, LOCALHOST } from '../../domain/commands/command.ts';
+import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
@@ -7,6 +8,7 @@ import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { queueCommand } from '../../jobs/commands/queue.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
+import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
 import { readNotifications } from '../jobs/job-events.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
@@ -92,6 +94,27 @@ const result = readOperation({
   },
 });
 
+const THIS_MACHINE = { none: 'The words of a command are shown on the machine itself, as they may hold secrets.' };
+
+const words = readOperation({
+  id: 'job.command',
+  summary: 'Show the words of a command job, as a POSIX shell takes them',
+  effect: 'read',
+  scopes: OPERATORS,
+  http: THIS_MACHINE,
+  cli: { verb: 'job command', positionals: ['id'], examples: ['svc job command job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: THIS_MACHINE,
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['job.command'],
+  failures: ['not_found', 'conflict'],
+  async run({ store }, { id }) {
+    const job = await getJob(store.db, id);
+    if (job.kind !== 'command')
+      throw new Failure('conflict', `Job ${id} is of kind ${job.kind}; only jobs of kind command have command words.`);
+    return reply('job.command', { job_id: id, command: commandKind.readSpec(job.spec).command.map(hideCredentials) });
+  },
+});
+
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
   const bytes = { stdout: 0, stderr: 0, scanned: 0 };
@@ -129,4 +152,4 @@ function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]
   bytes[event.stream] += size;
 }
 
-export const COMMAND_OPERATIONS = [run, result];
+export const COMMAND_OPERATIONS = [run, result, words];

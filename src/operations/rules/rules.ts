@@ -13,6 +13,7 @@ import { getEvent } from '../../store/events/events.ts';
 import {
   actionOfRule,
   deleteRule,
+  findRule,
   getRule,
   holdRule,
   insertRule,
@@ -28,6 +29,7 @@ import * as field from '../core/fields.ts';
 import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
+import { exportRule, withKept } from './rule-export.ts';
 
 const LOCAL_ONLY = {
   none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
@@ -137,9 +139,11 @@ const add = writeOperation({
   }),
   answers: ['rule.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
-  async prepare(_context, { name, text }) {
+  async prepare({ store }, { name: given, text, replace }) {
     const file = await readRuleFile(text);
-    return { file, name: nameOf(name, file) };
+    const name = nameOf(given, file);
+    const stored = replace ? await findRule(store.db, name) : undefined;
+    return { file: await withKept(file, stored), name };
   },
   async run(context, { replace, disabled }, { file, name }) {
     const { tx, caller } = context;
@@ -264,4 +268,4 @@ const test = readOperation({
   },
 });
 
-export const RULE_OPERATIONS: readonly Operation[] = [list, get, add, remove, enable, disable, test];
+export const RULE_OPERATIONS: readonly Operation[] = [list, get, exportRule, add, remove, enable, disable, test];

@@ -10,6 +10,7 @@ export const commandAction = z.object({
 });
 
 export const COMMAND_VIEWS = {
+  'job.command': z.object({ job_id: z.string(), command: z.array(z.string()) }),
   'command.result': z.object({
     job_id: z.string(),
     state: z.enum(JOB_STATES),

@@ -45,6 +45,8 @@ export const RULE_VIEWS = {
     /** Where it was removed: the silences for it that ended with it. */
     ended_silences: z.array(z.string()).optional(),
   }),
+  /** The text of a rule file. */
+  'rule.exported': z.object({ name: z.string(), text: z.string() }),
   'rule.test': z.object({
     rule: z.string(),
     event_id: z.string(),

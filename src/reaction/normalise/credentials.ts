@@ -24,6 +24,12 @@ export function isCredentialName(name: string): boolean {
   return NAME_PART.test(name) || NAME_WORD.test(name);
 }
 
+/** Whether a parameter of a URL, as it is written there, holds a credential. */
+export function isCredentialParameter(name: string): boolean {
+  const plain = decoded(name);
+  return isCredentialName(plain) || PARAMETER_WORD.test(plain);
+}
+
 // Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at
 // the start of a run. A repetition that could begin inside of its own run would read the run once for each character of
 // it.
@@ -105,8 +111,7 @@ function cleanQuoted(whole: string, name: string, mark: string, _value: string, 
 }
 
 function cleanParameter(whole: string, mark: string, name: string): string {
-  const plain = decoded(name);
-  return isCredentialName(plain) || PARAMETER_WORD.test(plain) ? `${mark}${name}=${REMOVED}` : whole;
+  return isCredentialParameter(name) ? `${mark}${name}=${REMOVED}` : whole;
 }
 
 /** The value of a harmless name may hold a further assignment: `a=b=password=x` or `url=/a%20password=x`. */

@@ -100,6 +100,7 @@ function hostileRules(text: string) {
       silence_id: text,
       ended_silences: [text, text],
     },
+    'rule.exported': { name: text, text },
     'rule.test': {
       rule: text,
       event_id: text,
@@ -179,6 +180,7 @@ function hostileJobs(text: string) {
     ],
     'job.enqueued': { job_id: text, state: text },
     'job.redrive': [{ old_job_id: text, new_job_id: text }],
+    'job.command': { job_id: text, command: [text, text] },
     'command.result': {
       job_id: text,
       state: text,

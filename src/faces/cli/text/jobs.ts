@@ -99,6 +99,18 @@ export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, displ
   return `${inline(`Job ${id} is ${state}.`)}\n${inline(`Follow it with: ${command(display, `job tail ${id}`)}`)}\n`;
 }
 
+/** Words that a POSIX shell takes without quotes. */
+const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** One line that a POSIX shell reads as these words. */
+export function commandLine({ command: words }: Projected<'job.command'>): string {
+  return `${words.map(quoted).join(' ')}\n`;
+}
+
+function quoted(word: string): string {
+  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 export function result(data: Projected<'command.result'>, display: Display): string {
   if (data.hosts.length === 0) return `Job ${data.job_id} is ${data.state}: nothing ran.\n`;
   return data.hosts

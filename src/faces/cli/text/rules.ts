@@ -64,6 +64,11 @@ export function rule(data: Projected<'rule.get'>, display: Display): string {
   ]);
 }
 
+/** The file as it is, without a title, so that it can be added again. */
+export function ruleFile({ text }: Projected<'rule.exported'>): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
 export function ruleTest(data: Projected<'rule.test'>, display: Display): string {
   const head = sheet(display, [
     ['Rule', data.rule],
