@@ -45,8 +45,8 @@ test('a request that waits says until when, who can decide, and how to see, watc
   assert.equal(
     render('approval.pending', data, PAGE),
     `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24 min). ` +
-      `Exit 0: the request is in.
-  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.
+      `Exit 0: the request was accepted.
+  Who can decide: any token with scope approve, except those of the requesters. Undecided, it expires.
   See it:  svc approval plan ${APPROVAL}
   Watch:   svc approval watch
   Then:    svc job tail ${JOB}
@@ -91,15 +91,15 @@ test('a stale approval says in words who moved the state and what to do, and doe
   assert.match(
     text,
     new RegExp(
-      `^Stale +The plan was made from serial 42; the state was moved to serial 43 by job ${JOB} ` +
+      `^Stale +The plan was made from serial 42; the state was changed to serial 43 by job ${JOB} ` +
         `via api \\(10 min ago\\)\\.$`,
       'm',
     ),
   );
-  assert.match(text, /\nIt cannot be approved any more\. Make a new plan: svc workspace plan net\n$/);
+  assert.match(text, /\nIt can no longer be approved\. Make a new plan: svc workspace plan net\n$/);
   assert.doesNotMatch(text, /svc approval approve/);
   const outside = render('approval.get', { ...PENDING, stale: { plan_serial: 42, current_serial: 43 } }, PAGE);
-  assert.match(outside, /moved to serial 43 from outside of this service\.$/m);
+  assert.match(outside, /changed to serial 43 from outside this service\.$/m);
 });
 
 test('a settled approval says who decided, from where and why', () => {
@@ -150,6 +150,6 @@ test('links are told with a warning that they are shown once', () => {
     expires_at: PENDING.expires_at,
   };
   const text = render('approval.link', data, PAGE);
-  assert.match(text, /they are shown this once\./);
+  assert.match(text, /shown only now\./);
   assert.match(text, /^Approve: http:\/\/h\/approve\?token=a$/m);
 });

@@ -44,9 +44,9 @@ test('a rule that was removed has no state any more', () => {
 });
 
 test('a rule that was removed names the silences that ended with it', () => {
-  assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1'] }, PAGE), /^Ended too +its silence sil_1\n/m);
+  assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1'] }, PAGE), /^Also ended +its silence sil_1\n/m);
   assert.match(
     render('rule.get', { ...RULE, ended_silences: ['sil_1', 'sil_2'] }, PAGE),
-    /^Ended too +its silences sil_1, sil_2\n/m,
+    /^Also ended +its silences sil_1, sil_2\n/m,
   );
 });

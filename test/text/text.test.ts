@@ -183,9 +183,9 @@ test('what the sender said of an event stands before the steps: one line each, a
   };
   assert.equal(
     render('event.trace', data, PAGE),
-    `Annotations:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was tried on it.\n`,
+    `Annotations:\n  summary  a\\nb\n  runbook  ${'x'.repeat(300)}…\n\nNo rule was evaluated.\n`,
   );
-  assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was tried on it.\n');
+  assert.equal(render('event.trace', { ...data, annotations: {} }, PAGE), 'No rule was evaluated.\n');
 });
 
 test('below a rule stand its terms, each with what it read where the step does not say it', () => {

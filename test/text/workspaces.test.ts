@@ -27,7 +27,7 @@ test('a workspace is told with its serial, its drift and where its files are', (
   assert.match(dns ?? '', /^dns +- +unknown +- +- +- +source infra, roots\/dns$/);
 });
 
-test('the policy of a workspace is told in words, the default too', () => {
+test('the policy of a workspace is shown in words, the default too', () => {
   const policy = {
     approve_when: null,
     deny_when: 'size(plan.destroys) > 10',
@@ -35,10 +35,10 @@ test('the policy of a workspace is told in words, the default too', () => {
     protect_destroy: false,
   };
   const text = render('workspace.get', { ...NET, policy }, PAGE);
-  assert.match(text, /^Asks when +anything is destroyed or replaced \(the default\)$/m);
+  assert.match(text, /^Approval when +anything is destroyed or replaced \(the default\)$/m);
   assert.match(text, /^Denies when +size\(plan\.destroys\) > 10$/m);
   assert.match(text, /^Apply without plan +refused$/m);
-  assert.match(text, /^Destroy +taken, and marked ungated$/m);
+  assert.match(text, /^Destroy +allowed, and marked ungated$/m);
 });
 
 test('a state that was set aside says so', () => {
@@ -49,7 +49,7 @@ test('a state that was set aside says so', () => {
   assert.match(render('workspace.state', states, PAGE), /^-1 \(set aside\) +3 +2 +- +now\n2 +4 +2 +job_1 +now$/m);
 });
 
-test('a source, its hooks, a secret and the seal are told in words', () => {
+test('a source, its hooks, a secret and the seal are shown in words', () => {
   const source = {
     name: 'ops',
     kind: 'git',
@@ -65,7 +65,7 @@ test('a source, its hooks, a secret and the seal are told in words', () => {
   );
   assert.match(
     render('hooks.show', { source: 'ops', file: 'hooks.yml', hooks: ['before\n  after'] }, PAGE),
-    /nothing is run from it\.\n {2}before\\n {2}after\n$/,
+    /They never run\.\n {2}before\\n {2}after\n$/,
   );
   assert.match(
     render('secret.list', [{ project: 'net', name: 'token', version: 2, created_at: AT, updated_at: AT }], PAGE),
@@ -74,6 +74,6 @@ test('a source, its hooks, a secret and the seal are told in words', () => {
   const seal = { key_id: null, algorithm: 'AES-256-GCM', created_at: null, sealed_items: 3, state: 'foreign' };
   assert.match(
     render('seal.status', seal, PAGE),
-    /^State +foreign: something is sealed with a key that is not in the key file$/m,
+    /^State +foreign: some values are sealed with a key that is not in the key file$/m,
   );
 });

@@ -6,7 +6,7 @@ import { TREE } from './syntax/tree.ts';
 
 const DRIVER = 'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
 
-/** What bash proposes for the last of `words`. */
+/** The proposals of bash for the last of `words`. */
 function proposed(...words: string[]): string[] {
   const text = execFileSync('bash', ['--norc', '-s', '--', 'svc', ...words], {
     encoding: 'utf8',
@@ -29,7 +29,7 @@ test('bash completes nouns, verbs, flags and values', () => {
   assert.deepEqual(proposed('serve', '--web'), ['--web-addr']);
 });
 
-test('bash proposes nothing of ours after --, and nothing for a value that it cannot know', () => {
+test('bash proposes nothing after --, and nothing for a free value', () => {
   assert.deepEqual(proposed('command', 'run', '--', '-'), []);
   assert.deepEqual(proposed('job', 'list', '--limit', ''), []);
 });

@@ -10,10 +10,10 @@ export function completionScript(tree: Tree, shell: Shell): string {
 
 const SCRIPTS: Readonly<Record<Shell, (tree: Tree) => string>> = { bash, zsh, fish };
 
-/** The words that may follow each word, and the flags of each verb: what all shells need. */
+/** The words that may follow each word, and the flags of each verb, for all shells. */
 interface Words {
   readonly nouns: readonly string[];
-  /** Noun to verbs; nouns that stand alone are not in it. */
+  /** Noun to verbs; single-word verbs are not in it. */
   readonly verbs: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -47,7 +47,7 @@ function fileFlags(tree: Tree): string[] {
   ];
 }
 
-/** Flags that take a value: the word after one is no noun or verb. */
+/** Flags that take a value: the word after one is not a noun or verb. */
 function takingFlags(tree: Tree): string {
   const all = [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)];
   return [...new Set(all.filter(({ type }) => type !== 'boolean').map(({ name }) => `--${name}`))].join('|');

@@ -13,7 +13,7 @@ function envelope(kind: string, data: unknown): string {
   return `${JSON.stringify({ schema_version: 1, kind, data })}\n`;
 }
 
-/** A server with one approval, whose plan destroys so many resources, or is refused. */
+/** A server with one approval, whose plan destroys the given number of resources or is refused. */
 function approvalServer(t: TestContext, approval: object, plan: number | FailureCode): Promise<StandIn> {
   return standIn(t, ({ url }, response) => {
     const path = url.replace('/api/v1', '');
@@ -29,14 +29,14 @@ function decisions({ seen }: StandIn): number {
   return seen.filter(({ url }) => url.endsWith('/decision')).length;
 }
 
-test('to approve a plan that destroys something, a person types the name of the workspace', async (t) => {
+test('a person who approves a plan that destroys something types the name of the workspace', async (t) => {
   const server = await approvalServer(t, PENDING, 3);
   const argv = ['approval', 'approve', ID, '--remote', server.url];
   for (const typed of ['\n', 'y\n', 'yes\n', 'nets\n', '']) {
     const ran = await svc(argv, { env: TOKEN, typed });
     assert.equal(ran.exitCode, 1, JSON.stringify(typed));
     assert.match(ran.stderr, /^This destroys 3 resources in net\. Type net to approve: /);
-    assert.match(ran.stderr, /not confirmed, nothing was done/);
+    assert.match(ran.stderr, /not confirmed; nothing was done/);
   }
   assert.equal(decisions(server), 0);
   const ran = await svc(argv, { env: TOKEN, typed: 'net\n' });
@@ -45,7 +45,7 @@ test('to approve a plan that destroys something, a person types the name of the 
   assert.match(ran.stdout, /^Approved: /);
 });
 
-test('nobody is asked with --yes, where there is no terminal, or to reject', async (t) => {
+test('no question with --yes, without a terminal, or for a rejection', async (t) => {
   const server = await approvalServer(t, PENDING, 3);
   const runs: readonly (readonly [verb: string, more: string[], typed?: string])[] = [
     ['approve', ['--yes'], 'n\n'],
@@ -75,7 +75,7 @@ test('a plan that destroys nothing, and one that the token may not see, is appro
   }
 });
 
-test('what cannot be approved any more is left to the decision itself, which says why', async (t) => {
+test('no question for an approval that is no longer pending; the decision refuses it and says why', async (t) => {
   const stale = { plan_serial: 1, current_serial: 2 };
   for (const approval of [
     { ...PENDING, state: 'rejected' },
@@ -88,14 +88,14 @@ test('what cannot be approved any more is left to the decision itself, which say
   }
 });
 
-test('a plan that cannot be shown, as one that was altered, is not approved at a prompt', async (t) => {
+test('a plan that cannot be shown, such as an altered one, is not approved at a prompt', async (t) => {
   const server = await approvalServer(t, PENDING, 'conflict');
   const ran = await svc(['approval', 'approve', ID, '--remote', server.url], { env: TOKEN, typed: 'net\n' });
   assert.equal(ran.exitCode, 5);
   assert.equal(decisions(server), 0);
 });
 
-test('to destroy a workspace at a terminal one types its name; scripts, --yes and --no-input just do it', async (t) => {
+test('workspace destroy asks for the name at a terminal only, and not with --yes or --no-input', async (t) => {
   const server = await standIn(t, (_request, response) =>
     sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })),
   );

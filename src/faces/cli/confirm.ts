@@ -8,13 +8,13 @@ import { inline } from '../text/safe.ts';
 import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
-/** What a person is asked, and whether an answer lets it go on. */
+/** A question, and whether an answer confirms it. */
 interface Question {
   readonly text: string;
   isYes(answer: string): boolean;
 }
 
-/** Null where nothing happens that needs an answer. */
+/** Null if no confirmation is needed. */
 async function questionOf(session: Session, confirm: Confirm): Promise<Question | null> {
   const { fields } = session;
   switch (confirm.by) {
@@ -39,12 +39,12 @@ function byName(name: string, warning: string, what: string): Question {
 }
 
 /**
- * Who approves a plan that destroys something types the name of the workspace, as a yes is typed too easily. To
- * approve is itself the answer that was waited for, so a script is not asked for a second one.
+ * The approver of a plan that destroys resources types the name of the workspace, as a yes is typed too easily. To
+ * approve is itself a confirmation, so a script is not asked for a second one.
  */
 async function ofPlan(session: Session): Promise<Question | null> {
   const approval = await read<'approval.get'>(session, 'approval get');
-  // What can't be decided any more, the decision itself refuses and says why.
+  // If it can no longer be decided, the decision itself refuses and says why.
   if (
     approval === null ||
     approval.state !== 'pending' ||
@@ -62,7 +62,7 @@ async function ofPlan(session: Session): Promise<Question | null> {
   );
 }
 
-/** Null where there is no such thing or the token may not see it. */
+/** Null if it does not exist or the token may not see it. */
 async function read<V extends 'approval.get' | 'approval.plan'>(
   { client, fields }: Session,
   verb: string,
@@ -77,20 +77,20 @@ async function read<V extends 'approval.get' | 'approval.plan'>(
 }
 
 /**
- * Resolves once it may go on. Throws UsageFailure where somebody said no, or nobody is there to ask and --yes is
- * needed.
+ * Resolves when the command may continue. Throws UsageFailure if the answer is no, or if no one can be asked and --yes
+ * is needed.
  */
 export async function requireConfirmation(session: Session, { confirm }: OperationCall): Promise<void> {
   const { terminal, options, verb } = session;
   if (confirm === undefined || options.yes) return;
-  // Where nobody is there to ask, the command itself is the answer to what asks for a name.
+  // Without a terminal no name can be typed; the command itself counts as the confirmation.
   if (options.noInput && confirm.by !== 'yes') return;
   const question = await questionOf(session, confirm);
   if (question === null) return;
   const hint = verb.flags.some((flag) => flag.name === 'dry-run')
     ? `svc ${verb.path} --dry-run`
     : `svc ${verb.path} --help`;
-  if (options.noInput) throw new UsageFailure(`svc ${verb.path}: this needs a confirmation; give --yes.`, hint);
+  if (options.noInput) throw new UsageFailure(`svc ${verb.path}: needs a confirmation; use --yes.`, hint);
   const { createInterface } = await import('node:readline');
   const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
   const answer = await new Promise<string>((resolve) => {
@@ -99,5 +99,5 @@ export async function requireConfirmation(session: Session, { confirm }: Operati
   });
   reader.close();
   if (!question.isYes(answer.trim()))
-    throw new UsageFailure(`svc ${verb.path}: not confirmed, nothing was done.`, hint);
+    throw new UsageFailure(`svc ${verb.path}: not confirmed; nothing was done.`, hint);
 }

@@ -62,7 +62,7 @@ test('a server that is not there is unavailable: exit 7', async (t) => {
   const cut = await svc(['maintenance', 'cordon', '--remote', server.url], { env: TOKEN });
   assert.deepEqual([gone.exitCode, cut.exitCode], [7, 7]);
   assert.match(gone.stderr, /^Error: Could not reach http:\/\/127\.0\.0\.1:9: /);
-  assert.match(cut.stderr, /may have been carried out/);
+  assert.match(cut.stderr, /may have executed/);
 });
 
 test('what does not speak this API is said to, and a redirect is not followed with the token', async (t) => {
@@ -89,7 +89,7 @@ test('a busy authentication gate is asked again as often as it says, three times
   const passed = await svc(['doctor', '--remote', server.url], { env: TOKEN, clock });
   assert.equal(passed.exitCode, 0);
   assert.deepEqual(clock.pausesMs, [1000, 1000]);
-  assert.match(passed.stderr, /trying again in 1 s \(2 of 3\)/);
+  assert.match(passed.stderr, /retrying in 1 s \(2 of 3\)/);
   const failed = await svc(['doctor', '--remote', `${server.url}/always`], { env: TOKEN });
   assert.equal(failed.exitCode, 7);
   assert.equal(server.seen.filter(({ url }) => url.startsWith('/always')).length, 4);

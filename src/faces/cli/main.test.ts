@@ -40,7 +40,7 @@ for (const code of CODES) {
     },
   );
 
-  test(`${code}: is told with its hint on standard error in text mode, locally and remotely`, async (t) => {
+  test(`${code}: shows message and hint on standard error in text mode, locally and remotely`, async (t) => {
     const server = await standIn(t, (_, response) => sendFailure(response, code));
     const local = await svc(['doctor'], { app: appOf(failingRuntime(code)) });
     const remote = await svc(['doctor', '--remote', server.url], { env: TOKEN });
@@ -156,10 +156,10 @@ test('a redrive needs --yes or a yes at the terminal; without either it is refus
   assert.equal(refused.exitCode, 1);
   assert.match(
     refused.stdout,
-    /"code":"invalid_argument","message":"svc job redrive: this needs a confirmation; give --yes\."/,
+    /"code":"invalid_argument","message":"svc job redrive: needs a confirmation; use --yes\."/,
   );
-  assert.match((await svc(['job', 'redrive', '--no-input'], { typed: 'y\n' })).stderr, /give --yes/);
-  assert.match((await svc(['job', 'redrive'], { typed: 'n\n' })).stderr, /not confirmed, nothing was done/);
+  assert.match((await svc(['job', 'redrive', '--no-input'], { typed: 'y\n' })).stderr, /use --yes/);
+  assert.match((await svc(['job', 'redrive'], { typed: 'n\n' })).stderr, /not confirmed; nothing was done/);
   // The stand-in has no data directory: to get as far as that is to have passed the question.
   for (const [argv, typed] of [
     [['job', 'redrive', '--yes'], undefined],
@@ -191,7 +191,7 @@ test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; el
   assert.equal(await isColoured([], {}), false);
 });
 
-test('a token that is made stands alone on standard output, and the words about it beside it', async () => {
+test('a new token is alone on standard output; the words about it are on standard error', async () => {
   const data = { id: 'tok_1', name: 'ci', scope: 'operator', expires_at: null, token: 'svc_tok_secret' };
   const runtime = {
     store: {
@@ -208,7 +208,7 @@ test('a token that is made stands alone on standard output, and the words about 
   } as unknown as Runtime;
   const made = await svc(['token', 'create', '--name', 'ci', '--scope', 'operator'], { app: appOf(runtime) });
   assert.equal(made.stdout, 'svc_tok_secret\n');
-  assert.match(made.stderr, /^Token ci, scope operator, good until it is revoked\. It is shown this once:\n$/);
+  assert.match(made.stderr, /^Token ci, scope operator, valid until it is revoked\. It is shown only now:\n$/);
 });
 
 const noEntries = (): Promise<[]> => Promise.resolve([]);

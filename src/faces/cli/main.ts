@@ -8,7 +8,7 @@ import { type Output, type Terminal, write } from './terminal.ts';
 import { TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
-/** Carries out one command line. Resolves to the exit code; whatever goes wrong was told by then. Never throws. */
+/** Executes one command line. Resolves to the exit code, after every error was reported. Never throws. */
 export async function main(terminal: Terminal): Promise<number> {
   let output = guessOutput(terminal.argv, terminal.env);
   let request: Request | null = null;
@@ -19,7 +19,7 @@ export async function main(terminal: Terminal): Promise<number> {
     output = options.output;
     return await run(terminal, request, options);
   } catch (error) {
-    return tell(terminal, output, error, request);
+    return report(terminal, output, error, request);
   }
 }
 
@@ -63,9 +63,9 @@ async function openClient(terminal: Terminal, flags: Session['flags'], { remote:
   return new RemoteClient({ baseUrl, token: await readToken(flags, terminal), clock: terminal.clock, say });
 }
 
-/** Tells a failure: its envelope on standard output in JSON mode, else words and a hint on standard error. */
-async function tell(terminal: Terminal, output: Output, error: unknown, request: Request | null): Promise<number> {
-  // A mistake of ours: nobody else will see where it was.
+/** Reports a failure: its envelope on standard output in JSON mode, else message and hint on standard error. */
+async function report(terminal: Terminal, output: Output, error: unknown, request: Request | null): Promise<number> {
+  // A bug of the program: the stack is shown nowhere else.
   if (!(error instanceof Failure))
     terminal.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   const failure = asFailure(error);

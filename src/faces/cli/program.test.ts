@@ -1,4 +1,4 @@
-/** The program as it is started: through bin/svc, as a process of its own. */
+/** The program as users start it: through bin/svc, as a separate process. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
@@ -107,7 +107,7 @@ test('help, version, completion and remote calls load no package at all', async 
     const scripts = await loaded(t, args, { SVC_TOKEN: 'svc_test' });
     assert.ok(
       scripts.some((url) => url.endsWith('/faces/cli/main.ts')),
-      'the coverage tells what was loaded',
+      'the coverage lists the loaded files',
     );
     assert.deepEqual(
       scripts.filter((url) => url.includes('/node_modules/')),

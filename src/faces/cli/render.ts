@@ -81,15 +81,15 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
 };
 
 /**
- * Answers with something that is shown this once: it stands alone on standard output, where a script takes it, and the
- * rendering has the words about it.
+ * Answers with a value that is shown only once: standard output has only the value, for scripts; the rendering on
+ * standard error explains it.
  */
 const SECRETS: { readonly [V in ViewName]?: (data: Projected<V>) => string } = {
   'token.created': ({ token: secret }) => `${secret}\n`,
   'webhook.created': ({ url, signing_secret: secret }) => `${url}\n${secret === null ? '' : `${secret}\n`}`,
 };
 
-/** What is shown this once of an answer, with its line end; null where there is no such thing. */
+/** The value of an answer that is shown only once, with its line end; null if it has no such value. */
 export function secretOf(kind: string, data: unknown): string | null {
   const own = Object.hasOwn(SECRETS, kind) ? SECRETS[kind as ViewName] : undefined;
   return own === undefined ? null : own(madeSafe(data) as never);

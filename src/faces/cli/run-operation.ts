@@ -26,7 +26,7 @@ export async function runOperation(session: Session, call: OperationCall): Promi
   return 0;
 }
 
-/** With the field that comes from a file or from standard input, where there is one. */
+/** Adds the field that is read from a file or from standard input, if any. */
 async function fieldsOf(session: Session, { stdin }: OperationCall): Promise<Session['fields']> {
   const fileField = session.verb.flags.find(
     ({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields,
@@ -36,7 +36,7 @@ async function fieldsOf(session: Session, { stdin }: OperationCall): Promise<Ses
   return (await import('./syntax/value-input.ts')).withValue(session, stdin);
 }
 
-/** A second answer, for people who sit at the machine: where a server has no route for it, its reason is shown. */
+/** A second answer, for local users; on a server without a route for it, the reason is shown. */
 async function showNext(session: Session, path: string): Promise<void> {
   const { client, fields, options, terminal } = session;
   if (options.output !== 'text') return;
@@ -50,11 +50,11 @@ async function showNext(session: Session, path: string): Promise<void> {
   await show(session, called);
 }
 
-/** The stream of a job. Text mode tells how the job ended, but its exit code is not ours. */
+/** The stream of a job. Text mode shows how the job ended, but does not exit with its exit code. */
 async function tail(session: Session): Promise<number> {
   const { fields, options } = session;
   const sink = options.output === 'json' ? jsonSink(session) : textSink(session, 'own');
-  // What is no number is still text here, and the schema refuses it.
+  // Anything that is not a number is still text here, and the schema refuses it.
   const end = await follow(session, String(fields['id']), (fields['since'] as number | undefined) ?? 0, sink);
   return end === null ? EXIT_INTERRUPTED : 0;
 }

@@ -6,10 +6,10 @@ import { type ProgramIo, write } from './terminal.ts';
 import { type ProgramName, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
-/** These ask no server and open no store by themselves. */
+/** These contact no server and open no store. */
 export type ProgramSession = Omit<Session, 'client'>;
 
-/** Verbs that are no operation, each resolving to the exit code. */
+/** Verbs that are not operations, each resolving to the exit code. */
 const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promise<number>>> = {
   serve: async (session) => {
     const schema = session.flags['no-migrate'] === undefined ? 'migrate' : 'create';

@@ -7,7 +7,7 @@ import { movedBy } from './display/stale.ts';
 
 type Stale = NonNullable<Projected<'approval.get'>['stale']>;
 
-/** Who moved the state that a plan was made from, and what to do now; null for a failure that is of something else. */
+/** Who changed the state that a plan was made from, and what to do now; null for any other failure. */
 export function staleHint(failure: Failure, request: Request | null, nowMs: number): string | null {
   if (failure.code !== 'stale_plan') return null;
   const stale = staleOf(failure);

@@ -4,7 +4,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts';
 
-/** What `src/app.ts` builds. The command line is handed it, because a face must not know what stands behind it. */
+/** What `src/app.ts` builds. It is passed to the command line, because a face must not know its implementation. */
 export interface App {
   openLocal(settings: Settings): Promise<LocalRuntime>;
   /** What still works after `openLocal` threw `reason`. */
@@ -38,7 +38,7 @@ export type Output = 'text' | 'json';
 /** A stream that may be a terminal. */
 type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Everything outside that the command line touches; tests hand in their own. */
+/** Everything outside that the command line uses; tests pass their own. */
 export interface Terminal {
   readonly argv: readonly string[];
   readonly env: Environment;
@@ -47,13 +47,13 @@ export interface Terminal {
   readonly stderr: Screen;
   readonly clock: Clock;
   readonly version: string;
-  /** Loads the program's own store and services, which remote calls never need. */
+  /** Loads the store and services, which remote calls never need. */
   app(): Promise<App>;
-  /** Calls back on Ctrl-C in place of dying from it; the result lifts that. */
+  /** Calls back on Ctrl-C instead of exiting; the returned function restores the default. */
   onInterrupt(listener: () => void): () => void;
 }
 
-/** Writes and waits while the reader is slower than we are, so that memory does not grow with the answer. */
+/** Writes, and waits for a slow reader, so that memory does not grow with the answer. */
 export async function write(stream: Writable, chunk: string | Uint8Array): Promise<void> {
   if (stream.write(chunk) || stream.destroyed) return;
   await new Promise<void>((resolve) => {

@@ -54,7 +54,7 @@ async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
 
 const list = readOperation({
   id: 'workspace.list',
-  summary: 'List workspaces, with state serial and concurrency holder',
+  summary: 'List workspaces with their state serial and lock holder',
   effect: 'read',
   keep: true,
   scopes: READERS,

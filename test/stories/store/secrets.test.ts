@@ -151,7 +151,7 @@ test(
       [/^Error: --file or standard input: a NUL character is not allowed\./, ['net/token'], `${CANARY}\0`],
       [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], CANARY.repeat(10_000)],
       [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], 'ü'.repeat(40_000)],
-      [/^Error: standard input: the value is no UTF-8 text/, ['net/token'], Buffer.from([0x63, 0xff, 0xfe])],
+      [/^Error: standard input: the value is not UTF-8 text/, ['net/token'], Buffer.from([0x63, 0xff, 0xfe])],
       [/^Error: SECRET: expected PROJECT\/NAME/, ['token'], CANARY],
       [/^Error: --file: the file does not exist/, ['net/token', '--file', join(dir, 'nowhere')], CANARY],
       [/^Error: --file: expected a file, found a directory/, ['net/token', '--file', dir], CANARY],

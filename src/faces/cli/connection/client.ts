@@ -2,11 +2,11 @@ import { Failure, type FailureCode, failureRow, FAILURES } from '../../../domain
 import type { Fields } from '../syntax/arguments.ts';
 import type { OperationCall } from '../syntax/tree.ts';
 
-/** What came back: nothing to show (204), or bytes to show, unchanged in JSON mode. */
+/** The answer: nothing to show (204), or bytes to show, unchanged in JSON mode. */
 export type Called =
   { readonly shape: 'none' } | { readonly shape: 'body'; readonly chunks: AsyncIterable<string | Uint8Array> };
 
-/** One event of a stream, its data still as the JSON text that was sent. */
+/** One event of a stream, its data as the JSON text that was sent. */
 export interface SentEvent {
   readonly event: string;
   readonly id?: number;
@@ -14,7 +14,7 @@ export interface SentEvent {
 }
 
 /**
- * The two ways to have an operation done: in this process on the data directory, or by a server. Both throw Failure.
+ * The two ways to call an operation: in this process on the data directory, or on a server. Both throw Failure.
  */
 export interface Client {
   call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called>;
@@ -23,7 +23,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** A failure that a server told us: its envelope is shown as it came. */
+/** A failure that a server sent: its envelope is shown unchanged. */
 export class ToldFailure extends Failure {
   readonly body: string;
   readonly hint: string;
@@ -32,12 +32,12 @@ export class ToldFailure extends Failure {
   constructor(
     code: FailureCode,
     message: string,
-    told: { body: string; hint: string; retryAfterSeconds: number | undefined },
+    sent: { body: string; hint: string; retryAfterSeconds: number | undefined },
   ) {
     super(code, message);
-    this.body = told.body;
-    this.hint = told.hint;
-    this.retryAfterSeconds = told.retryAfterSeconds;
+    this.body = sent.body;
+    this.hint = sent.hint;
+    this.retryAfterSeconds = sent.retryAfterSeconds;
   }
 }
 
@@ -56,9 +56,9 @@ export async function readAll(chunks: AsyncIterable<string | Uint8Array>): Promi
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** An answer that was read: `data` has the shape of its kind's view, as far as the server can be trusted. */
+/** A parsed answer: `data` has the shape of its kind's view if the server is correct. */
 export async function readData(called: Called): Promise<{ kind: string; data: unknown; text: string }> {
-  if (called.shape === 'none') throw new Failure('internal', 'The answer was empty where one was expected.');
+  if (called.shape === 'none') throw new Failure('internal', 'The server sent an empty answer.');
   const text = await readAll(called.chunks);
   const { kind, data } = parseEnvelope(text);
   return { kind, data, text };
@@ -68,6 +68,6 @@ export function parseEnvelope(text: string): { kind: string; data: unknown } {
   try {
     return JSON.parse(text) as { kind: string; data: unknown };
   } catch {
-    throw new Failure('internal', 'The answer is not complete.');
+    throw new Failure('internal', 'The server sent an incomplete answer.');
   }
 }

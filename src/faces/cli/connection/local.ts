@@ -9,7 +9,7 @@ import { checkPathFields } from './remote-request.ts';
 import type { App, LocalRuntime } from '../terminal.ts';
 import type { OperationCall } from '../syntax/tree.ts';
 
-/** Has operations done in this process, on the data directory or the database of `settings`. */
+/** Calls operations in this process, on the data directory or the database of `settings`. */
 export class LocalClient implements Client {
   readonly #settings: Settings;
   readonly #app: () => Promise<App>;
@@ -47,13 +47,13 @@ export class LocalClient implements Client {
     const operation = OPERATIONS.find((row) => row.id === call.operation);
     if (operation === undefined) throw new Error(`no operation ${call.operation}: tree.json is older than the table`);
     checkPathFields(call, fields);
-    // Parsed here too, so that a refused input leaves no data directory behind that was not there before.
+    // Parsed here too, so that a refused input does not create a data directory.
     parseInput(operation.input, fields);
     try {
       return await this.#run(operation, fields, idempotencyKey);
     } catch (error) {
       if (error instanceof Failure) throw error;
-      // On this face the operator is at the machine: what went wrong with the data directory is theirs to know.
+      // On this face the operator is at the machine and may see what is wrong with the data directory.
       throw new Failure('internal', error instanceof Error ? error.message : 'An unexpected error occurred.');
     }
   }

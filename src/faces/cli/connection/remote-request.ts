@@ -3,7 +3,7 @@ import { type HttpFace, pathFields, placeOf } from '../../../operations/core/ope
 import type { Fields } from '../syntax/arguments.ts';
 import { type Flag, kebab, type OperationCall, type Verb } from '../syntax/tree.ts';
 
-/** An operation's fields, each in the place where the HTTP face takes it from. */
+/** An operation's fields, each in the place where the HTTP face reads it. */
 export interface Placed {
   readonly method: HttpFace['method'];
   /** Below the base URL, with its query. */
@@ -11,7 +11,7 @@ export interface Placed {
   readonly body?: string;
 }
 
-/** Segments that a URL parser takes away: a request for them would be one for another path. */
+/** Segments that a URL parser removes: the request would have another path. */
 const DOTS = /^\.{1,2}$/;
 
 export function place(http: HttpFace, fields: Fields): Placed {
@@ -35,14 +35,13 @@ export function place(http: HttpFace, fields: Fields): Placed {
   };
 }
 
-/** A list has no place in a path or a query, where a name may stand once. */
+/** A list cannot be in a path or a query, where a name may occur once. */
 function asText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
 /**
- * Refuses what can be no segment of a path, on the data directory as well as over HTTP, so that both tell it with
- * the same words.
+ * Refuses values that cannot be a path segment, on the data directory as well as over HTTP, with the same words.
  */
 export function checkPathFields({ http }: OperationCall, fields: Fields): void {
   if ('none' in http) return;
@@ -52,11 +51,11 @@ export function checkPathFields({ http }: OperationCall, fields: Fields): void {
   }
 }
 
-/** Refuses, before anything is connected, what has no route. */
+/** Refuses an operation or field without a route, before any connection. */
 export function requireRoute(verb: Verb, { http }: OperationCall, fields: Fields): void {
   if ('none' in http) throw noRoute(`svc ${verb.path}`, http.none);
   const omitted = http.omit?.find((field) => field in fields);
-  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted), 'It is granted on the machine itself only.');
+  if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted), 'Use it on the machine of the service.');
 }
 
 function flagOf(flags: readonly Flag[], field: string): string {

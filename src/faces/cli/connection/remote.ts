@@ -11,23 +11,23 @@ export interface RemoteOptions {
   readonly baseUrl: string;
   readonly token: string;
   readonly clock: Clock;
-  /** Tells a person what is being waited for. */
+  /** Tells the user what the command waits for. */
   readonly say: (line: string) => void;
 }
 
-/** How often a refusal of the busy authentication gate is answered by another try. */
+/** Retries after a refusal by the busy authentication gate. */
 const BUSY_RETRIES = 3;
-/** A server may ask for a longer pause than a person at a prompt would sit through. */
+/** A server may ask for a longer pause than a person at a prompt accepts. */
 const BUSY_PAUSE_MAX_S = 10;
-/** A stream that broke is taken up again this often without having got anything in between. */
+/** How often an interrupted stream is resumed without any event in between. */
 export const RESUME_TRIES = 10;
 const RESUME_PAUSE_MS = 1_000;
 /** The server sends a comment every 15 s: after three of them missed the connection is dead, whatever TCP says. */
 const STREAM_SILENCE_MAX_MS = 50_000;
-/** An error envelope is some hundred bytes; of what something else answers no more than this is read. */
+/** An error envelope has some hundred bytes; of another answer no more than this is read. */
 const ERROR_BYTES_MAX = 1024 * 1024;
 
-/** Has operations done by a server, through the same routes that everybody has. */
+/** Calls the operations of a server, through its public routes. */
 export class RemoteClient implements Client {
   readonly #options: RemoteOptions;
 
@@ -48,7 +48,7 @@ export class RemoteClient implements Client {
         if (!(error instanceof ToldFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
         const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
         this.#options.say(
-          `The server is busy checking tokens; trying again in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
+          `The server is busy verifying tokens; retrying in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
         );
         await pause(this.#options.clock, seconds * 1000);
       }
@@ -63,7 +63,7 @@ export class RemoteClient implements Client {
       try {
         for await (const event of this.#streamOnce(call, fields, last, signal, connected)) {
           tries = 0;
-          // A server that begins again at the start must not make us show anything twice.
+          // A server that restarts the stream must not make us show an event twice.
           if (event.id !== undefined && last !== undefined && event.id <= last) continue;
           last = event.id ?? last;
           yield event;
@@ -75,12 +75,12 @@ export class RemoteClient implements Client {
       }
       if (signal.aborted) return;
       if (tries === RESUME_TRIES) break;
-      this.#options.say('The stream broke off; taking it up again.');
+      this.#options.say('The stream was interrupted; resuming it.');
       if (!(await pause(this.#options.clock, RESUME_PAUSE_MS, signal))) return;
     }
     throw new Failure(
       'unavailable',
-      `The stream of ${this.#options.baseUrl} broke off and could not be taken up again.`,
+      `The stream of ${this.#options.baseUrl} was interrupted and could not be resumed.`,
     );
   }
 
@@ -95,7 +95,7 @@ export class RemoteClient implements Client {
     signal: AbortSignal,
     connected: () => void,
   ): AsyncGenerator<SentEvent> {
-    // To resume is to ask after the last event: `since` would say something else.
+    // To resume, the last event is named; `since` of the first request no longer applies.
     const { since, ...others } = fields;
     const placed = placeCall(call, last === undefined && since !== undefined ? fields : others);
     const headers = { Accept: 'text/event-stream', ...(last === undefined ? {} : { 'Last-Event-ID': String(last) }) };
@@ -134,7 +134,7 @@ export class RemoteClient implements Client {
           ...headers,
         },
         ...(placed.body === undefined ? {} : { body: placed.body }),
-        // A redirect could take the token to where nobody wanted it.
+        // A redirect could send the token to another server.
         redirect: 'manual',
         ...(signal === undefined ? {} : { signal }),
       });
@@ -151,7 +151,7 @@ export class RemoteClient implements Client {
     } catch {
       throw new Failure(
         'unavailable',
-        `The connection to ${this.#options.baseUrl} broke off in the middle of the answer.`,
+        `The connection to ${this.#options.baseUrl} was lost in the middle of the answer.`,
       );
     }
   }
@@ -162,7 +162,7 @@ export class RemoteClient implements Client {
     throw this.#stranger(response.status, 'internal');
   }
 
-  /** The failure that a server told, with the bytes of its envelope; or one of ours where it sent none. */
+  /** The failure that a server sent, with the bytes of its envelope; our own failure if it sent none. */
   async #refusal(response: Response): Promise<Failure> {
     const body = await readSome(response);
     const error = errorOf(body);
@@ -188,7 +188,7 @@ export class RemoteClient implements Client {
   #stranger(status: number, code: Failure['code']): Failure {
     return new Failure(
       code,
-      `What answers at ${this.#options.baseUrl} does not speak this API (status ${status}); is the base URL right?`,
+      `The server at ${this.#options.baseUrl} does not speak this API (status ${status}); check the base URL.`,
     );
   }
 
@@ -201,14 +201,12 @@ export class RemoteClient implements Client {
           : cause.message
         : 'the connection was lost';
     const unsure =
-      placed.method === 'GET' || NEVER_REACHED.includes(text)
-        ? ''
-        : ' The request may have been carried out all the same.';
+      placed.method === 'GET' || NEVER_REACHED.includes(text) ? '' : ' The server may have executed the request.';
     return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
   }
 }
 
-/** Errors from before a connection stood: the server has seen nothing. */
+/** Errors before the connection was established: the server has seen nothing. */
 const NEVER_REACHED = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -225,7 +223,7 @@ function placeCall(call: OperationCall, fields: Fields): Placed {
   return place(call.http, fields);
 }
 
-/** Passes by itself, for example while the daemon restarts. */
+/** A temporary error, for example while the daemon restarts. */
 function isPassing(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'unavailable' || error.code === 'kdf_busy');
 }
@@ -239,7 +237,7 @@ async function readSome(response: Response): Promise<string> {
       if (text.length > ERROR_BYTES_MAX) break;
     }
   } catch {
-    // Cut off: what is there is judged.
+    // The body was cut off: use the part that arrived.
   }
   return text;
 }
@@ -256,7 +254,7 @@ function errorOf(body: string): { code: unknown; message: unknown; hint: unknown
   }
 }
 
-/** Fires once when nothing was heard for too long. */
+/** Fires once when nothing arrived for too long. */
 class Silence {
   readonly #clock: Clock;
   readonly #fire: () => void;

@@ -1,4 +1,4 @@
-/** What the command line says around the answer of an operation. */
+/** The messages of the command line around the answer of an operation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
@@ -7,7 +7,7 @@ import { svc } from '../../../../test/support/terminal.ts';
 const TOKEN = { SVC_TOKEN: 'svc_test' };
 const EVENT = 'evt_01m7yd4zyke00anp2z332d2j5p';
 
-test('an empty list says that none matches where flags left some out, else how one is made', async (t) => {
+test('an empty list names the flags that filtered it, else the command that adds a row', async (t) => {
   const server = await standIn(t, ({ url }, response) => {
     const kind = `${/\/api\/v1\/(audit|\w+(?=s\b))/.exec(url)?.[1] ?? ''}.list`;
     sendJson(response, 200, `{"schema_version":1,"kind":"${kind}","data":[]}\n`);
@@ -23,10 +23,10 @@ test('an empty list says that none matches where flags left some out, else how o
     String.raw`No job matches --runbook 'rule:it'\''s \u001b[31m'.` + '\n',
   );
   assert.equal(await said('audit', 'list', '--target', 'x'), 'No row of the audit ledger matches --target x.\n');
-  assert.match(await said('event', 'list', '--limit', '3'), /^No events\. Make an address/);
+  assert.match(await said('event', 'list', '--limit', '3'), /^No events\. Create a URL/);
   assert.equal(await said('job', 'list'), 'No jobs.\n');
-  assert.match(await said('silence', 'list', '--all'), /^No silences\. Make one with/);
-  assert.match(await said('approval', 'list', '--all'), /^Nothing waits/);
+  assert.match(await said('silence', 'list', '--all'), /^No silences\. Add one with/);
+  assert.match(await said('approval', 'list', '--all'), /^No pending approvals/);
 });
 
 test('on a terminal the long name of an event is cut, and its id is not', async (t) => {
@@ -52,7 +52,7 @@ test('on a terminal the long name of an event is cut, and its id is not', async 
   assert.ok(row.length <= 100 && row.includes(EVENT) && /n…n/.test(row), row);
 });
 
-test('event get on a server says where the steps are shown, and in JSON mode nothing', async (t) => {
+test('event get on a server says where the steps are shown, but not in JSON mode', async (t) => {
   const event = {
     id: EVENT,
     source: 'generic',

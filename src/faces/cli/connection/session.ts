@@ -4,7 +4,7 @@ import type { Options } from '../syntax/options.ts';
 import { type Terminal, write } from '../terminal.ts';
 import type { Verb } from '../syntax/tree.ts';
 
-/** One command being carried out: what was asked, how to answer, and who does it. */
+/** One command in progress: the request, the output format and the client that executes it. */
 export interface Session {
   readonly terminal: Terminal;
   readonly options: Options;
@@ -14,7 +14,7 @@ export interface Session {
   readonly client: Client;
 }
 
-/** Shows an answer: in JSON mode the bytes as they came, else as text for people. */
+/** Shows an answer: in JSON mode the bytes unchanged, else as text for people. */
 export async function show(session: Session, called: Called): Promise<void> {
   if (called.shape === 'none') return;
   if (session.options.output === 'json') {
@@ -24,7 +24,7 @@ export async function show(session: Session, called: Called): Promise<void> {
   await showData(session, parseEnvelope(await readAll(called.chunks)));
 }
 
-/** Shows the data of an answer as text for people; of what is shown this once, standard output has only that. */
+/** Shows the data of an answer as text for people; a value shown only once is alone on standard output. */
 export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
   const { render, secretOf } = await import('../render.ts');
   const { stdout, stderr, clock } = session.terminal;
@@ -37,16 +37,16 @@ export async function showData(session: Session, { kind, data }: { kind: string;
     noMatch: noMatch(session),
   };
   const secret = secretOf(kind, data);
-  // What is shown stands there no more, though it looks as if it did.
+  // The thing shown has been removed; say so.
   const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
   await write(secret === null ? stdout : stderr, removed + render(kind, data, display));
   if (secret !== null) await write(stdout, secret);
 }
 
-/** Flags of lists that leave nothing out, or only what is older. */
+/** Flags of lists that filter nothing, or only leave out older rows. */
 const NO_FILTERS = new Set(['all', 'limit']);
 
-/** What is said of an empty list where flags left things out of it: there may be others. */
+/** The message for a list that flags made empty: other rows may exist. */
 function noMatch({ verb, fields }: Session): string | undefined {
   if (!verb.path.endsWith(' list')) return undefined;
   const given = verb.flags.flatMap(({ name, field }) => {
@@ -58,7 +58,7 @@ function noMatch({ verb, fields }: Session): string | undefined {
   return `No ${item ?? verb.path.slice(0, -' list'.length)} matches ${given.join(' ')}.`;
 }
 
-/** The flags that lead to the same place, for the commands that we propose: ` --remote URL`. */
+/** The flags of the same server, for proposed commands: ` --remote URL`. */
 export function placeFlags({ flags }: Pick<Session, 'flags'>): string {
   const names = ['remote', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
   return names.map((name) => ` --${name} ${quoted(flags[name] ?? '')}`).join('');

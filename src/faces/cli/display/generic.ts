@@ -5,7 +5,7 @@ import { absolute, relative } from '../../text/time.ts';
 
 type Thing = Readonly<Record<string, unknown>>;
 
-/** Any view that has no rendering of its own: a list as a table, one thing as names and values. */
+/** Any view without its own rendering: a list as a table, one thing as names and values. */
 export function generic(data: unknown, display: Display): string {
   if (Array.isArray(data)) return list(data, display);
   if (isThing(data))

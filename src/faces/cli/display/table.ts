@@ -7,7 +7,7 @@ interface Column<T> {
   readonly paint?: (row: T) => Paint | undefined;
   /** May be cut in the middle where the terminal is too narrow. Never set for ids. */
   readonly mayCut?: true;
-  /** Left out, the last one first, where the terminal is too narrow for all of them even when cut. */
+  /** Dropped, the last one first, if the terminal is too narrow even for the cut columns. */
   readonly mayDrop?: true;
 }
 
@@ -15,7 +15,7 @@ const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
 const CUT_MIN = 10;
 
-/** Rows under a header, aligned. Where there is none `empty`, unless the page knows that some were left out. */
+/** Rows under a header, aligned. Without rows `empty`, unless the display knows that a filter left some out. */
 export function table<T>(display: Display, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
   if (rows.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
   const columns = fit(
@@ -40,7 +40,7 @@ export function table<T>(display: Display, rows: readonly T[], all: readonly Col
 
 /** One thing: its names and values below one another. */
 export function sheet(display: Display, entries: readonly (readonly [name: string, value: string])[]): string {
-  // A name may be the sender's own, such as that of a label.
+  // A name may come from the sender, such as that of a label.
   const shown = entries.map(([name, value]) => [inline(name), value] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
   return shown
@@ -60,7 +60,7 @@ function excessOf(widths: readonly number[], width: number): number {
   return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
 }
 
-/** Without the columns that may be left out, as many as it takes for the others to fit where those are cut. */
+/** Drops optional columns until the others fit when cut. */
 function kept<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
   if (width === null) return columns;
   const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, column.width) : column.width));
@@ -74,7 +74,7 @@ function kept<T>(columns: readonly Measured<T>[], width: number | null): readonl
   return columns.filter((_, at) => !dropped.has(at));
 }
 
-/** Takes from the columns that may be cut what the terminal lacks, from the widest first. */
+/** Narrows the columns that may be cut until the table fits, the widest first. */
 function fit<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
   if (width === null) return columns;
   const widths = columns.map((column) => column.width);
@@ -107,14 +107,14 @@ function joined(cells: readonly string[]): string {
 
 const ASCII = /^[\x20-\x7e]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
-/** Letters that a terminal gives two columns: East Asian wide and full-width ones, and most emoji. */
+/** Letters that take two columns on a terminal: East Asian wide and full-width ones, and most emoji. */
 const TWO_WIDE = new RegExp(
   String.raw`^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6` +
     String.raw`\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$`,
   'u',
 );
 
-/** Columns that a terminal gives the text. */
+/** Columns that the text takes on a terminal. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;

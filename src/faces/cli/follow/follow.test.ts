@@ -55,7 +55,7 @@ function envelope(kind: string, data: unknown): string {
   return `${JSON.stringify({ schema_version: 1, kind, data })}\n`;
 }
 
-/** A server with one job; `stream` answers its stream, and is told how often it was asked before. */
+/** A server with one job; `stream` answers its stream and gets the number of earlier requests. */
 function jobServer(
   t: TestContext,
   stream: (response: ServerResponse, request: Seen, before: number) => void,
@@ -75,7 +75,7 @@ function whole(response: ServerResponse): void {
   response.end();
 }
 
-test('job tail: output goes where the job wrote it, made safe; the rest, marked, on standard error', async (t) => {
+test('job tail: output is written to the stream of the job, made safe; other events to standard error', async (t) => {
   const server = await jobServer(t, whole);
   const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN });
   assert.deepEqual(ran, {
@@ -148,7 +148,7 @@ test('a stream that breaks again and again without news is given up: exit 7', as
   const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN });
   assert.equal(ran.exitCode, 7);
   assert.equal(server.seen.length, RESUME_TRIES + 1);
-  assert.match(ran.stderr, /could not be taken up again\.\n/);
+  assert.match(ran.stderr, /could not be resumed\.\n/);
 });
 
 test('a stream of another job, or without a right to it, is refused at once', async (t) => {
@@ -184,7 +184,7 @@ test('where all streams are taken the events are read batch after batch, up to t
   assert.equal(ran.exitCode, 0);
 });
 
-test('Ctrl-C detaches: the job goes on, how to come back is said, and the exit code is 130', async (t) => {
+test('Ctrl-C detaches: the job continues, the command to resume is shown, and the exit code is 130', async (t) => {
   const keys: (() => void)[] = [];
   const server = await jobServer(t, (response) => {
     sendEvents(response, EVENTS.slice(0, 4));
@@ -196,7 +196,7 @@ test('Ctrl-C detaches: the job goes on, how to come back is said, and the exit c
   assert.match(
     ran.stderr,
     new RegExp(
-      `Detached; job ${ID} goes on\\. Come back with: svc job tail ${ID} --since \\d --remote ${server.url}\\n$`,
+      `Detached; job ${ID} continues\\. Resume with: svc job tail ${ID} --since \\d --remote ${server.url}\\n$`,
     ),
   );
   assert.deepEqual(
@@ -224,7 +224,7 @@ test('job wait --timeout: gives up with 7 and leaves the job alone; an unknown j
   );
   const late = await svc(['job', 'wait', ID, '--timeout', '3s', '--remote', running.url], { env: TOKEN });
   assert.equal(late.exitCode, 7);
-  assert.match(late.stderr, /is still running; it goes on/);
+  assert.match(late.stderr, /is still running; it continues/);
   const unknown = await standIn(t, (_, response) => sendFailure(response, 'not_found'));
   assert.equal((await svc(['job', 'wait', ID, '--remote', unknown.url], { env: TOKEN })).exitCode, 3);
   assert.equal(
@@ -234,7 +234,7 @@ test('job wait --timeout: gives up with 7 and leaves the job alone; an unknown j
 });
 
 test('the exit code of a job is ours; without one it is 1, and no failure is ever 0', () => {
-  const told = [
+  const cases = [
     ['succeeded', 0, 0],
     ['succeeded', null, 0],
     ['degraded', 4, 4],
@@ -247,6 +247,6 @@ test('the exit code of a job is ours; without one it is 1, and no failure is eve
     ['failed', 256, 1],
     ['failed', -1, 1],
   ] as const;
-  for (const [state, code, exit] of told)
+  for (const [state, code, exit] of cases)
     assert.equal(exitCodeOfJob({ state, exit_code: code }), exit, `${state} ${code}`);
 });

@@ -14,25 +14,24 @@ export interface End {
   readonly exit_code: number | null;
 }
 
-/** How long between two looks where the server has no stream left for us, in milliseconds. */
+/** Polling interval if the server has no free stream, in milliseconds. */
 const POLL_MS = 1_000;
 /** 128 and the number of SIGINT: the command line was ended, not the job. */
 export const EXIT_INTERRUPTED = 130;
-/** A job that nobody claims for this long is worth a word, in milliseconds. */
+/** A job that is not claimed within this time causes a warning, in milliseconds. */
 const UNCLAIMED_MS = 5_000;
 
 /** Where the events of a job go. */
 type Sink = (event: SentEvent) => Promise<void>;
 
 /**
- * Follows a job until it ends. Resolves to null where Ctrl-C came first: the job goes on, and how to come back was
- * said.
+ * Follows a job until it ends. Resolves to null on Ctrl-C: the job continues, and the command to resume was printed.
  */
 export async function follow(session: Session, id: string, since: number, sink: Sink): Promise<End | null> {
   const { terminal } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
-  // Only from the start on does the stream tell by its first events whether the job was taken.
+  // Only a stream from the start shows by its first events whether the job was claimed.
   const quiet = since === 0 ? mentionUnclaimed(session) : (): void => undefined;
   let last = since;
   try {
@@ -43,7 +42,7 @@ export async function follow(session: Session, id: string, since: number, sink: 
         return JSON.parse(event.data) as End;
       }
       last = event.id ?? last;
-      // The first event tells how the job was born; any later one, that somebody took it.
+      // The first event is the creation of the job; any later one means that a daemon claimed it.
       if (last > 1) quiet();
       await sink(event);
     }
@@ -53,17 +52,18 @@ export async function follow(session: Session, id: string, since: number, sink: 
   }
   if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
   terminal.stderr.write(
-    line(`\nDetached; job ${id} goes on. Come back with: svc job tail ${id} --since ${last}${placeFlags(session)}`),
+    line(`\nDetached; job ${id} continues. Resume with: svc job tail ${id} --since ${last}${placeFlags(session)}`),
   );
   return null;
 }
 
 function mentionUnclaimed({ terminal, options }: Session): () => void {
-  const where = options.remote === null ? 'is svc serve running, or cordoned?' : 'the server may be cordoned, or busy.';
+  const where =
+    options.remote === null ? 'is svc serve running, and not cordoned?' : 'the server may be cordoned or busy.';
   return terminal.clock.after(UNCLAIMED_MS, () => terminal.stderr.write(`No daemon has taken the job yet: ${where}\n`));
 }
 
-/** The stream, or where all streams are taken, batch after batch of the same events. */
+/** The stream or, if all streams are in use, the same events batch after batch. */
 async function* events(session: Session, id: string, since: number, signal: AbortSignal): AsyncGenerator<SentEvent> {
   const { call } = operationVerb(TREE, 'job tail');
   let last = since;
@@ -74,7 +74,7 @@ async function* events(session: Session, id: string, since: number, signal: Abor
     }
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'streams_over_cap') throw error;
-    session.terminal.stderr.write(`All streams of the server are taken; looking every ${POLL_MS / 1000} s instead.\n`);
+    session.terminal.stderr.write(`All streams of the server are in use; polling every ${POLL_MS / 1000} s instead.\n`);
     yield* poll(session, id, last, signal);
   }
 }
@@ -88,7 +88,7 @@ async function* poll(
   const jobEvents = operationVerb(TREE, 'job events').call;
   let last = since;
   while (!signal.aborted) {
-    // The state is read before the events: an end that was read then has all of them before it.
+    // The state is read before the events: if it is an end, the events are complete.
     const job = await readJob(client, id);
     const batch = (await readData(await client.call(jobEvents, { id, since: last }))).data as JobEvent[];
     for (const event of batch) {
@@ -114,28 +114,28 @@ export function jsonSink({ terminal }: Session): Sink {
   return ({ data }) => write(terminal.stdout, `${data}\n`);
 }
 
-/** Lines of output where they belong, or all on standard error; everything else is marked and on standard error. */
+/** Lines of output on their own streams, or all on standard error; other events on standard error, marked. */
 export function textSink({ terminal }: Session, output: 'own' | 'stderr'): Sink {
   const stdout = output === 'own' ? terminal.stdout : terminal.stderr;
   return async ({ event, data }) => {
     if (event === 'end') return;
-    const told = JSON.parse(data) as JobEvent;
-    if (told.type === 'log' && told.stream !== 'system')
-      await write(told.stream === 'stdout' ? stdout : terminal.stderr, line(told.text.replace(/\r$/, '')));
-    else await write(terminal.stderr, line(`-- ${eventText(told)}`));
+    const happened = JSON.parse(data) as JobEvent;
+    if (happened.type === 'log' && happened.stream !== 'system')
+      await write(happened.stream === 'stdout' ? stdout : terminal.stderr, line(happened.text.replace(/\r$/, '')));
+    else await write(terminal.stderr, line(`-- ${eventText(happened)}`));
   };
 }
 
 /**
- * The exit code of the command line for a job: its own, 1 where it has none. A job that did not succeed is never
- * 0, whatever its tool said when it was ended.
+ * The exit code of the command line for a job: that of the job, or 1 if it has none. It is never 0 for a job that did
+ * not succeed, even if its tool exited with 0.
  */
 export function exitCodeOfJob({ state, exit_code: code }: End): number {
   if (state === 'succeeded') return code === null ? 0 : asExitCode(code);
   return code === null || code === 0 ? 1 : asExitCode(code);
 }
 
-/** A process can only end with 0 to 255; another number would wrap round to what may be a success. */
+/** An exit code is 0 to 255; another number would wrap round, possibly to a success. */
 function asExitCode(code: number): number {
   return code >= 0 && code <= 255 ? code : 1;
 }

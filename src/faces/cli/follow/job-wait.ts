@@ -8,13 +8,13 @@ import { type Session, showData } from '../connection/session.ts';
 import { write } from '../terminal.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 
-/** The first looks come quickly, because many jobs are short; the later ones cost a waiting server little. */
+/** The first polls follow quickly, because many jobs are short; the later ones are rare, to spare the server. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** Looks that may fail one after the other while a daemon restarts. */
+/** Polls that may fail in a row while a daemon restarts. */
 const FAILED_LOOKS_MAX = 10;
 
-/** `svc job wait`: looks until the job has ended, shows it, and resolves to its exit code. It takes no stream. */
+/** `svc job wait`: polls until the job has ended, shows it, and resolves to its exit code. It uses no stream. */
 export async function jobWait(session: Session): Promise<number> {
   const { terminal, options, fields, flags } = session;
   const deadline = readDeadline(flags['timeout'], terminal.clock.monotonic());
@@ -45,7 +45,7 @@ async function look(
       failed = 0;
       if (isTerminal(job.state)) return job;
       if (terminal.clock.monotonic() >= deadline)
-        throw new Failure('unavailable', `Job ${id} is still ${job.state}; it goes on.`);
+        throw new Failure('unavailable', `Job ${id} is still ${job.state}; it continues.`);
     } catch (error) {
       failed += 1;
       const passes = error instanceof Failure && error.code === 'unavailable' && terminal.clock.monotonic() < deadline;

@@ -64,7 +64,7 @@ test('--wait exits with the code of the job, 1 if no tool ran, and proposes no p
   assert.equal(changed.seen[0]?.body, '{"detailed_exitcode":true}');
 });
 
-test('--wait --output json: standard output is the job, and its output goes to standard error', async (t) => {
+test('--wait --output json: standard output is the job; its output is written to standard error', async (t) => {
   for (const verb of ['plan', 'apply', 'destroy']) {
     const server = await runServer(t, 'succeeded', 0);
     const ran = await svc(['workspace', verb, 'net', '--wait', '--output', 'json', '--remote', server.url], {
@@ -91,7 +91,7 @@ test('an apply that waits for a decision is a success, is not followed, and says
   assert.deepEqual([text.exitCode, text.stderr], [0, '']);
   assert.match(
     text.stdout,
-    /^◆ Waiting for approval apr_1 \(policy require_approval\), until .*Exit 0: the request is in\.\n/,
+    /^◆ Waiting for approval apr_1 \(policy require_approval\), until .*Exit 0: the request was accepted\.\n/,
   );
   assert.deepEqual(await svc([...argv, '--output', 'json'], { env: TOKEN }), { exitCode: 0, stdout: body, stderr: '' });
   assert.equal(server.seen.length, 2);
@@ -109,7 +109,7 @@ test('a stale plan says who moved the state and which plan to make; in JSON mode
   const server = await standIn(t, (_, response) => sendJson(response, 409, body));
   const argv = ['workspace', 'apply', 'net', '--plan', PLAN, '--remote', server.url];
   const text = await svc(argv, { env: TOKEN });
-  const moved = `The plan was made from serial 1; the state was moved to serial 2 by job ${ID} via api (10 min ago).`;
+  const moved = `The plan was made from serial 1; the state was changed to serial 2 by job ${ID} via api (10 min ago).`;
   const again = `Make a new plan: svc workspace plan net --remote ${server.url}`;
   assert.deepEqual(text, {
     exitCode: 5,

@@ -12,7 +12,7 @@ const ANSWER_VERBS: Readonly<Record<WaitMode, string>> = { job: 'job get', plan:
 
 /**
  * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
- * standard output has one envelope, the result or the job, and what the job prints goes to standard error meanwhile.
+ * standard output has one envelope, the result or the job; the output of the job is written to standard error.
  */
 export async function waitForRun(
   session: Session,
@@ -21,7 +21,7 @@ export async function waitForRun(
 ): Promise<number> {
   const { terminal, options, client } = session;
   if (queued.kind !== 'job.enqueued') {
-    // An approval is pending: the request is in, which is a success, and there is nothing to follow yet.
+    // An approval is pending: the request was accepted, which is a success, and there is no job to follow yet.
     if (options.output === 'json') await write(terminal.stdout, queued.text);
     else await showData(session, queued);
     return 0;
@@ -36,7 +36,7 @@ export async function waitForRun(
   return exitCodeOfJob(end);
 }
 
-/** What comes after a plan that was made: what it found stands above, among the output of the job. */
+/** The next commands after a plan. The plan itself is shown above, in the output of the job. */
 async function tellPlan(session: Session, id: string, { state }: End): Promise<void> {
   if (state !== 'succeeded') return;
   const { data } = await readData(await session.client.call(operationVerb(TREE, 'job get').call, { id }));

@@ -10,7 +10,7 @@ const EVENT_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
  * Reads server-sent events (WHATWG HTML 9.2) from text that arrives in any pieces: a line ends with CR, LF or both,
- * also when they come apart. Comments and unknown fields are skipped. An event with no data is none.
+ * also in separate pieces. Comments and unknown fields are skipped. An event without data is skipped too.
  */
 export class ServerEventParser {
   #rest = '';

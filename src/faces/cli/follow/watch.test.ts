@@ -37,15 +37,15 @@ async function watched(t: TestContext, lists: readonly (readonly object[])[], ..
   return svc(['approval', 'watch', '--remote', server.url, ...more], { env: TOKEN });
 }
 
-test('approval watch tells what waits, what comes, and how what is gone ended, in safe letters', async (t) => {
+test('approval watch shows pending and new approvals and how the others ended, in safe letters', async (t) => {
   const { stdout, exitCode } = await watched(t, [
     [waiting(TWO, 'apply:dns'), waiting(ONE)],
     [waiting(TWO, 'apply:dns')],
     [],
   ]);
   assert.deepEqual(stdout.split('\n'), [
-    `waiting   ${ONE}  apply:net, asked by ci: require_approval; expires in 30 min`,
-    `waiting   ${TWO}  apply:dns, asked by ci: require_approval; expires in 30 min`,
+    `waiting   ${ONE}  apply:net, requested by ci: require_approval; expires in 30 min`,
+    `waiting   ${TWO}  apply:dns, requested by ci: require_approval; expires in 30 min`,
     String.raw`rejected  ${ONE}  apply:net by ana\u001b[2J via link: not on a Friday`,
     `settled   ${TWO}  apply:dns`,
     '',
@@ -56,7 +56,7 @@ test('approval watch tells what waits, what comes, and how what is gone ended, i
 test('approval watch says so where nothing waits', async (t) => {
   const { stdout, stderr } = await watched(t, [[]]);
   assert.equal(stdout, '');
-  assert.match(stderr, /Nothing waits for a decision/);
+  assert.match(stderr, /No pending approvals/);
 });
 
 test('approval watch in JSON mode prints each list as it was sent, and none twice', async (t) => {

@@ -11,8 +11,8 @@ import { type OperationCall, operationVerb, TREE } from '../syntax/tree.ts';
 type Approval = Projected<'approval.list'>[number];
 
 /**
- * Follows what waits for a decision until Ctrl-C. In JSON mode each change is one line, the array as the server sends
- * it; in text mode a line tells each approval that came and how each ended that is gone.
+ * Follows the pending approvals until Ctrl-C. In JSON mode each change is one line, the array as the server sends
+ * it; in text mode each new approval and each ended one is a line.
  */
 export async function watchApprovals(session: Session, call: OperationCall): Promise<number> {
   const { client, terminal, options, fields } = session;
@@ -22,11 +22,11 @@ export async function watchApprovals(session: Session, call: OperationCall): Pro
   let pending: readonly Approval[] = [];
   try {
     for await (const { event, data } of client.follow(call, fields, detach.signal)) {
-      // A stream that was taken up again begins with what was shown already.
+      // A resumed stream begins with approvals that were shown already.
       if (event !== 'approvals' || data === last) continue;
       const now = JSON.parse(data) as readonly Approval[];
       if (options.output === 'json') await write(terminal.stdout, `${data}\n`);
-      else await tell(session, pending, now, last === '');
+      else await print(session, pending, now, last === '');
       last = data;
       pending = now;
     }
@@ -36,26 +36,26 @@ export async function watchApprovals(session: Session, call: OperationCall): Pro
   return EXIT_INTERRUPTED;
 }
 
-async function tell(
+async function print(
   session: Session,
   before: readonly Approval[],
   now: readonly Approval[],
   isFirst: boolean,
 ): Promise<void> {
   const { stdout, stderr, clock } = session.terminal;
-  if (isFirst && now.length === 0) stderr.write('Nothing waits for a decision. Ctrl-C ends this.\n');
+  if (isFirst && now.length === 0) stderr.write('No pending approvals. Press Ctrl-C to stop.\n');
   const had = new Set(before.map(({ id }) => id));
   const has = new Set(now.map(({ id }) => id));
   for (const each of before) if (!has.has(each.id)) await write(stdout, line(await endOf(session, each)));
-  // The list is newest first; told line by line, the newest stands last.
+  // The list is newest first; printed line by line, the newest comes last.
   for (const each of now.toReversed()) if (!had.has(each.id)) await write(stdout, line(asked(each, clock.now())));
 }
 
 function asked({ id, runbook, requested_by: by, policy, expires_at: until }: Approval, nowMs: number): string {
-  return `waiting   ${id}  ${runbook}, asked by ${by}: ${policy}; expires ${relative(until, nowMs)}`;
+  return `waiting   ${id}  ${runbook}, requested by ${by}: ${policy}; expires ${relative(until, nowMs)}`;
 }
 
-/** The list says only that it waits no more. */
+/** The list shows only that it is no longer pending. */
 async function endOf({ client }: Session, { id, runbook }: Approval): Promise<string> {
   try {
     const { data } = await readData(await client.call(operationVerb(TREE, 'approval get').call, { id }));

@@ -94,7 +94,7 @@ const REFUSED: readonly [words: string, message: RegExp, hint: string][] = [
   ['jbo', /^Unknown command "jbo"\. Did you mean "job"\?$/, 'svc --help'],
   ['zebra', /^Unknown command "zebra"\.$/, 'svc --help'],
   ['job lsit', /^Unknown verb of svc job: "lsit"\. Did you mean "list"\?$/, 'svc job --help'],
-  ['job', /^svc job: which verb\? list, get, /, 'svc job --help'],
+  ['job', /^svc job: expected a verb, one of list, get, /, 'svc job --help'],
   ['job list --limt 3', /^Unknown flag "--limt" of svc job list\. Did you mean "--limit"\?$/, 'svc job list --help'],
   ['job list --limt=3', /^Unknown flag "--limt" of svc job list/, 'svc job list --help'],
   ['job list -l', /^Unknown flag "-l"/, 'svc job list --help'],
@@ -145,7 +145,7 @@ const REFUSED: readonly [words: string, message: RegExp, hint: string][] = [
   ],
   [
     'command run --inventory localhost ls -la',
-    /^Unknown flag "-la" of svc command run\. Words that begin with a dash stand after --\.$/,
+    /^Unknown flag "-la" of svc command run\. Put words that begin with a dash after --\.$/,
     'svc command run --help',
   ],
 ];

@@ -1,10 +1,10 @@
 import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb, verbsOf } from './tree.ts';
 import { didYouMean, UsageFailure } from './usage.ts';
 
-/** What the words of a command line ask for. */
+/** The request that a command line makes. */
 export type Request =
   | { readonly ask: 'run'; readonly verb: Verb; readonly fields: Fields; readonly flags: GivenFlags }
-  /** `topic` is a noun, noun and verb, or empty for the whole. */
+  /** `topic` is a noun, a noun and a verb, or empty for the overview. */
   | { readonly ask: 'help'; readonly topic: string };
 
 /** Values of an operation's input, typed as far as their text allows; the schema checks them. */
@@ -14,11 +14,11 @@ export type GivenFlags = Readonly<Record<string, string>>;
 
 interface Word {
   readonly text: string;
-  /** Stood after `--`: it is never a flag. */
+  /** Came after `--`: it is never a flag. */
   readonly literal: boolean;
 }
 
-/** Reads the words of a command line by the tree. Throws UsageFailure that says what was meant, perhaps. */
+/** Parses a command line by the tree. Throws UsageFailure, with a suggestion if a name is close. */
 export function readArguments(tree: Tree, argv: readonly string[]): Request {
   const reading = new Reading(tree);
   const end = argv.indexOf('--');
@@ -29,7 +29,7 @@ export function readArguments(tree: Tree, argv: readonly string[]): Request {
   return reading.finish();
 }
 
-/** `svc help flags` tells what every command takes. */
+/** `svc help flags` lists the global flags. */
 export const FLAGS_TOPIC = 'flags';
 
 class Reading {
@@ -76,7 +76,10 @@ class Reading {
     const topic = this.#path.join(' ');
     if (this.#help || topic === '') return { ask: 'help', topic };
     if (this.#verb === undefined)
-      throw new UsageFailure(`svc ${topic}: which verb? ${this.#verbNames(topic).join(', ')}.`, `svc ${topic} --help`);
+      throw new UsageFailure(
+        `svc ${topic}: expected a verb, one of ${this.#verbNames(topic).join(', ')}.`,
+        `svc ${topic} --help`,
+      );
     this.#givePositionals(this.#verb);
     requireFlags(this.#verb, this.#fields);
     return { ask: 'run', verb: this.#verb, fields: this.#fields, flags: this.#flags };
@@ -113,11 +116,11 @@ class Reading {
   #givePair({ name, placeholder = 'NAME=VALUE' }: Flag, field: string, text: string): void {
     const at = text.indexOf('=');
     const [key, value] = [text.slice(0, at), text.slice(at + 1)];
-    // What was given may be half of a secret that was meant for elsewhere: it is not repeated.
+    // The value may be part of a secret: it is not repeated.
     if (at < 1 || value === '') throw this.#usage(`--${name}: expected ${placeholder}.`);
     const before = Object.entries(this.#fields[field] ?? {});
     if (before.some(([held]) => held === key)) throw this.#usage(`--${name}: ${key} is given twice.`);
-    // Made from entries, so that no name means anything to the object itself.
+    // Made from entries, so that a name such as __proto__ has no effect.
     this.#fields[field] = Object.fromEntries([...before, [key, value]]);
   }
 
@@ -142,7 +145,7 @@ class Reading {
     const names = [...(this.#verb?.flags ?? []), ...this.#tree.globals].map((flag) => flag.name);
     const near = didYouMean(name, names).replace('"', '"--');
     const takesWords = this.#verb?.positionals.some((positional) => positional.rest === true) === true;
-    const separator = takesWords && near === '' ? ' Words that begin with a dash stand after --.' : '';
+    const separator = takesWords && near === '' ? ' Put words that begin with a dash after --.' : '';
     const where = this.#verb === undefined ? '' : ` of svc ${this.#verb.path}`;
     return this.#usage(`Unknown flag ${JSON.stringify(text.split('=')[0])}${where}.${near}${separator}`);
   }
@@ -164,7 +167,7 @@ class Reading {
   }
 }
 
-/** A value that begins with two dashes is rather a flag whose neighbour was forgotten; `--flag=--value` gives one. */
+/** A value that begins with two dashes is taken as a flag after a forgotten value; `--flag=--value` gives one. */
 function nextValue(rest: Iterator<string>): string | null {
   const next = rest.next();
   return next.done === true || next.value.startsWith('--') ? null : next.value;
@@ -184,7 +187,7 @@ function missing({ field, rest, values }: Positional): string {
   return rest === true ? `expected the words of the ${kebab(field)}, after --` : `expected the ${kebab(field)}`;
 }
 
-/** Text to its type. Text that has not its form stays text: the schema then refuses it and names the field. */
+/** Converts text to its type. Text of another form stays text: the schema then refuses it and names the field. */
 function fromText(type: ValueType, text: string): unknown {
   return type === 'number' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -1,12 +1,12 @@
 import { usage } from '../help.ts';
 import { type Flag, type Tree, type Verb, verbsOf } from './tree.ts';
 
-/** One command as `svc commands --output json` dumps it: the fields that the contract names. */
+/** One command in `svc commands --output json`: the fields that the contract names. */
 export interface CommandNode {
   readonly name: string;
   readonly path: string;
   readonly short: string;
-  /** At most two, one below the other. */
+  /** At most two, one a line. */
   readonly example: string;
   readonly flags: readonly FlagNode[];
   readonly subcommands: readonly CommandNode[];
@@ -22,12 +22,12 @@ interface FlagNode {
   readonly env: string | null;
 }
 
-/** The tree of commands; its root is `svc` with the flags of every command. */
+/** The tree of commands; its root is `svc` with the global flags. */
 export function commandTree(tree: Tree): CommandNode {
   return {
     name: 'svc',
     path: 'svc',
-    short: 'Queue and run jobs, and hold risky ones until another person says yes',
+    short: 'Queue and run jobs; hold risky ones until another person approves',
     example: '',
     flags: tree.globals.map(flagNode),
     subcommands: tree.nouns.map(({ name, summary }) => {

@@ -51,14 +51,14 @@ function settingFlags(program: string | null): Flag[] {
     }));
 }
 
-/** As much of a JSON schema as a field of an input has. */
+/** The part of JSON Schema that input fields use. */
 interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly items?: FieldSchema;
   readonly description?: string;
   readonly default?: unknown;
-  /** Of an object whose names are free: what each value is. */
+  /** For an object with free names: the schema of each value. */
   readonly additionalProperties?: FieldSchema | boolean;
 }
 
@@ -118,7 +118,7 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     name,
     field,
     type,
-    help: (schema.description ?? '') + told(schema.default),
+    help: (schema.description ?? '') + defaultNote(schema.default),
     ...(type === 'boolean'
       ? {}
       : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
@@ -159,8 +159,8 @@ function valueType(schema: FieldSchema): ValueType {
   return schema.type === 'boolean' ? 'boolean' : 'string';
 }
 
-/** A default is worth a word where it does something: 0, an empty list and false are what one expects. */
-function told(standard: unknown): string {
+/** Names a default that has an effect: 0, an empty list and false are not worth a note. */
+function defaultNote(standard: unknown): string {
   const text = Array.isArray(standard) ? standard.join(', ') : standard;
   return typeof text === 'string' || typeof text === 'number'
     ? text === '' || text === 0

@@ -37,7 +37,7 @@ function carriers({ flags, positionals, call }: Verb): [field: string, label: st
 }
 
 test('every refusal that names a field names the flag or the argument that carries it, for each verb', () => {
-  let told = 0;
+  let count = 0;
   for (const each of TREE.verbs) {
     if (!('operation' in each.call)) continue;
     for (const [field, label] of carriers(each)) {
@@ -47,10 +47,10 @@ test('every refusal that names a field names the flag or the argument that carri
       // What the schema says of a value of another type, among what else it says.
       const wrong = inWordsOf(each, refusalOf(each.call.operation, { [field]: Symbol('no value') }));
       assert.doesNotMatch(wrong, /(?:^|[.,] )[a-z]+_[a-z_]+: /, `svc ${each.path}`);
-      told += 1;
+      count += 1;
     }
   }
-  assert.ok(told > 100, String(told));
+  assert.ok(count > 100, String(count));
 });
 
 test('every field of an operation with a verb has something that carries it, or the row says that it has not', () => {
@@ -72,7 +72,7 @@ test('every field of an operation with a verb has something that carries it, or 
 
 const verb = (path: string): Verb => TREE.verbs.find((each) => each.path === path) ?? assert.fail(path);
 
-test('several fields, parts of one, and several sentences are told; words inside of a sentence stay', () => {
+test('several fields, parts of one and several sentences are renamed; words inside a sentence are kept', () => {
   assert.equal(
     inWordsOf(verb('mute add'), 'for, expires_at: expected exactly one of them.'),
     '--for, --expires-at: expected exactly one of them.',
@@ -92,7 +92,7 @@ test('several fields, parts of one, and several sentences are told; words inside
   );
 });
 
-test('the command line tells it so in text, locally and remotely, and in JSON mode as every face does', async (t) => {
+test('text mode names the flag, locally and remotely; JSON mode names the field as every face does', async (t) => {
   const server = await standIn(t, (_, response) =>
     sendJson(
       response,

@@ -4,7 +4,7 @@ import type { GivenFlags } from './arguments.ts';
 import type { Output, Terminal } from '../terminal.ts';
 import { UsageFailure } from './usage.ts';
 
-/** The flags of every verb, after the environment had its say. */
+/** The global flags, combined with the environment. */
 export interface Options {
   readonly output: Output;
   /** The base URL of the server to ask, without a slash at its end; null is the local data directory. */
@@ -25,7 +25,7 @@ export function readOptions(flags: GivenFlags, { env, stdin, stdout }: Terminal)
     output: readOutput(flags, env),
     remote: remote === undefined ? null : baseUrl(remote),
     remoteByFlag: flags['remote'] !== undefined,
-    // Nobody can answer where standard input is no terminal.
+    // Without a terminal on standard input no one can answer.
     noInput: isSet('no-input', flags, env) || stdin.isTTY !== true,
     yes: isSet('yes', flags, env),
     color: !noColor && stdout.isTTY === true,
@@ -40,7 +40,7 @@ function readOutput(flags: GivenFlags, env: Environment): Output {
 }
 
 /**
- * The form in which a failure to read the command line is told: JSON where it asks for JSON as far as one can see.
+ * The output format for an error in the command line itself: JSON if a word of it seems to ask for JSON.
  * Never throws.
  */
 export function guessOutput(argv: readonly string[], env: Environment): Output {
@@ -75,9 +75,9 @@ function baseUrl(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** What a header can carry: a token has no space and no control character. */
+/** The characters of a header value: a token has no space and no control character. */
 const TOKEN = /^[\x21-\x7e]+$/;
-/** A token has 81 characters; a file of this size is another one. */
+/** A token has 81 characters; a file of this size is not a token file. */
 const TOKEN_BYTES_MAX = 4_096;
 
 /** The token for a remote call: from --token-file, SVC_TOKEN_FILE or SVC_TOKEN, in that order. */
@@ -92,7 +92,8 @@ export async function readToken(flags: GivenFlags, { env, stdin }: Terminal): Pr
     );
   }
   const token = text.trim();
-  if (!TOKEN.test(token)) throw new UsageFailure(`${file === undefined ? 'SVC_TOKEN' : name}: this is no token.`, HINT);
+  if (!TOKEN.test(token))
+    throw new UsageFailure(`${file === undefined ? 'SVC_TOKEN' : name}: the value is not a token.`, HINT);
   return token;
 }
 

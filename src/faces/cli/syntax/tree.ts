@@ -6,18 +6,18 @@ import type { HttpFace, None } from '../../../operations/core/operation.ts';
 export interface Flag {
   /** Without its dashes. */
   readonly name: string;
-  /** The input field that it fills; none for what only the command line itself reads. */
+  /** The input field that it sets; absent if only the command line itself reads it. */
   readonly field?: string;
   readonly type: ValueType;
   readonly help: string;
   readonly placeholder?: string;
-  /** May be given often; its values make a list. */
+  /** Repeatable; its values make a list. */
   readonly repeat?: true;
   /** With `repeat`: each value is `NAME=VALUE`, and together they make an object. */
   readonly pairs?: true;
   readonly required?: true;
   readonly values?: readonly string[];
-  /** Its twin in the environment, where it has one. */
+  /** Its environment variable, if any. */
   readonly env?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Positional {
   readonly field: string;
   readonly type: ValueType;
   readonly required: boolean;
-  /** Takes all words that are left. */
+  /** Takes all remaining words. */
   readonly rest?: true;
   readonly values?: readonly string[];
 }
@@ -39,7 +39,7 @@ export interface OperationCall extends VerbBehaviour {
   readonly http: HttpFace | None;
 }
 
-/** A verb that is a program of this machine: it is no row of the operation table and asks no server. */
+/** A verb that is a local program: it is not in the operation table and contacts no server. */
 interface ProgramCall {
   readonly program: ProgramName;
 }
@@ -57,7 +57,7 @@ export interface Verb {
 }
 
 export interface Tree {
-  /** In the order of the help. Nouns of several verbs, and verbs that stand alone. */
+  /** In the order of the help: nouns with several verbs, and single-word verbs. */
   readonly nouns: readonly { readonly name: string; readonly summary: string }[];
   readonly globals: readonly Flag[];
   readonly verbs: readonly Verb[];
@@ -66,7 +66,7 @@ export interface Tree {
 /**
  * The command line as data, made from the operation table by `derive.ts` and kept in tree.json, because loading the
  * table itself (zod, kysely) costs 230 ms against 30 ms of an empty Node: help, completion and remote calls need
- * none of it. A test compares the two; `npm run golden` writes the file anew.
+ * none of it. A test compares the two; `npm run golden` rewrites the file.
  */
 export const TREE: Tree = tree as Tree;
 

@@ -11,13 +11,13 @@ export class UsageFailure extends Failure {
   }
 }
 
-/** Beyond this many edits a name is another name, not a slip. */
+/** With more edits than this, a name counts as another name and not as a typing error. */
 const EDITS_MAX = 2;
 
 /** ` Did you mean "list"?` where one of `names` is near to `word`, else nothing. */
 export function didYouMean(word: string, names: readonly string[]): string {
   const near = names
-    // Names are short; a long word is no slip of one, and to compare it would take long.
+    // Names are short; a long word is not a typing error, and comparing it would be slow.
     .filter((name) => name.startsWith(word) || Math.abs(name.length - word.length) <= EDITS_MAX)
     .map((name) => ({ name, edits: name.startsWith(word) && word.length >= 2 ? 0 : editDistance(word, name) }))
     .filter(({ name, edits }) => edits <= Math.min(EDITS_MAX, Math.floor(name.length / 2)))

@@ -65,17 +65,17 @@ test('a piped value loses one line end and nothing else', async () => {
     assert.equal(await valueOf({ piped: [piped] }), value, JSON.stringify(piped));
 });
 
-test('a character that is split over two reads is one character, and what is no UTF-8 is refused', async () => {
+test('a character split over two reads is one character, and text that is not UTF-8 is refused', async () => {
   const bytes = Buffer.from('a\u{1F511}b');
   assert.equal(await valueOf({ piped: [bytes.subarray(0, 3), bytes.subarray(3)] }), 'a\u{1F511}b');
   await assert.rejects(
     valueOf({ piped: [Buffer.from([0x61, 0xff])] }),
-    usage(/^standard input: the value is no UTF-8 text/),
+    usage(/^standard input: the value is not UTF-8 text/),
   );
-  await assert.rejects(valueOf({ piped: [bytes.subarray(0, 3)] }), usage(/no UTF-8/));
+  await assert.rejects(valueOf({ piped: [bytes.subarray(0, 3)] }), usage(/not UTF-8/));
 });
 
-test('more than a value may have is not read to its end, and is still too long for the operation', async () => {
+test('a value that is too long is not read to its end, and the operation refuses it', async () => {
   const value = String(await valueOf({ piped: Array.from({ length: 100 }, () => 'ü'.repeat(4_000)) }));
   assert.ok(Buffer.byteLength(value) > 65_536 && Buffer.byteLength(value) < 65_600);
 });
@@ -86,24 +86,24 @@ test('on a terminal the value is asked for and not shown', async () => {
   assert.equal(screen(), 'Value of net/token, one line, not shown: \n');
 });
 
-test('a terminal where nobody answers, or who presses Ctrl-C, sets nothing', async () => {
-  await assert.rejects(valueOf({ typed: '' }), usage(/no value was given, nothing was done/));
-  await assert.rejects(valueOf({ typed: 'half a val\u0003' }), usage(/no value was given, nothing was done/));
+test('without an answer, or with Ctrl-C, nothing is set', async () => {
+  await assert.rejects(valueOf({ typed: '' }), usage(/no value was given; nothing was done/));
+  await assert.rejects(valueOf({ typed: 'half a val\u0003' }), usage(/no value was given; nothing was done/));
   await assert.rejects(
     valueOf({ typed: 'x\n', noInput: true }),
-    usage(/the value comes from standard input or --file/),
+    usage(/expected the value on standard input or in --file/),
   );
 });
 
-test('a rule comes from its file or from standard input, and is asked for nowhere', async () => {
+test('a rule is read from its file or from standard input, never from a prompt', async () => {
   const rule = inputOf('rule add');
   const { session } = sessionOf({ piped: ['when: true\n'] });
   assert.equal((await withValue(session, rule))['text'], 'when: true');
   const typed = sessionOf({ typed: 'when: true\n' });
   await assert.rejects(
     async () => withValue(typed.session, rule),
-    usage(/the rule comes from standard input or --file/),
+    usage(/expected the rule on standard input or in --file/),
   );
   const wrong = sessionOf({ piped: [Buffer.from([0xff])] });
-  await assert.rejects(withValue(wrong.session, rule), usage(/^standard input: the rule is no UTF-8 text\.$/));
+  await assert.rejects(withValue(wrong.session, rule), usage(/^standard input: the rule is not UTF-8 text\.$/));
 });

@@ -9,28 +9,28 @@ import type { Session } from '../connection/session.ts';
 import { write } from '../terminal.ts';
 import { UsageFailure } from './usage.ts';
 
-/** More is no value of ours, and is not read further; the operation says how much is. One more for the line end. */
+/** Reading stops above this size; the operation then refuses the value. One more for the line end. */
 const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
 
-/** Of the file of a field: more than any of these fields takes. */
+/** Limit of the file of a field: more than any of these fields takes. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** By the code of the system. */
+/** By error code of the operating system. */
 const FAULTS: Readonly<Record<string, string>> = {
   ENOENT: 'the file does not exist',
-  EACCES: 'you may not read the file',
+  EACCES: 'permission to read the file is missing',
   EISDIR: 'expected a file, found a directory',
 };
 
 /**
  * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
- * one line end that an editor or echo leaves. On a terminal it is asked for and not shown. Throws UsageFailure.
+ * one line end that an editor or echo adds. A terminal prompts for it and does not show it. Throws UsageFailure.
  */
 export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
   return { ...session.fields, [input.field]: await valueOf(session, input) };
 }
 
-/** The fields of the session with the text of the file in place of its name. Throws UsageFailure. */
+/** The fields of the session, with the name of the file replaced by its text. Throws UsageFailure. */
 export async function withFile({ fields, terminal, verb }: Session, field: string): Promise<Fields> {
   const file = String(fields[field]);
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
@@ -51,7 +51,7 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
   if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', input, refuse);
   if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
   if (options.noInput || input.question === null)
-    throw refuse(`svc ${verb.path}: ${input.what} comes from standard input or --file.`);
+    throw refuse(`svc ${verb.path}: expected ${input.what} on standard input or in --file.`);
   return ask(session, filled(input.question, session.fields), refuse);
 }
 
@@ -77,11 +77,11 @@ async function read(
     throw refuse(`${from}: ${readFault(error)}.`);
   }
   const whole = text(Buffer.concat(chunks).subarray(0, bytesMax + 1), size > bytesMax);
-  if (whole === null) throw refuse(`${from}: ${input.what} is no UTF-8 text${input.cure}.`);
+  if (whole === null) throw refuse(`${from}: ${input.what} is not UTF-8 text${input.cure}.`);
   return whole.replace(/\r?\n$/, '');
 }
 
-/** A missing or closed file in words; the message of the system for what is rare. */
+/** A sentence for the common file errors; the message of the system for others. */
 function readFault(error: unknown): string {
   const words = FAULTS[errorCode(error) ?? ''];
   if (words !== undefined) return words;
@@ -89,8 +89,8 @@ function readFault(error: unknown): string {
 }
 
 /**
- * Bytes that are no text could not be told apart from what replaces them. A cut in the middle of a character is no
- * fault of theirs.
+ * Bytes that are not UTF-8 are refused, because a decoder would replace them silently. A character cut at the end of a
+ * piece is not an error.
  */
 function text(bytes: Uint8Array, isCut: boolean): string | null {
   try {
@@ -100,7 +100,7 @@ function text(bytes: Uint8Array, isCut: boolean): string | null {
   }
 }
 
-/** One line, typed or pasted. The terminal is in raw mode meanwhile, and what readline would echo goes nowhere. */
+/** One line, typed or pasted. The terminal is in raw mode, and the echo of readline is discarded. */
 async function ask({ terminal, verb }: Session, question: string, refuse: Refuse): Promise<string> {
   const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -113,6 +113,6 @@ async function ask({ terminal, verb }: Session, question: string, refuse: Refuse
   });
   reader.close();
   await write(terminal.stderr, '\n');
-  if (line === null) throw refuse(`svc ${verb.path}: no value was given, nothing was done.`);
+  if (line === null) throw refuse(`svc ${verb.path}: no value was given; nothing was done.`);
   return line;
 }

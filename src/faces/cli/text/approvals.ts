@@ -26,7 +26,7 @@ export function approvals(data: Projected<'approval.list'>, display: Display): s
       { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
       { title: 'END', cell: (each) => end(each, display) },
     ],
-    'Nothing waits for a decision.',
+    'No pending approvals.',
   );
 }
 
@@ -52,7 +52,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): str
   return shown + next(data, display);
 }
 
-/** What a person at the prompt can do about it. */
+/** The next commands for a person at the prompt. */
 function next(
   { id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>,
   display: Display,
@@ -60,7 +60,7 @@ function next(
   if (state !== 'pending') return '';
   if (stale !== undefined) {
     const again = command(display, `workspace plan ${workspace ?? 'NAME'}`);
-    return `${inline(`It cannot be approved any more. Make a new plan: ${again}`)}\n`;
+    return `${inline(`It can no longer be approved. Make a new plan: ${again}`)}\n`;
   }
   const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
   const decide = (verb: string): string => command(display, `approval ${verb} ${id}`);
@@ -97,8 +97,11 @@ export function pending(data: Projected<'approval.pending'>, display: Display): 
   const head = paint(display, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
   return [
     head +
-      inline(` (policy ${data.policy}), until ${absolute(data.expires_at, display.nowMs)}. Exit 0: the request is in.`),
-    '  Who can decide: anybody with scope approve but those who asked. Without a yes by then it is refused.',
+      inline(
+        ` (policy ${data.policy}), until ${absolute(data.expires_at, display.nowMs)}. ` +
+          'Exit 0: the request was accepted.',
+      ),
+    '  Who can decide: any token with scope approve, except those of the requesters. Undecided, it expires.',
     ...(data.plan_artifact_id === null
       ? []
       : [inline(`  See it:  ${command(display, `approval plan ${data.approval_id}`)}`)]),
@@ -115,12 +118,12 @@ export function decision(data: Projected<'approval.decision'>, display: Display)
   return state === 'approved' ? `${head}${inline(`Follow it with: ${command(display, `job tail ${job}`)}`)}\n` : head;
 }
 
-/** The only time that the links themselves are seen. */
+/** The only display that contains the links. */
 export function link(data: Projected<'approval.link'>, display: Display): string {
   const lines = [
     `Links with which ${data.recipient} decides ${data.approval_id}, until ` +
       `${absolute(data.expires_at, display.nowMs)}.`,
-    'Whoever has them can use them, once; they are shown this once.',
+    'Anyone who has a link can use it, once. The links are shown only now.',
     '',
     `Approve: ${data.approve}`,
     `Reject:  ${data.reject}`,

@@ -30,14 +30,14 @@ export function eventList(data: Projected<'event.list'>, display: Display): stri
       { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
       { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
     ],
-    'No events. Make an address that alerts can be sent to with: svc webhook add NAME --source alertmanager',
+    'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager',
   );
 }
 
-/** Reasons that the contract fixes to a word, in a sentence. */
+/** Sentences for the reasons that the contract fixes to one word. */
 const REASON_WORDS: Readonly<Record<string, string>> = {
-  cordoned: 'cordoned: while the service is cordoned, events make no jobs.',
-  loop: 'loop: too many jobs stand before it, each made because the one before had ended. The steps name the rule.',
+  cordoned: 'cordoned: while the service is cordoned, events queue no jobs.',
+  loop: 'loop: the event ends a chain of too many jobs, each queued when the previous one ended. See the steps.',
 };
 
 /** A reason as people read it. */
@@ -75,7 +75,7 @@ export function eventSummary(data: Projected<'event.summary'>, display: Display)
   );
 }
 
-/** The word in front carries what colour only underlines. */
+/** The first word has the meaning; colour only emphasises it. */
 const RESULT_PAINT: Readonly<Record<Step['result'], Paint>> = {
   passed: 'green',
   stopped: 'yellow',
@@ -89,7 +89,7 @@ const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], 
   error: 'red',
 };
 
-/** An annotation may have a paragraph of text: of more, the JSON form has the whole. */
+/** An annotation is cut after a paragraph; the JSON output has all of it. */
 const ANNOTATION_CHARACTERS = 300;
 
 export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): string {
@@ -102,12 +102,12 @@ function shortened(text: string): string {
   return letters.length <= ANNOTATION_CHARACTERS ? text : `${letters.slice(0, ANNOTATION_CHARACTERS).join('')}…`;
 }
 
-/** Of so many rules that did not match the terms are shown: of more, what acted would be lost among them. */
+/** The terms are shown for at most this number of rules that did not match; more would hide the rule that fired. */
 const EXPLAINED_MAX = 20;
 
-/** How an event came to its outcome, or would come to it by one rule. */
+/** The steps to the outcome of an event, or to its outcome by one rule. */
 export function steps(all: readonly Step[], display: Display): string {
-  if (all.length === 0) return 'No rule was tried on it.\n';
+  if (all.length === 0) return 'No rule was evaluated.\n';
   const explained = new Set(
     all.filter(({ terms, result }) => terms !== undefined && result === 'stopped').slice(0, EXPLAINED_MAX),
   );
@@ -116,7 +116,7 @@ export function steps(all: readonly Step[], display: Display): string {
   return lines.map((each) => `${each}\n`).join('');
 }
 
-/** What the step itself has said is not said again. */
+/** Leaves out what the step itself says already. */
 function termLines({ terms = [], why: said }: Step, display: Display): string[] {
   return terms.map(({ term, result, why }) => {
     const head = `${' '.repeat(15)}${paint(display, TERM_PAINT[result], result.padEnd(5))}  ${inline(term)}`;

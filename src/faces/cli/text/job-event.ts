@@ -1,6 +1,6 @@
 import type { JobEvent } from '../../../domain/jobs/job.ts';
 
-/** What an event of a job says, as one line or, for output, as it was printed. Not yet safe to show. */
+/** The text of a job event: one line or, for output, as it was printed. Not yet safe to show. */
 export function eventText(event: JobEvent): string {
   if (event.type === 'log') return event.text;
   if (event.type === 'progress') return [event.play, event.task].filter((part) => part !== '').join(': ');

@@ -115,14 +115,14 @@ export function result(data: Projected<'command.result'>, display: Display): str
   if (data.hosts.length === 0) return `Job ${data.job_id} is ${data.state}: nothing ran.\n`;
   return data.hosts
     .map((host) => {
-      const told = paint(display, host.status === 'ok' ? 'green' : 'red', host.status);
-      const head = `${paint(display, 'bold', host.host)}: ${told}, exit code ${host.rc ?? '-'}\n`;
+      const status = paint(display, host.status === 'ok' ? 'green' : 'red', host.status);
+      const head = `${paint(display, 'bold', host.host)}: ${status}, exit code ${host.rc ?? '-'}\n`;
       return head + closed(host.stdout) + (host.stderr === '' ? '' : `-- stderr\n${closed(host.stderr)}`);
     })
     .join('\n');
 }
 
-/** Ends with a line end, as what comes after it wants. */
+/** Ends with a line end, so that the next text begins a line. */
 function closed(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -20,14 +20,14 @@ export function mutes(data: Projected<'mute.list'>, display: Display): string {
       { title: 'VIA', cell: (each) => each.created_via },
       { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
     ],
-    'No mutes: everything is announced.',
+    'No mutes: every notification is sent.',
   );
 }
 
 export function mute(data: Mute, display: Display): string {
   return sheet(display, [
     ['Mute', data.id],
-    ['Holds', `announcements of ${held(data)}; jobs go on`],
+    ['Mutes', `notifications of ${held(data)}; jobs still run`],
     ['Until', absolute(data.expires_at, display.nowMs)],
     ['Made via', data.created_via],
     ['Reason', data.reason ?? '-'],

@@ -13,7 +13,7 @@ export function endpoints(data: Projected<'notify.endpoint.list'>, display: Disp
       { title: 'ENDPOINT', cell: (each) => each.endpoint },
       { title: 'SINCE', cell: (each) => relative(each.created_at, display.nowMs) },
     ],
-    'No endpoints of yours. Register one with: svc notify endpoint add URL --label phone',
+    'You have no endpoints. Register one with: svc notify endpoint add URL --label phone',
   );
 }
 
@@ -29,9 +29,9 @@ export function endpoint(data: Projected<'notify.endpoint'>, display: Display): 
 export function testNotification(data: Projected<'notify.test'>): string {
   const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
   return (
-    `Page ${data.page_id} is on its way to everybody who is told, ` +
-    `${data.endpoints === 0 ? 'and you have no endpoint' : own} among them.\nIf it does not arrive: svc doctor ` +
-    `names what was given up and why.\n`
+    `Notification ${data.page_id} is queued for every recipient, ` +
+    `${data.endpoints === 0 ? 'but you have no endpoint' : `including ${own}`}.\n` +
+    'If it does not arrive, run svc doctor: it names each failed delivery and the cause.\n'
   );
 }
 
@@ -39,7 +39,7 @@ export function armed(data: Projected<'job.notify'>, display: Display): string {
   return sheet(display, [
     ['Job', data.job_id],
     ['State', data.state],
-    ['Paged at its end, since', absolute(data.armed_at, display.nowMs)],
+    ['Notify at end, since', absolute(data.armed_at, display.nowMs)],
   ]);
 }
 
@@ -57,7 +57,7 @@ export function watches(data: Projected<'deadman.list'>, display: Display): stri
         cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, display.nowMs)),
       },
     ],
-    'No watches. Make one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
+    'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
   );
 }
 
@@ -71,10 +71,10 @@ export function watch(data: Projected<'deadman.get'>, display: Display): string 
   ]);
 }
 
-/** With what it is counted from, while that is not what was heard last. */
+/** Names the start of the silence if it is not the last message. */
 function stateOf({ state, last_heard_at: heardAt, created_at: addedAt }: Projected<'deadman.get'>): string {
-  if (state === 'waiting') return 'waiting: nothing heard yet; the silence counts from the adding';
+  if (state === 'waiting') return 'waiting: no message yet; the silence counts from the creation of the watch';
   if (state === 'heard' && Date.parse(heardAt ?? '') < Date.parse(addedAt))
-    return 'heard, but before this watch was added; the silence counts from the adding';
+    return 'last message older than this watch; the silence counts from the creation of the watch';
   return state;
 }

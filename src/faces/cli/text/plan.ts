@@ -19,7 +19,7 @@ const SIGNS: Readonly<Record<Entry['action'], Sign>> = {
 /** Of an action that this build does not know. */
 const STRANGE: Sign = { sign: '?', paint: 'red' };
 
-/** A plan, destroys first. Its summary stands first and last: the last line of a plan is the one that people read. */
+/** A plan, destroys first. Its summary is the first and the last line: people read the last line of a plan. */
 export function plan(data: Plan, display: Display): string {
   const summary = data.summary.replace(/\.$/, '');
   const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, display));

@@ -45,14 +45,14 @@ export function rule(data: Projected<'rule.get'>, display: Display): string {
   const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended } = data;
   return sheet(display, [
     ['Rule', data.name],
-    // One that was removed has none, and whatever stood here would look as if it had.
+    // A removed rule has none; a line here would suggest otherwise.
     ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
     ...(until === undefined
       ? []
       : ([['Silenced', `until ${absolute(until, display.nowMs)}, by ${silencedBy}`]] as const)),
     ...(ended === undefined || ended.length === 0
       ? []
-      : ([['Ended too', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
+      : ([['Also ended', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
     ['When', data.when.trim()],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
@@ -95,7 +95,7 @@ export function silences(data: Projected<'silence.list'>, display: Display): str
       { title: 'REASON', cell: (each) => each.reason, mayCut: true },
       { title: 'ENDS', cell: (each) => relative(each.expires_at, display.nowMs) },
     ],
-    'No silences. Make one with: svc silence add --rule NAME --for 1h --reason TEXT',
+    'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT',
   );
 }
 

@@ -6,7 +6,7 @@ import { absolute, relative } from '../../text/time.ts';
 type Schedule = Projected<'schedule.get'>;
 type Listed = Projected<'schedule.list'>[number];
 
-/** Of a slot that has been and made no job, why. */
+/** Why a past slot queued no job. */
 function lastJob({ last_at: at, last_job_id: job, last_refusal: refusal }: Listed): string {
   if (job !== null) return job;
   if (refusal !== undefined) return `refused: ${refusal}`;

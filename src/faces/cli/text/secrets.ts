@@ -27,10 +27,10 @@ export function secret(data: Projected<'secret.get'>, display: Display): string 
 }
 
 const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> = {
-  ok: 'ok, everything is under this key',
-  rotating: 'rotating: something is still under an older key; svc seal rotate finishes it',
-  missing: 'missing: there is no key file; svc seal init makes one, a backup of the lost one opens what is sealed',
-  foreign: 'foreign: something is sealed with a key that is not in the key file',
+  ok: 'ok, this key seals every value',
+  rotating: 'rotating: an older key still seals some values; finish with svc seal rotate',
+  missing: 'missing: no key file. Restore it from a backup to open the sealed values, or create one with svc seal init',
+  foreign: 'foreign: some values are sealed with a key that is not in the key file',
 };
 
 export function seal(data: Projected<'seal.status'>, display: Display): string {

@@ -32,7 +32,7 @@ export function doctor(data: Projected<'doctor'>, display: Display): string {
       { title: 'CHECK', cell: (entry) => entry.name },
       { title: 'DETAIL', cell: (entry) => entry.detail },
     ],
-    'Nothing was checked.',
+    'No checks.',
   );
 }
 
@@ -52,7 +52,7 @@ export function tokens(data: Projected<'token.list'>, display: Display): string 
       },
       { title: 'ID', cell: (token) => token.id },
     ],
-    'No tokens. Make one with: svc token create --name NAME --scope operator',
+    'No tokens. Create one with: svc token create --name NAME --scope operator',
   );
 }
 
@@ -73,8 +73,8 @@ function end(token: Projected<'token.list'>[number], display: Display): string {
   return token.expires_at === null ? 'never' : relative(token.expires_at, display.nowMs);
 }
 
-/** The words beside the token, which stands alone on standard output: see SECRETS in render.ts. */
+/** The words about the token. The token alone is on standard output: see SECRETS in render.ts. */
 export function tokenCreated(data: Projected<'token.created'>, display: Display): string {
   const until = data.expires_at === null ? 'until it is revoked' : `until ${absolute(data.expires_at, display.nowMs)}`;
-  return `Token ${data.name}, scope ${data.scope}, good ${until}. It is shown this once:\n`;
+  return `Token ${data.name}, scope ${data.scope}, valid ${until}. It is shown only now:\n`;
 }

@@ -4,7 +4,7 @@ import { inline } from '../../text/safe.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-/** As much of a commit as git itself shows where it is short. */
+/** The length of git's own short commit id. */
 const COMMIT_LETTERS = 12;
 
 export function sources(data: Projected<'source.list'>, display: Display): string {
@@ -25,7 +25,7 @@ export function sources(data: Projected<'source.list'>, display: Display): strin
 export function source(data: Projected<'source.get'>, display: Display): string {
   return sheet(display, [
     ['Source', data.name],
-    ['Kind', data.kind === 'git' ? 'git repository' : 'directory of this machine'],
+    ['Kind', data.kind === 'git' ? 'git repository' : 'directory on this machine'],
     ...(data.kind === 'git'
       ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const]
       : []),
@@ -36,8 +36,6 @@ export function source(data: Projected<'source.get'>, display: Display): string 
 export function hooks(data: Projected<'hooks.show'>): string {
   const { source: name, file, hooks: steps } = data;
   if (file === null) return `Source ${inline(name)} declares no lifecycle hooks.\n`;
-  const head = inline(
-    `Source ${name} declares lifecycle hooks in ${file}. They are not run, and nothing is run from it.`,
-  );
+  const head = inline(`Source ${name} declares lifecycle hooks in ${file}. They never run.`);
   return [head, ...steps.map((step) => `  ${inline(step)}`), ''].join('\n');
 }

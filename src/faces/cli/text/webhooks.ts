@@ -32,9 +32,11 @@ export function webhook(data: Projected<'webhook.get'>, display: Display): strin
 }
 
 /**
- * The words beside the URL and the secret, which stand alone on standard output, a line each: see SECRETS in render.ts.
+ * The words about the URL and the secret. Only those are on standard output, a line each: see SECRETS in render.ts.
  */
 export function webhookCreated({ name, source, signed }: Projected<'webhook.created'>): string {
-  const shown = signed ? 'its URL and, below it, the secret to sign with: who has both' : 'its URL: who has it';
-  return `Webhook ${name}, source ${source}. Shown this once is ${shown} can send alerts.\n`;
+  const shown = signed
+    ? 'its URL and, below it, its signing secret. Anyone who has both'
+    : 'its URL. Anyone who has it';
+  return `Webhook ${name}, source ${source}. Shown only now: ${shown} can send alerts.\n`;
 }

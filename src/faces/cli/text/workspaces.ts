@@ -33,11 +33,11 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): s
     ['Drift', drift(data, display)],
     ['Last plan', data.last_plan_job_id ?? '-'],
     ['Last apply', data.last_apply_job_id ?? '-'],
-    ['Held by', data.locked_by ?? 'nobody'],
-    ['Asks when', policy.approve_when ?? 'anything is destroyed or replaced (the default)'],
+    ['Held by', data.locked_by ?? '-'],
+    ['Approval when', policy.approve_when ?? 'anything is destroyed or replaced (the default)'],
     ['Denies when', policy.deny_when ?? 'never'],
-    ['Apply without plan', policy.require_saved_plan ? 'refused' : 'taken, and marked ungated'],
-    ['Destroy', policy.protect_destroy ? 'refused' : 'taken, and marked ungated'],
+    ['Apply without plan', policy.require_saved_plan ? 'refused' : 'allowed, and marked ungated'],
+    ['Destroy', policy.protect_destroy ? 'refused' : 'allowed, and marked ungated'],
   ]);
 }
 
@@ -56,7 +56,7 @@ export function states(data: Projected<'workspace.state'>, display: Display): st
       { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
       { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
     ],
-    'The service keeps no state of it: nothing was applied yet, or the root has a backend of its own.',
+    'The service stores no state of it: nothing was applied yet, or the root has its own backend.',
   );
 }
 
