@@ -18,15 +18,15 @@ import { examineSeal } from './entries/seal.ts';
 import { examineStore } from './entries/store.ts';
 import { examineWatches } from './entries/watches.ts';
 
-/** A question to the system or the store that takes longer than this is stuck, and the report must not be. */
+/** An examination that takes longer than this hangs, and must not block the report. */
 const LIMIT_MS = 5_000;
-/** Each tool has 5 s of its own; with some more here, a tool that hangs is named and does not hide the others. */
+/** Each tool has 5 s; this is longer, so that a hanging tool is named and does not hide the others. */
 const TOOLS_LIMIT_MS = 8_000;
 /** Each rule takes a millisecond and more to read. */
 const RULES_LIMIT_MS = 20_000;
 /** The chains are read from their first row (measured: 230,000 rows/s). */
 const LEDGER_LIMIT_MS = 60_000;
-/** A report is read by people and sent by a face: one entry never grows beyond this. */
+/** The longest entry: a report is read by people. */
 const DETAIL_MAX_CHARS = 2_000;
 
 interface Check {
@@ -57,11 +57,10 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Makes the doctor of this process; call it early, because the clock is judged from then on. The result examines each
- * part on its own and never rejects: what throws is that entry's `fail`, what does not answer in time its `unknown`.
+ * Creates the doctor of this process; call it early, because it compares the clocks from then on. The result examines
+ * each part separately and never rejects: an error is a `fail` of the entry, a timeout an `unknown`.
  *
- * An examination that is still under way is joined, not begun again, so that any number of callers (and callers after a
- * time-out) cost one.
+ * Callers join a running examination, so that any number of them (also after a timeout) cost one.
  */
 export function createDoctor(parts: DoctorParts): () => Promise<readonly DoctorEntry[]> {
   const began = { wallMs: parts.clock.now(), monotonicMs: parts.clock.monotonic() };

@@ -148,7 +148,7 @@ describe('clock', () => {
 
   test('fails when the wall clock was never set', async () => {
     home.clock.wallMs = 0;
-    await demand('clock', 'fail', /1970-01-01T00:00:00\.000Z: it was never set/);
+    await demand('clock', 'fail', /1970-01-01T00:00:00\.000Z, so it was never set/);
   });
 });
 
@@ -195,7 +195,7 @@ describe('seal', () => {
   test('looks where --seal-key-file says', async () => {
     const elsewhere = join(home.paths.dir, 'runs', 'other.key');
     await rename(home.paths.sealKey, elsewhere);
-    await demand('seal', 'ok', /^Present where --seal-key-file names it/, {
+    await demand('seal', 'ok', /^Present at --seal-key-file/, {
       settings: { sealKeyFile: elsewhere, toolchainManifest: null, jobUser: null },
     });
   });

@@ -4,10 +4,10 @@ import type { Settings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** What an examination found. `unknown`: it could not be told; nothing is known to be wrong. */
+/** The result of an examination. `unknown`: it could not be determined; no fault is known. */
 export interface Finding {
   readonly status: 'ok' | 'warn' | 'fail' | 'unknown';
-  /** One line for people: states, counts, modes and names of files. Never a secret or a value that an operator gave. */
+  /** One line for people: states, counts, modes and names of files. Never a secret or an operator's value. */
   readonly detail: string;
 }
 
@@ -20,26 +20,26 @@ interface Listener {
   readonly url: string;
 }
 
-/** What the doctor looks at. `app.ts` provides it; none of it has to be sound. */
+/** The input of the doctor. Any part of it may be faulty. */
 export interface DoctorParts {
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest' | 'jobUser'>;
   readonly paths: DataDirPaths;
-  /** The open store of this process. Throws the reason why there is none. */
+  /** The open store of this process. Throws the reason if it is not open. */
   readonly openedStore: () => Store;
-  /** Tries the kernel sandbox. `detail` says what works, or what the kernel lacks. */
+  /** Tries the kernel sandbox. `detail` names what works, or what the kernel lacks. */
   readonly sandbox: () => Promise<{ readonly ok: boolean; readonly detail: string }>;
-  /** Whom jobs run as, in a program that runs them; elsewhere it is looked up. */
+  /** The account of the jobs, in a program that runs them; other programs look it up. */
   readonly jobIdentity?: JobIdentity;
-  /** The listeners that this process should have; empty where it serves nothing. */
+  /** The listeners of this process; empty if it serves nothing. */
   readonly listeners: () => readonly Listener[];
-  /** How many targets the daemon was given by `--notify`; null in a program that sends no pages, where nobody knows. */
+  /** The number of targets of `--notify`; null in a program that sends no notifications. */
   readonly targets: number | null;
-  /** PATH, where the optional tools are looked for. */
+  /** PATH, to search for the optional tools. */
   readonly path: string;
 }
 
-/** The parts, and both clocks as they were when the process began. */
+/** The facts, and both clocks at the start of the process. */
 export interface Facts extends DoctorParts {
   readonly began: { readonly wallMs: number; readonly monotonicMs: number };
 }

@@ -4,8 +4,8 @@ import { errorCode } from '../lib/error-code.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 
 /**
- * Why something failed, in plain words without a value: texts of foreign errors may hold URLs, paths, names or rows, so
- * only the messages that this program wrote itself are passed on; of the others their kind is named.
+ * The reason of a failure without values: texts of foreign errors may contain URLs, paths, names or rows, so only
+ * messages of this program are passed on; of other errors the kind is named.
  */
 export function plainReason(error: unknown): string {
   if (error instanceof Failure || error instanceof SchemaMismatch) return error.message.replace(/\.$/, '');

@@ -5,9 +5,9 @@ import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 
-/** Asking for a version takes milliseconds, of Ansible a second; what takes longer waits for something. */
+/** A version query takes milliseconds, with Ansible a second; a longer one hangs. */
 const ANSWER_LIMIT_MS = 5_000;
-/** A version is on the first lines; what a tool prints beyond this is not read. */
+/** The version is on the first lines; further output is not read. */
 const OUTPUT_MAX_BYTES = 16_384;
 
 export interface Tool {
@@ -18,7 +18,7 @@ export interface Tool {
   readonly version: RegExp;
 }
 
-/** The tools that jobs may need, in the order of the report. Every one is optional. */
+/** The tools that jobs may need, in the order of the report. All are optional. */
 export const TOOLS: readonly Tool[] = [
   { name: 'terraform', args: ['version'], version: /^Terraform v(\d[\w.+-]{0,40})/m },
   { name: 'tofu', args: ['version'], version: /^OpenTofu v(\d[\w.+-]{0,40})/m },
@@ -35,12 +35,12 @@ export const TOOLS: readonly Tool[] = [
 export type ToolAnswer =
   | { readonly kind: 'missing' }
   | { readonly kind: 'version'; readonly version: string }
-  /** It is there, but printed no version that we understand. */
+  /** Found, but its version was not understood. */
   | { readonly kind: 'unparseable' }
   | { readonly kind: 'silent'; readonly limitMs: number }
   | { readonly kind: 'unstartable' };
 
-/** Asks the first program of that name on `path` for its version. Never rejects. */
+/** Runs the first program of that name on `path` to get its version. Never rejects. */
 export async function askTool(tool: Tool, path: string, clock: Clock): Promise<ToolAnswer> {
   const program = await findProgram(tool.name, path);
   if (program === null) return { kind: 'missing' };
@@ -52,8 +52,8 @@ export async function askTool(tool: Tool, path: string, clock: Clock): Promise<T
 }
 
 /**
- * The first executable file of that name. Relative entries of PATH are passed over: they mean wherever the daemon was
- * started.
+ * The first executable file of that name. Relative entries of PATH are skipped: they depend on the folder in which the
+ * daemon was started.
  */
 export async function findProgram(name: string, path: string): Promise<string | null> {
   for (const folder of path.split(delimiter)) {
@@ -63,7 +63,7 @@ export async function findProgram(name: string, path: string): Promise<string | 
       await access(candidate, constants.X_OK);
       if ((await stat(candidate)).isFile()) return candidate;
     } catch {
-      // Not here, or not ours to start: the next one.
+      // Missing here, or not executable: try the next one.
     }
   }
   return null;
@@ -74,15 +74,16 @@ interface Output {
   readonly text: string;
 }
 
-/** Both streams together, because ssh answers on standard error. The exit code says nothing: some exit 1 after -V. */
+/** Both streams together, because ssh answers on standard error. The exit code is ignored: some exit 1 after -V. */
 function run(program: string, args: readonly string[], path: string, clock: Clock): Promise<Output> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const child = spawn(program, args, {
-      // Away from ansible.cfg and *.tf of whatever directory the daemon was started in.
+      // Not in the daemon's directory, which may hold ansible.cfg or *.tf.
       cwd: '/',
-      // Tools that are wrappers (tfenv, asdf, pipx) need HOME. Terraform asks its maker for news unless told not to.
+      // Tools that are wrappers (tfenv, asdf, pipx) need HOME. CHECKPOINT_DISABLE stops the version check of Terraform
+      // over the network.
       env: { PATH: path, HOME: homedir(), LC_ALL: 'C.UTF-8', CHECKPOINT_DISABLE: '1', ANSIBLE_NOCOLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -107,7 +108,7 @@ function run(program: string, args: readonly string[], path: string, clock: Cloc
   });
 }
 
-/** The tool and what it started, which may hold its output open. */
+/** Kills the tool and its children, which may hold its output open. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** A manifest has a dozen lines; a file larger than this is not one. */
+/** A manifest has a dozen lines; a larger file is not a manifest. */
 const MAX_BYTES = 65_536;
 const VERSION = /^v?([0-9A-Za-z][0-9A-Za-z.+~_-]{0,63})$/;
-/** An image reference as registries take it: `host:port/name:tag@sha256:digest`. It has no room for credentials. */
+/** An image reference as registries take it: `host:port/name:tag@sha256:digest`. It cannot contain credentials. */
 const IMAGE_REF = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,400}(@sha256:[0-9a-f]{64})?$/;
 
 /**
@@ -11,15 +11,15 @@ const IMAGE_REF = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,400}(@sha256:[0-9a-f]{64})?$/;
  *
  *     { "image_ref": "registry.example/gatehouse:1.4", "tools": { "terraform": "1.11.4", "ssh": "9.2p1" } }
  *
- * Both members may be absent. The names of tools are those of the programs; a version is compared as text, without a
- * leading `v`. Other members are for other readers.
+ * Both members may be absent. Tools are named after their programs; a version is compared as text, without a leading
+ * `v`. Other members are ignored.
  */
 export interface ToolchainManifest {
   readonly imageRef: string | null;
   readonly pins: ReadonlyMap<string, string>;
 }
 
-/** A manifest that is named but can't be used; the message says why and holds nothing of its content. */
+/** A manifest that is named but unusable; the message gives the reason without its content. */
 export class ManifestError extends Error {}
 
 /** Rejects with ManifestError, or with the system's error. */

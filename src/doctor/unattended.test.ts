@@ -60,7 +60,7 @@ for (const postgres of [false, true]) {
       const { store } = home;
       await addSchedule(store, { name: 'fine' });
       await addSchedule(store, { name: 'off', enabled: 0, last_refusal: 'There is no workspace off.' });
-      await demand('schedules', 'ok', 'The last slot of each enabled schedule made its job.');
+      await demand('schedules', 'ok', 'The last slot of each enabled schedule queued its job.');
       await addSchedule(store, { name: 'nightly', last_refusal: 'There is no workspace net.' });
       await demand('schedules', 'warn', 'The last slot of nightly was refused: There is no workspace net.');
       for (let n = 0; n < 5; n += 1) await addSchedule(store, { name: `a${n}`, last_refusal: 'No.' });
@@ -70,22 +70,22 @@ for (const postgres of [false, true]) {
 
     test('watches warns of those that hear nothing', async () => {
       const { store } = home;
-      await demand('watches', 'ok', 'Dead-man watches: 0, none of them silent.');
+      await demand('watches', 'ok', 'Dead-man watches: 0, none silent.');
       await store.write(async (tx) => {
         for (const name of ['dog', 'cat']) {
           await insertWebhook(tx, { name, source: 'generic', hash: name, created_at: tx.now, last_heard_at: null });
           await insertWatch(tx, { name: `${name}-alive`, webhook: name, every_ms: 60_000, added_by: 'ana' });
         }
       });
-      await demand('watches', 'ok', 'Dead-man watches: 2, none of them silent.');
+      await demand('watches', 'ok', 'Dead-man watches: 2, none silent.');
       const [cat, dog] = await listWatches(store.db);
       await store.write((tx) => tripWatch(tx, cat!, tx.now));
-      await demand('watches', 'warn', 'cat-alive hears nothing of the webhook cat.');
+      await demand('watches', 'warn', 'cat-alive receives nothing from the webhook cat.');
       await store.write((tx) => tripWatch(tx, dog!, tx.now));
       await demand(
         'watches',
         'warn',
-        'cat-alive hears nothing of the webhook cat; dog-alive hears nothing of the webhook dog.',
+        'cat-alive receives nothing from the webhook cat; dog-alive receives nothing from the webhook dog.',
       );
     });
 
@@ -142,7 +142,7 @@ for (const postgres of [false, true]) {
           'c-text (action.command: ${…} must be a whole word, or the end of a ' +
           'word whose text before it ends with "=", "/" or ":"); ' +
           `d-value (a value of ${refused} is not accepted). ` +
-          'Write them anew as docs/how-to/write-values-of-an-event.md says, ' +
+          'Rewrite them as in docs/how-to/write-values-of-an-event.md, ' +
           'then run svc rule add --replace --file FILE.',
       );
     });
@@ -152,7 +152,7 @@ for (const postgres of [false, true]) {
       await demand(
         'notifications',
         'ok',
-        'No registered endpoints and 2 targets of --notify; none given up within a day.',
+        'No registered endpoints and 2 targets of --notify; none failed within a day.',
         { targets: 2 },
       );
       await addDaemon(home.store, 'dmn_b', [OPS]);
@@ -160,7 +160,7 @@ for (const postgres of [false, true]) {
         'notifications',
         'warn',
         'No registered endpoints and 2 targets of --notify. The running daemons have different ' +
-          'targets of --notify: dev is only on dmn_a on web1. Each is told, but only while its ' +
+          'targets of --notify: dev is only on dmn_a on web1. Each is notified only while its ' +
           'daemon runs: give all daemons the same list.',
         { targets: 2 },
       );
@@ -170,13 +170,13 @@ for (const postgres of [false, true]) {
       await demand(
         'notifications',
         'ok',
-        'No registered endpoints and no targets of --notify; none given up within a day.',
+        'No registered endpoints and no targets of --notify; none failed within a day.',
         { targets: 0 },
       );
       await demand(
         'notifications',
         'ok',
-        'No registered endpoints and 2 targets of --notify; none given up within a day.',
+        'No registered endpoints and 2 targets of --notify; none failed within a day.',
         { targets: 2 },
       );
       await home.store.write((tx) =>
@@ -190,18 +190,15 @@ for (const postgres of [false, true]) {
           auth: null,
         }),
       );
-      await demand(
-        'notifications',
-        'ok',
-        '1 registered endpoint and 1 target of --notify; none given up within a day.',
-        { targets: 1 },
-      );
+      await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none failed within a day.', {
+        targets: 1,
+      });
       // The command line on the data directory: what stands in its own environment is not what the daemon has.
       await demand(
         'notifications',
         'ok',
-        '1 registered endpoint (how many targets --notify has, the daemon says: svc doctor ' +
-          '--remote URL); none given up within a day.',
+        '1 registered endpoint (for the number of targets of --notify, run svc doctor ' +
+          '--remote URL); none failed within a day.',
         { targets: null },
       );
     });

@@ -2,8 +2,8 @@ import type { Store } from '../store/store.ts';
 import { type Finding, unknown } from './entry.ts';
 
 /**
- * Runs an examination that needs the store. Without one the finding is `unknown`: that the store can't be opened, and
- * why, is said by the entry `store`.
+ * Runs an examination that needs the store. Without one the finding is `unknown`; the entry `store` reports why it is
+ * not open.
  */
 export async function withStore(
   openedStore: () => Store,

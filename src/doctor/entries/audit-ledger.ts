@@ -4,17 +4,17 @@ import { verifyLedger } from '../../store/audit/verify.ts';
 import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Faults that are named; there is at most one per chain. */
+/** The number of faults that are named; each chain has at most one. */
 const NAMED_MAX = 5;
 
-/** The first faults of a ledger, which say enough, and how many more there are. */
+/** The first faults of a ledger, and the number of the others. */
 export function namedFaults(faults: readonly string[]): string {
   return (
     faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '')
   );
 }
 
-/** Each chain of the audit ledger holds from its first row to its head. */
+/** Verifies each chain of the audit ledger from its first row to its head. */
 export function examineAuditLedger(facts: Facts): Promise<Finding> {
   return withStore(facts.openedStore, async (store) => {
     const { chains, rows, faults, unkeyed } = await verifyLedger(store.db, await findRing(facts));
@@ -28,7 +28,7 @@ export function examineAuditLedger(facts: Facts): Promise<Finding> {
   });
 }
 
-/** Null where there is no usable key: why is said by the entry `seal`. */
+/** Null without a usable key; the entry `seal` reports why. */
 async function findRing({ settings, paths }: Facts): Promise<Keyring | null> {
   const state = await readSealKey(settings.sealKeyFile ?? paths.sealKey);
   return state.ok ? createKeyring(state.keys) : null;

@@ -3,20 +3,22 @@ import type { Store } from '../../store/store.ts';
 import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
 import { plainReason } from '../reason.ts';
 
-/** No build is older than this: a clock before it was never set. */
+/** Older than any build: an earlier clock was never set. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 /** Two clocks read one after the other differ by microseconds; a step by NTP at boot is a matter of seconds. */
 const DRIFT_WARN_MS = 2_000;
-/** Times of daemons that share a database stand side by side in one list; beyond this their order misleads. */
+/** Lists mix the times of daemons that share a database; a larger difference makes their order misleading. */
 const DATABASE_WARN_MS = 1_000;
 
 /**
- * The wall clock is set, was not moved since the process began, and agrees with the database's where leases use that.
+ * Checks that the wall clock is set, did not jump since the process began, and agrees with the database's where leases
+ * use that.
  */
 export async function examineClock(facts: Facts): Promise<Finding> {
   const { clock, began } = facts;
   const now = clock.now();
-  if (now < EARLIEST_MS) return fail(`The wall clock says ${rfc3339(now)}: it was never set.`);
+  if (now < EARLIEST_MS)
+    return fail(`The wall clock shows ${rfc3339(now)}, so it was never set. Set it, for example with NTP.`);
   const driftMs = now - began.wallMs - (clock.monotonic() - began.monotonicMs);
   const database = await databaseAhead(facts);
   const faults: string[] = [];
@@ -44,7 +46,7 @@ async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: 
     const before = clock.now();
     const asked = clock.monotonic();
     const theirs = await store.dialect.leaseClock(store.db);
-    // The answer was made at some time between question and arrival; the middle is off by half of that at most.
+    // The database read its clock between request and response; the middle is off by at most half of that time.
     const aheadMs = theirs - (before + (clock.monotonic() - asked) / 2);
     return { aheadMs, note: `, ${seconds(aheadMs)} against the database` };
   } catch (error) {

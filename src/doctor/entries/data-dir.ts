@@ -4,16 +4,15 @@ import { DATA_DIR_ENTRIES, isOpenToOthers, isOurs, modeText } from '../../config
 import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
 import { codeOf, plainReason } from '../reason.ts';
 
-/** Entries of the directory that are looked at, and findings that are named: it holds a dozen, not thousands. */
+/** The number of entries that are checked and of findings that are named; the directory holds about a dozen. */
 const ENTRIES_MAX = 200;
 const NAMED_MAX = 10;
 
 /**
- * The data directory and what lies directly in it: there, ours, closed to other users.
+ * Checks that the data directory and its entries exist, are ours and are closed to other users.
  *
- * The files are only asked about, never opened: closing any descriptor of a file drops all POSIX locks that this
- * process has on it, and with them SQLite's; another process could then remove the write-ahead log under a running
- * daemon.
+ * The files are never opened: closing any descriptor of a file drops all POSIX locks of this process on it, SQLite's
+ * too, and another process could then remove the write-ahead log of a running daemon.
  */
 export async function examineDataDir({ paths }: Facts): Promise<Finding> {
   let names: string[];
@@ -41,11 +40,11 @@ async function lookInto(dir: string, names: readonly string[]): Promise<string[]
   const faults: string[] = [];
   for (const name of names) {
     const stats = await lstat(join(dir, name)).catch((error: unknown) => {
-      // A temporary file or a log of SQLite may go between the listing and the look.
+      // A temporary file or a log of SQLite may be removed after the listing.
       if (codeOf(error) === 'ENOENT') return null;
       throw error;
     });
-    // The mode of a link says nothing.
+    // The mode of a link has no meaning.
     if (stats === null || stats.isSymbolicLink()) continue;
     if (!isOurs(stats)) faults.push(`${name} belongs to user ${stats.uid}`);
     else if (isOpenToOthers(stats.mode)) {

@@ -3,10 +3,10 @@ import { listRefusals, type NewRefusal } from '../../store/events/webhook-refusa
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Webhooks that are named, each with its counts and reasons. */
+/** The number of webhooks that are named, with counts and reasons. */
 const NAMED_MAX = 5;
 
-/** Messages of webhooks that were refused in the last day: their senders got an error, and nothing was done. */
+/** Webhook messages refused within a day: the senders received an error and no event was recorded. */
 export function examineIngress({ openedStore, clock }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db, dialect }) => {
     const refusals = await listRefusals(db, await dialect.clock(db, clock.now()));

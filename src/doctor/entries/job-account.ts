@@ -5,13 +5,15 @@ import { type Clock, pause } from '../../lib/clock.ts';
 import { userName } from '../../lib/user-name.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 
-/** In the environment of every process of a job. */
+/** The environment variable of every process of a job. */
 const JOB_MARK = '\0SVC_JOB_ID=';
-/** A launcher takes the account on a few milliseconds before the program of its job, with the mark, takes its place. */
+/** A launcher changes to the account a few milliseconds before it executes the program, which has the variable. */
 const LOOK_AGAIN_MS = 250;
-/** Pids that are named. */
+/** The number of pids that are named. */
 const NAMED_MAX = 5;
-/** What a daemon that is root needs to run jobs as another account, and to end them. Containers often lack some. */
+/**
+ * The capabilities that a daemon as root needs to start and end jobs as another account. Containers often lack some.
+ */
 const NEEDED_CAPABILITIES: readonly { readonly name: string; readonly bit: bigint }[] = [
   { name: 'CAP_CHOWN', bit: 0n },
   { name: 'CAP_DAC_OVERRIDE', bit: 1n },
@@ -21,7 +23,7 @@ const NEEDED_CAPABILITIES: readonly { readonly name: string; readonly bit: bigin
   { name: 'CAP_SYS_PTRACE', bit: 19n },
 ];
 
-/** As whom jobs run, and whether anybody else does. */
+/** Checks the account of the jobs, and whether other processes use it. */
 export async function examineJobAccount({ settings, jobIdentity, clock }: Facts): Promise<Finding> {
   const identity = jobIdentity ?? (await findJobAccount(settings.jobUser));
   if (!isRoot()) return ok(`Jobs run as ${userName()}, the account of the service.`);
@@ -30,7 +32,7 @@ export async function examineJobAccount({ settings, jobIdentity, clock }: Facts)
   const { account, isFallback } = identity;
   if (account === null)
     return warn(
-      'Jobs run as root (--job-user root): a way out of the sandbox is a way to the machine. Leave the setting out.',
+      'Jobs run as root (--job-user root): a job that escapes the sandbox controls the machine. Remove the setting.',
     );
   if (isFallback)
     return warn(
@@ -45,16 +47,16 @@ export async function examineJobAccount({ settings, jobIdentity, clock }: Facts)
     );
   const others = await lastingForeigners(account, clock);
   if (others.length === 0 && jobIdentity !== undefined) return ok(`Jobs run as ${account.name}.`);
-  // The settings of a running daemon are its own: another process knows only what it was given itself.
+  // The settings of a running daemon are unknown to other processes, which only have their own.
   if (others.length === 0)
     return ok(
-      `With these settings a daemon runs jobs as ${account.name}. What a running daemon does: svc doctor --remote URL.`,
+      `With these settings a daemon runs jobs as ${account.name}. For the running daemon, run svc doctor --remote URL.`,
     );
   const named = others.slice(0, NAMED_MAX).join(', ');
   return warn(
     `Jobs run as ${account.name}, and ${others.length === 1 ? 'a process' : `${others.length} processes`} of ` +
-      `that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): a job could reach ` +
-      'what they may. End them, or set --job-user to an account of its own.',
+      `that account ${others.length === 1 ? 'belongs' : 'belong'} to no job (pid ${named}): jobs may reach ` +
+      'their data. End them, or set --job-user to a separate account.',
   );
 }
 
@@ -74,7 +76,7 @@ async function lastingForeigners(account: Account, clock: Clock): Promise<string
   return first.filter((pid) => second.has(pid));
 }
 
-/** Processes of the account that no job has started, or that took the mark of their job away. */
+/** Processes of the account that no job has started, or that removed the variable. */
 async function foreignProcesses({ uid }: Account): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {
@@ -84,7 +86,7 @@ async function foreignProcesses({ uid }: Account): Promise<string[]> {
       if (`\0${environment}`.includes(JOB_MARK) || (await isDead(pid))) continue;
       found.push(pid);
     } catch {
-      // Gone by now, or not to be read: then nothing is known of it.
+      // Ended, or not readable: skip it.
     }
   }
   return found;

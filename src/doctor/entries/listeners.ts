@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
 
-/** A listener of this machine answers a connection at once, or it is ill. */
+/** A local listener that does not accept within this time is unhealthy. */
 const CONNECT_WITHIN_MS = 1_000;
 
-/** Every listener that this process should have accepts connections. */
+/** Checks that each listener of this process accepts connections. */
 export async function examineListeners(facts: Facts): Promise<Finding> {
   const listeners = facts.listeners();
-  if (listeners.length === 0) return unknown('This process serves nothing; ask the daemon.');
+  if (listeners.length === 0) return unknown('This process has no listeners; run svc doctor --remote URL.');
   const accepting = await Promise.all(listeners.map(({ url }) => accepts(url)));
   const lines = listeners.map(
     ({ name, url }, index) => `${name} ${url}${accepting[index] === true ? '' : ' NOT listening'}`,

@@ -3,10 +3,12 @@ import { type DaemonTargets, listLiveTargets } from '../../store/notify/targets.
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Pages that were given up for so long are still news, in milliseconds: a day. */
+/** Failed notifications are reported for this time, in milliseconds: a day. */
 const RECENT_MS = 86_400_000;
 
-/** Who is told, and whether pages arrive: what was given up lately, and endpoints that do not take what is sent. */
+/**
+ * Counts the recipients and reports whether notifications arrive: recent failures, and endpoints that refuse messages.
+ */
 export function examineNotifications(facts: Facts): Promise<Finding> {
   const { openedStore, clock } = facts;
   return withStore(openedStore, async ({ db, dialect }) => {
@@ -16,32 +18,32 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
       clock.now(),
     );
     const own = `${counted(endpoints, 'registered endpoint', 'No')}${targetsOf(facts)}`;
-    const queue = waiting === 0 ? '' : `, ${waiting} on their way`;
-    // Some reasons are sentences, others are not.
+    const queue = waiting === 0 ? '' : `, ${waiting} waiting`;
+    // Some reasons end with a full stop.
     if (dead > 0)
       return warn(
-        `${own}${queue}. ${dead} given up within a day; the last because: ` +
+        `${own}${queue}. ${dead} failed within a day; the last with: ` +
           `${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`,
       );
-    if (failing > 0) return warn(`${own}${queue}. ${failing} did not take the last page.`);
+    if (failing > 0) return warn(`${own}${queue}. ${failing} did not accept the last notification.`);
     const differing = differencesOf(await listLiveTargets({ db, dialect }));
     if (differing !== null)
       return warn(
-        `${own}${queue}. The running daemons have different targets of --notify: ${differing}. Each is told, ` +
-          'but only while its daemon runs: give all daemons the same list.',
+        `${own}${queue}. The running daemons have different targets of --notify: ${differing}. Each is notified ` +
+          'only while its daemon runs: give all daemons the same list.',
       );
-    return ok(`${own}${queue}; none given up within a day.`);
+    return ok(`${own}${queue}; none failed within a day.`);
   });
 }
 
-/** The targets that an operator named are in the settings of the daemon that was given them, and in no store. */
+/** The targets of `--notify` are in the settings of each daemon, not in the store. */
 function targetsOf({ targets }: Facts): string {
   return targets === null
-    ? ' (how many targets --notify has, the daemon says: svc doctor --remote URL)'
+    ? ' (for the number of targets of --notify, run svc doctor --remote URL)'
     : ` and ${counted(targets, 'target', 'no')} of --notify`;
 }
 
-/** Which targets some daemon lacks, and who has them; null where all lists are the same. */
+/** The targets that some daemon lacks, with the daemons that have them; null where all lists are the same. */
 function differencesOf(all: readonly DaemonTargets[]): string | null {
   const holders = new Map<string, { readonly name: string; readonly by: string[] }>();
   for (const { daemonId, host, targets } of all) {

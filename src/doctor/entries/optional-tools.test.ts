@@ -209,6 +209,6 @@ describe('optional_tools', () => {
     );
     const found = await examine(await manifest({ tools: { python: '3.12', __proto__x: '1' } }));
     assert.equal(found.status, 'ok');
-    assert.match(found.detail, /2 pins of tools that are not asked for/);
+    assert.match(found.detail, /2 pins of tools that are not checked/);
   });
 });

@@ -6,9 +6,9 @@ import { ManifestError, readManifest, type ToolchainManifest } from '../toolchai
 const NO_MANIFEST: ToolchainManifest = { imageRef: null, pins: new Map() };
 
 /**
- * The versions of the tools that jobs may need, compared with the manifest that SVC_TOOLCHAIN_MANIFEST names: off-pin
- * is `warn`, without a manifest all is `unknown`. What is missing, or prints no version that we understand, is named
- * and changes nothing.
+ * The versions of the tools that jobs may need, compared with the manifest that SVC_TOOLCHAIN_MANIFEST names: a
+ * deviation is `warn`, no manifest is `unknown`. Tools that are missing or print an unknown version are named and do
+ * not change the status.
  */
 export async function examineOptionalTools({ clock, settings, path }: Facts): Promise<Finding> {
   const [answers, manifest] = await Promise.all([
@@ -18,7 +18,7 @@ export async function examineOptionalTools({ clock, settings, path }: Facts): Pr
   const { imageRef, pins } = manifest.content;
   const lines = answers.map(({ tool, answer }) => describe(tool, answer, pins.get(tool.name)));
   const unasked = [...pins.keys()].filter((name) => !TOOLS.some((tool) => tool.name === name)).length;
-  if (unasked > 0) lines.push(`${unasked} ${unasked === 1 ? 'pin' : 'pins'} of tools that are not asked for`);
+  if (unasked > 0) lines.push(`${unasked} ${unasked === 1 ? 'pin' : 'pins'} of tools that are not checked`);
   if (manifest.fault !== null) lines.push(manifest.fault);
   const detail = `${lines.join(', ')}; image-ref: ${imageRef ?? 'not recorded'}`;
   if (settings.toolchainManifest === null) return unknown(detail);
@@ -26,7 +26,7 @@ export async function examineOptionalTools({ clock, settings, path }: Facts): Pr
   return offPin || manifest.fault !== null ? warn(detail) : ok(detail);
 }
 
-/** A manifest that is named and can't be used is a fault: whoever named it believes that the pins are watched. */
+/** A manifest that is named but unusable is a fault, because the operator relies on its pins. */
 async function openManifest(path: string | null): Promise<{ content: ToolchainManifest; fault: string | null }> {
   if (path === null) return { content: NO_MANIFEST, fault: 'no manifest to compare with' };
   try {

@@ -8,7 +8,7 @@ import { withStore } from '../with-store.ts';
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** How many runs opted out of the sandbox lately, and whose tokens are named like the service. */
+/** Counts recent runs without the sandbox, and names tokens that have a name reserved for the service. */
 export function examinePrivilegePosture({ clock, openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
     const count = await countPrivileged(store.db, clock.now() - DAYS * DAY_MS);
@@ -27,7 +27,7 @@ function isActive({ revoked_at: revokedAt, expires_at: expiresAt }: TokenRow, no
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
-/** Of a token that an earlier build let be made. It works on as that of a person. */
+/** Describes a token that an earlier build allowed. It still works as a person's token. */
 function wordsOf({ name, owner }: TokenRow): string {
   return (
     `The token ${name} of the owner ${owner} has a name that is reserved for the service: its entries in the ` +

@@ -8,14 +8,14 @@ import type { EventRow } from '../../store/schema/schema.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Rules that are named, each with a reason of a line or two. */
+/** The number of rules that are named, each with a reason of a line or two. */
 const NAMED_MAX = 5;
-/** Events whose values rules of an earlier build are tried on: the newest. */
+/** The number of recent events whose values are tried on rules of an earlier build. */
 const TRIED_EVENTS_MAX = 1_000;
 
 /**
- * Stored rules that this version cannot read, and those of an earlier build whose commands a new rule could not have or
- * did not accept the values of a recent event. Otherwise only their events would tell.
+ * Reports stored rules that this version cannot read, and rules of an earlier build whose commands are out of date or
+ * refuse values of a recent event. Otherwise only their events would show this.
  */
 export function examineRules({ openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
@@ -25,7 +25,7 @@ export function examineRules({ openedStore }: Facts): Promise<Finding> {
     const unreadable: string[] = [];
     const outdated: string[] = [];
     for (const rule of rules) {
-      // Compiling takes a millisecond and more for each.
+      // Compiling takes a millisecond or more a rule.
       await nextTurn();
       const fault = await ruleFault(rule);
       if (fault !== null) unreadable.push(`${rule.name} (${fault})`);
@@ -42,12 +42,12 @@ export function examineRules({ openedStore }: Facts): Promise<Finding> {
     if (outdated.length === 0) return unreadable.length === 0 ? ok(read) : warn(read);
     return warn(
       `${read} ${outdated.length} of an earlier build can end events as errors: ${listed(outdated)}. ` +
-        'Write them anew as docs/how-to/write-values-of-an-event.md says, then run svc rule add --replace --file FILE.',
+        'Rewrite them as in docs/how-to/write-values-of-an-event.md, then run svc rule add --replace --file FILE.',
     );
   });
 }
 
-/** Without a value of an event: these are shown where events are. */
+/** The reason must not contain a value of an event: only displays of events show those. */
 async function outdatedForm(rule: Rule, events: readonly EventRow[]): Promise<string | null> {
   const fault = await ruleFault({ when: rule.when, action: rule.action });
   if (fault !== null) return fault;

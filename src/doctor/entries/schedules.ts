@@ -2,14 +2,17 @@ import { listRefused } from '../../store/schedules/schedules.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Schedules that are named; the list of schedules has them all. */
+/** The number of schedules that are named; the list of schedules has them all. */
 const NAMED_MAX = 5;
 
-/** Enabled schedules whose last slot made no job, and why: nobody waits for what they do, so nobody would see it. */
+/**
+ * Reports enabled schedules whose last slot queued no job, and why: no user waits for a schedule, so a failure would
+ * stay unseen.
+ */
 export function examineSchedules({ openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
     const refused = await listRefused(db, NAMED_MAX + 1);
-    if (refused.length === 0) return ok('The last slot of each enabled schedule made its job.');
+    if (refused.length === 0) return ok('The last slot of each enabled schedule queued its job.');
     const named = refused
       .slice(0, NAMED_MAX)
       .map(({ name, last_refusal: why }) => `The last slot of ${name} was refused: ${why ?? 'no reason is known.'}`);

@@ -5,7 +5,7 @@ import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations');
 
-/** The migrations that the store has had are those of this build: none missing, none unknown, none altered. */
+/** Compares the applied migrations with those of this build: missing, unknown and altered ones are faults. */
 export async function examineSchema({ openedStore }: Facts): Promise<Finding> {
   let store: Store;
   try {

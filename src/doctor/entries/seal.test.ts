@@ -52,7 +52,7 @@ test('fails for what no key here opens, and for another key than the one that th
   await assertSameKey(home.store, foreign);
   await demand('fail', new RegExp(`seal with key ${foreign.activeId}, which is not in this file`));
   await setTwo(foreign);
-  await demand('fail', /2 of 2 sealed items cannot be opened with it: put the key file back/);
+  await demand('fail', /2 of 2 sealed items cannot be opened with it: restore the key file/);
 });
 
 test('fails for a missing key that sealed items need', async () => {

@@ -5,21 +5,21 @@ import { countActiveTokens } from '../../store/access/tokens.ts';
 import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
 
 /**
- * The seal key is there, whole, ours and closed to others, and what is sealed is under a key of it. Its content never
+ * Checks that the seal key exists, is intact, ours and closed to others, and opens all sealed data. Its content never
  * enters the report.
  */
 export async function examineSeal(facts: Facts): Promise<Finding> {
   const { settings, paths } = facts;
-  const place = settings.sealKeyFile === null ? 'in the data directory' : 'where --seal-key-file names it';
+  const place = settings.sealKeyFile === null ? 'in the data directory' : 'at --seal-key-file';
   const state = await readSealKey(settings.sealKeyFile ?? paths.sealKey);
   if (state.ok) return examineSealed(facts, createKeyring(state.keys), `Present ${place}, mode ${state.mode}, valid`);
   if (state.fault !== 'missing') return fail(`The seal key ${place} ${state.reason}.`);
   const needs = await whatNeedsIt(facts);
   if (needs !== null) return fail(`The seal key ${place} is missing: ${needs} without it.`);
-  return warn(`There is no seal key ${place} yet: the first start makes it.`);
+  return warn(`There is no seal key ${place} yet: the first start creates it.`);
 }
 
-/** That the store can't be opened is said by the entry `store`. */
+/** The entry `store` reports a store that cannot be opened. */
 async function examineSealed({ openedStore }: Facts, ring: Keyring, file: string): Promise<Finding> {
   const key = `${file}; key ${ring.activeId}`;
   let counts: SealCounts;
@@ -31,16 +31,14 @@ async function examineSealed({ openedStore }: Facts, ring: Keyring, file: string
   const { total, foreign, old, used, usedIsForeign } = counts;
   if (foreign > 0)
     return fail(
-      `${key}. ${foreign} of ${items(total)} cannot be opened with it: put the key file back that they were ` +
-        'sealed with.',
+      `${key}. ${foreign} of ${items(total)} cannot be opened with it: restore the key file that ` + 'sealed them.',
     );
   if (usedIsForeign)
     return fail(
       `${key}. The daemons of this store seal with key ${used?.key_id ?? 'unknown'}, which is not in this file: ` +
-        'copy theirs.',
+        'copy their key file.',
     );
-  if (old > 0)
-    return warn(`${key}. ${old} of ${items(total)} still under an older key: run svc seal rotate to seal anew.`);
+  if (old > 0) return warn(`${key}. ${old} of ${items(total)} still under an older key: run svc seal rotate.`);
   return ok(`${key}, ${items(total)}.`);
 }
 
@@ -48,7 +46,7 @@ function items(count: number): string {
   return `${count} sealed ${count === 1 ? 'item' : 'items'}`;
 }
 
-/** When nobody can say whether anything waits for the key, something might. */
+/** If the store cannot say what needs the key, assume that something does. */
 async function whatNeedsIt({ clock, openedStore }: Facts): Promise<string | null> {
   const tokens = 'tokens cannot be verified';
   try {

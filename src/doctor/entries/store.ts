@@ -1,10 +1,10 @@
 import { fail, type Facts, type Finding, ok } from '../entry.ts';
 import { plainReason } from '../reason.ts';
 
-/** Faults that are named; the first tell enough. */
+/** The number of faults that are named. */
 const NAMED_MAX = 5;
 
-/** The store is open, answers, and finds nothing wrong with its own files. */
+/** Checks that the store is open, answers, and finds no fault in its files. */
 export async function examineStore({ openedStore }: Facts): Promise<Finding> {
   try {
     const store = openedStore();

@@ -2,14 +2,14 @@ import { listWatches } from '../../store/events/deadmen.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Dead-man watches that hear nothing now. */
+/** Reports dead-man watches that are silent. */
 export function examineWatches({ openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
     const all = await listWatches(db);
     const silent = all
       .filter((watch) => watch.tripped_at !== null)
-      .map(({ name, webhook }) => `${name} hears nothing of the webhook ${webhook}`);
+      .map(({ name, webhook }) => `${name} receives nothing from the webhook ${webhook}`);
     if (silent.length > 0) return warn(`${silent.join('; ')}.`);
-    return ok(`Dead-man watches: ${all.length}, none of them silent.`);
+    return ok(`Dead-man watches: ${all.length}, none silent.`);
   });
 }

@@ -21,6 +21,6 @@ test('the last reason is one sentence, whether it was stored with a full stop or
     await home.store.write((tx) => tx.db.insertInto('deliveries').values(row).execute());
     const found = (await createDoctor(home.parts())()).find(({ name }) => name === 'notifications');
     assert.equal(found?.status, 'warn');
-    assert.ok(found.detail.endsWith(`. ${n + 1} given up within a day; the last because: answered 500.`), found.detail);
+    assert.ok(found.detail.endsWith(`. ${n + 1} failed within a day; the last with: answered 500.`), found.detail);
   }
 });

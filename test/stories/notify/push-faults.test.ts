@@ -216,7 +216,7 @@ describe('A distributor', { skip: needs('openssl') }, () => {
     assert.equal(told.status, 'warn');
     assert.match(
       told.detail,
-      new RegExp(`\\. ${again.length + 2} given up within a day; the last because: (answered|the connection|the host)`),
+      new RegExp(`\\. ${again.length + 2} failed within a day; the last with: (answered|the connection|the host)`),
     );
   });
 });
