@@ -31,7 +31,7 @@ async function examineSealed({ openedStore }: Facts, ring: Keyring, file: string
   const { total, foreign, old, used, usedIsForeign } = counts;
   if (foreign > 0)
     return fail(
-      `${key}. ${foreign} of ${items(total)} cannot be opened with it: restore the key file that ` + 'sealed them.',
+      `${key}. ${foreign} of ${items(total)} cannot be opened with it: restore the key file that sealed them.`,
     );
   if (usedIsForeign)
     return fail(
