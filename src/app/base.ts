@@ -29,7 +29,7 @@ import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createSourceFetcher } from './sources.ts';
 
-/** How long a follower sleeps at most, in milliseconds: the fallback where no news arrive. */
+/** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
 const FOLLOW_FALLBACK_MS = 1_000;
 
 /** What each program builds first: the data directory, the store, the key, and who follows jobs in this process. */
@@ -46,7 +46,7 @@ export interface Base {
   close(): Promise<void>;
 }
 
-/** Throws Failure for what an operator can mend. */
+/** Throws Failure for faults that an operator can correct. */
 export async function openBase(settings: Settings, schema: SchemaAccess = 'create'): Promise<Base> {
   const clock = systemClock;
   const prepared = await prepareDataDir(settings.dataDir);
@@ -76,7 +76,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     followers,
     sealKey() {
       key ??= loadOrCreateSealKey(paths.sealKey, storeNeedsKey);
-      // A file that was mended is read again by who asks next.
+      // The next caller reads a corrected file again.
       key.catch(() => (key = null));
       return key;
     },
@@ -134,7 +134,7 @@ export interface ServiceParts {
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
   readonly jobIdentity?: NonNullable<DoctorParts['jobIdentity']>;
-  /** How many targets are told; only the daemon, which tells them, has it. */
+  /** The number of notification targets; only the daemon has it. */
   readonly targets?: number;
 }
 
@@ -172,14 +172,17 @@ export function createServices(base: Base, parts: ServiceParts): Services {
   };
 }
 
-/** The key, once it is known to be that of the store: another one would seal what nobody else can open. */
+/**
+ * The key, once it is known to be that of the store: data sealed with another one could not be opened by other
+ * processes.
+ */
 export async function sameKey({ seal, store }: Pick<Base, 'seal' | 'store'>): Promise<Keyring> {
   const ring = await seal.keyring();
   await assertSameKey(store, ring);
   return ring;
 }
 
-/** A report is shown again for this many times as long as it took to make. */
+/** A report is reused for this multiple of the time that it took. */
 const REPORT_KEPT_TIMES = 9;
 
 /**

@@ -6,9 +6,9 @@ import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import type { Base } from './base.ts';
 
-/** What a program refuses to start with, because it would be open to others. */
+/** Settings that expose the service, with which a program refuses to start. */
 
-/** Nobody but this machine may reach a surface that no credential guards. */
+/** Without a token, only this machine may reach the listeners. */
 export async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string): Promise<void> {
   if (isLoopback(at.host) || (await countActiveTokens(base.store.db, base.clock.now())) > 0) return;
   throw new Failure(
@@ -18,7 +18,7 @@ export async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string
   );
 }
 
-/** The sandbox lets jobs read the system's folders: what lies below one can't be kept from them. */
+/** The sandbox lets jobs read the system's folders, so that nothing below one can be hidden from them. */
 export async function refuseExposed({ paths }: Base): Promise<void> {
   const secrets = [
     { flag: 'data-dir', path: paths.dir },

@@ -8,7 +8,7 @@ import { userName } from '../lib/user-name.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
 
-/** As whom and where a daemon runs its jobs. */
+/** The account and the directory of a daemon's jobs. */
 interface JobPlace extends JobIdentity {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
@@ -16,8 +16,7 @@ interface JobPlace extends JobIdentity {
 }
 
 /**
- * Makes the account and the directory of the runs where they are missing. Throws invalid_argument for what is set
- * wrong.
+ * Makes the account and the directory of the runs where they are missing. Throws invalid_argument for wrong settings.
  */
 export async function prepareJobPlace({ settings, paths }: Base, log: Log): Promise<JobPlace> {
   const identity = await prepareJobAccount(settings.jobUser);

@@ -15,7 +15,7 @@ interface KeyingParts extends Pick<Base, 'store'> {
 
 /**
  * Keys the ledger of a store of an earlier build. Once that was done, this machine does not do it again for a shared
- * database: whoever can write only the database cannot have rows of theirs taken over by removing the record of it. An
+ * database: an attacker who can write only the database cannot have forged rows keyed by removing the record of it. An
  * embedded database lies in the data directory itself, where the file would protect nothing.
  */
 export async function beginKeying({ store, paths, settings }: KeyingParts): Promise<void> {

@@ -56,12 +56,12 @@ export async function runWeb(settings: Settings, io: ProgramIo): Promise<number>
 
 async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: ProgramIo): Promise<number> {
   const release = holdProcess();
-  // Heard from the first moment: who is told to stop just before it is ready has claimed jobs by then.
-  const told = untilToldToStop();
+  // Listen from the beginning: a signal may come just before the daemon is ready, when it has already claimed jobs.
+  const stopSignal = untilToldToStop();
   try {
     const running = await start();
     await sayReady(running, settings, io);
-    await told;
+    await stopSignal;
     await running.stop();
     return 0;
   } finally {
@@ -79,7 +79,7 @@ export function startWeb(settings: Settings): Promise<Running> {
   return startOrUndo((teardown) => assembleWeb(settings, teardown));
 }
 
-/** What started is ended again, last first, when a later part can't start. */
+/** If a later part cannot start, the started parts are ended, last first. */
 async function startOrUndo(assemble: (teardown: Teardown) => Promise<Running>): Promise<Running> {
   const teardown = new Teardown();
   try {
@@ -132,7 +132,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    kit: {
+    setup: {
       clock: base.clock,
       pool,
       guard,
@@ -183,7 +183,7 @@ interface Surface {
   readonly base: Base;
   readonly log: Log;
   readonly teardown: Teardown;
-  /** Told to the doctor. */
+  /** Reported to the doctor. */
   readonly listening: { name: string; url: string }[];
 }
 
@@ -221,7 +221,7 @@ async function open(
     return url;
   } catch (error) {
     const code = errorCode(error) ?? 'unknown error';
-    const why = code === 'EADDRINUSE' ? 'the port is taken' : code;
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : code;
     throw new Failure('invalid_argument', `--${flag}: cannot listen on ${at.host}:${at.port}: ${why}.`);
   }
 }
@@ -277,7 +277,7 @@ async function sayReady(running: Running, settings: Settings, io: ProgramIo): Pr
   );
 }
 
-/** On the first start somebody sits there: the token is shown this once. */
+/** On an interactive first start the token is shown once. */
 async function firstToken({ runtime, webUrl }: Running): Promise<string> {
   const answer = await invoke(runtime, createToken, {
     caller: localCaller('first-start'),

@@ -33,7 +33,7 @@ export function createSourceFetcher(
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      // Of its own, for as long as the fetch takes: a program that fetches need not be a daemon.
+      // A separate pool for the time of the fetch, because not every program that fetches is a daemon.
       const guard = createGuard({ clock: systemClock });
       const how = {
         url: source.location,
@@ -66,24 +66,20 @@ export function createSourceFetcher(
   return fetcher;
 }
 
-/** A run copies what it finds there: nothing of the service itself may be among it, not even through a link. */
+/** A run copies the directory: it must not contain files of the service, not even through a link. */
 async function checkDirectory(directory: string, own: readonly string[]): Promise<void> {
   if (!isAbsolute(directory)) throw new Failure('invalid_argument', 'dir: expected an absolute path.');
   const real = await realpath(directory).catch(() => null);
-  if (real === null) throw new Failure('invalid_argument', 'dir: there is nothing at this path that can be read.');
-  if (!(await stat(real)).isDirectory())
-    throw new Failure('invalid_argument', 'dir: what is at this path is no directory.');
+  if (real === null) throw new Failure('invalid_argument', 'dir: the path does not exist or cannot be read.');
+  if (!(await stat(real)).isDirectory()) throw new Failure('invalid_argument', 'dir: the path is not a directory.');
   for (const folder of own) {
-    // Before the first start there is none yet, and nothing can be in it.
+    // Before the first start the data directory does not exist.
     const kept = await realpath(folder).catch(() => folder);
     if (!isWithin(real, kept) && !isWithin(kept, real)) continue;
-    throw new Failure(
-      'invalid_argument',
-      'dir: the data directory of the service and what is in it or around it cannot be a source.',
-    );
+    throw new Failure('invalid_argument', 'dir: must not be inside, or contain, the data directory.');
   }
 }
 
 function refuseUnreadable(): never {
-  throw new Failure('invalid_argument', 'dir: the service cannot list what is in this directory.');
+  throw new Failure('invalid_argument', 'dir: the service cannot list this directory.');
 }

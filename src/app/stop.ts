@@ -1,10 +1,10 @@
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, as an impatient person means it. */
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, without waiting. */
 export function untilToldToStop(): Promise<void> {
   return new Promise((resolve) => {
-    let told = false;
+    let isStopping = false;
     const stop = (): void => {
-      if (told) process.exit(1);
-      told = true;
+      if (isStopping) process.exit(1);
+      isStopping = true;
       resolve();
     };
     process.on('SIGINT', stop);

@@ -1,4 +1,4 @@
-/** What has to be undone, last in, first out. Running it twice, also at once, undoes everything once. */
+/** Clean-up steps, last in, first out. Each step runs once, also when this is run twice or concurrently. */
 export class Teardown {
   readonly #steps: (() => Promise<void>)[] = [];
   #running: Promise<void> | null = null;

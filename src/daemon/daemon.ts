@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
-import type { RunKit } from '../runners/run.ts';
+import type { RunSetup } from '../runners/run.ts';
 import { expireOnce } from './approvals/expire.ts';
 import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
 import { Trust } from './core/lease.ts';
@@ -18,7 +18,7 @@ import { Scheduler } from './schedules/schedule.ts';
 
 interface DaemonOptions extends RunDeps {
   readonly clock: Clock;
-  readonly kit: RunKit;
+  readonly setup: RunSetup;
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
@@ -45,13 +45,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Deadlines and notifications are checked this long after a wake-up, in milliseconds: a claim goes first. */
+/** Deadlines and notifications are checked this long after a wake-up, in milliseconds: a claim comes first. */
 const AFTER_REQUEST_MS = 10;
 
-/** Starts the loops. What a dead daemon left keeps its keys until it is rescued, so claims need not wait for that. */
+/** Starts the loops. Jobs of a dead daemon keep their keys until they are rescued, so claims need not wait for that. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { store, clock, signals, kit, leaseMs, modes } = options;
-  const trust = new Trust({ clock, leaseMs, extend: (limits) => kit.guard.renew(limits) });
+  const { store, clock, signals, setup, leaseMs, modes } = options;
+  const trust = new Trust({ clock, leaseMs, extend: (limits) => setup.guard.renew(limits) });
   const takeName = async (): Promise<Identity> => {
     const askedAt = clock.monotonic();
     const taken = await takeIdentity({ ...options, targets: options.pages.transports, now: clock.now() });
@@ -67,7 +67,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const parts = { ...options, kinds: RUN_SUPPORT, runsDir: kit.runsDir, self: () => identity.id, trust, wakeUp };
+  const parts = { ...options, kinds: RUN_SUPPORT, runsDir: setup.runsDir, self: () => identity.id, trust, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,
@@ -78,7 +78,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const notifier = new Notifier({ ...options.pages, store, clock, self: parts.self, onError: failed('page') });
   notifier.onFree(() => wakeUp('notification-due'));
 
-  // A request whose deadline passed while nobody was there ends before anything is claimed.
+  // An approval that expired while no daemon ran ends before the first claim.
   await expireOnce(parts);
   loops = new Loops({
     ...parts,

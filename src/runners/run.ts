@@ -18,7 +18,7 @@ import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './run
 const NOTHING = Buffer.alloc(0);
 
 /** What every run of a daemon shares. */
-export interface RunKit {
+export interface RunSetup {
   readonly clock: Clock;
   readonly pool: LauncherPool;
   readonly guard: Guard;
@@ -45,24 +45,24 @@ export interface RunReports<Checkpoint> {
 
 /** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
 export async function runJob<Spec, Materials, Checkpoint, Result>(
-  kit: RunKit,
+  setup: RunSetup,
   runner: Runner<Spec, Materials, Checkpoint, Result>,
   job: RunJob<Spec, Materials>,
   reports: RunReports<Checkpoint>,
   signal: AbortSignal,
 ): Promise<RunOutcome<Result>> {
-  const folders = { run: join(kit.runsDir, job.id), data: [kit.runsDir, ...(kit.hiddenFolders ?? [])] };
+  const folders = { run: join(setup.runsDir, job.id), data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] };
   const recorder = createRecorder({
     secrets: [...job.secrets.values(), ...job.hidden],
     folders,
-    clock: kit.clock,
+    clock: setup.clock,
     firstSeq: reports.firstSeq,
     write: (chunk) => reports.write(chunk),
   });
-  const deadline = kit.clock.monotonic() + job.timeoutMs;
+  const deadline = setup.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
-    runDir = await makeRunDir(kit.runsDir, job.id, accountOf(kit, job));
+    runDir = await makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
   } catch (error) {
     recorder.system(`The directory of the run could not be made: ${reasonOf(error)}`);
     await recorder.finish();
@@ -74,8 +74,8 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   try {
     return await runner.run(job, {
       runDir,
-      searchPath: kit.path,
-      clock: kit.clock,
+      searchPath: setup.path,
+      clock: setup.clock,
       signal,
       placeInput: (name, bytes) => placeInput(runDir, name, bytes),
       say: (text) => recorder.system(text),
@@ -84,12 +84,12 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
         await reports.checkpoint(value);
         unkept = false;
       },
-      exec: (order) => execute(kit, program, order, recorder, reports, limits),
+      exec: (order) => execute(setup, program, order, recorder, reports, limits),
     });
   } finally {
     await recorder.finish();
     // It holds what could not be stored: the sweep of ended runs takes it from there first.
-    if (!unkept) await removeRunDir(runDir, kit.clock);
+    if (!unkept) await removeRunDir(runDir, setup.clock);
   }
 }
 
@@ -100,7 +100,7 @@ function reasonOf(error: unknown): string {
 type SomeJob = Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
 
 async function execute(
-  kit: RunKit,
+  setup: RunSetup,
   { job, runDir, clearFiles }: { job: SomeJob; runDir: string; clearFiles: readonly string[] },
   order: ProgramOrder,
   recorder: Recorder,
@@ -109,17 +109,17 @@ async function execute(
 ): Promise<ProgramEnd> {
   const stop = { toldDir: toldDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const cwd = join(runDir, order.folder ?? '');
-  const account = accountOf(kit, job);
+  const account = accountOf(setup, job);
   try {
-    await kit.guard.ready();
-    const launched = await kit.pool.launch({
+    await setup.guard.ready();
+    const launched = await setup.pool.launch({
       argv: [...order.argv],
       env: childEnvironment({
         jobId: job.id,
         runDir,
         cwd,
-        path: kit.path,
-        lang: kit.lang,
+        path: setup.path,
+        lang: setup.lang,
         extra: order.environment ?? {},
         ...(account === null ? {} : { user: account.name }),
       }),
@@ -128,7 +128,7 @@ async function execute(
       policy: job.privileged ? null : policyOf(order, runDir),
       // The launcher waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
-        kit.guard.watch({
+        setup.guard.watch({
           jobId: job.id,
           ...leader,
           ...stop,
@@ -144,13 +144,13 @@ async function execute(
     const end = await supervise(launched, {
       ...stop,
       jobId: job.id,
-      timeoutMs: Math.max(0, limits.deadline - kit.clock.monotonic()),
+      timeoutMs: Math.max(0, limits.deadline - setup.clock.monotonic()),
       graceMs: STOP_GRACE_MS,
-      clock: kit.clock,
+      clock: setup.clock,
       signal: limits.signal,
     });
     if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
-    if (end.survivors.length === 0) kit.guard.unwatch(job.id);
+    if (end.survivors.length === 0) setup.guard.unwatch(job.id);
     if (captured?.isOver === true)
       recorder.system(`It printed more than ${order.captureBytes} bytes, which are not taken.`);
     return {
@@ -161,7 +161,7 @@ async function execute(
   } catch (error) {
     // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
-    kit.guard.unwatch(job.id);
+    setup.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused', stdout: NOTHING, survivors: [] };
   }
 }
@@ -184,7 +184,7 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
 }
 
 /** A privileged run is the daemon's own: it may do what the daemon may. */
-function accountOf({ account }: RunKit, job: SomeJob): Account | null {
+function accountOf({ account }: RunSetup, job: SomeJob): Account | null {
   return job.privileged ? null : account;
 }
 

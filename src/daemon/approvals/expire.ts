@@ -14,21 +14,20 @@ export interface ExpireDeps {
   readonly self: () => string;
 }
 
-/** How often deadlines are looked at where none is near, in milliseconds: another process may have asked meanwhile. */
+/** The interval of deadline checks if none is near, in milliseconds: another process may have added one. */
 export const EXPIRE_EVERY_MS = 30_000;
-/** Approvals that are read at a time: what a long stop left over is worked off in pieces. */
+/** The size of a batch, which bounds the work after a long stop. */
 const BATCH = 100;
 
 /**
- * Ends every pending approval whose deadline has come, and cancels its job: nothing runs without a yes. Answers in how
- * many milliseconds the next deadline comes, at most EXPIRE_EVERY_MS. At the start of a daemon a pass is made before
- * the first claim.
+ * Ends every pending approval whose deadline has come, and cancels its job: no job runs without an approval. Returns
+ * the milliseconds until the next deadline, at most EXPIRE_EVERY_MS. A daemon makes a pass before its first claim.
  */
 export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promise<number> {
   const { store, clock } = deps;
   const ended = (): boolean => signal?.aborted === true;
   while (!ended()) {
-    // One look where nothing waits, which is nearly always: every commit of another process leads here.
+    // A single read in the usual case without deadlines: every commit of another process leads here.
     const next = await nextDeadline(store.db);
     if (next === null) break;
     const now = await store.dialect.clock(store.db, clock.now());
@@ -41,7 +40,7 @@ export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promis
   return EXPIRE_EVERY_MS;
 }
 
-/** The approval and its job in one transaction; nothing where somebody decided first. */
+/** The approval and its job in one transaction; nothing where a decision came first. */
 async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
   await store.write(async (tx) => {
     const settled = await settle(tx, id, { to: 'expired', by: null, via: null, reason: null });

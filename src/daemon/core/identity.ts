@@ -8,7 +8,7 @@ import { holdLock, type InstanceLock } from '../../store/engine/instance-lock.ts
 import { adoptNumbered, targetsJson } from '../../store/notify/targets.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Which boot of which machine: processes of another one can't be looked for from here. */
+/** The machine and its boot: processes of another one cannot be searched from here. */
 export interface Machine {
   readonly host: string;
   readonly bootId: string;
@@ -26,7 +26,7 @@ function readBootId(): string {
   }
 }
 
-/** The name under which jobs are claimed, and what shows others that its bearer lives. */
+/** The name under which a daemon claims jobs, and the lock that shows others that it lives. */
 export interface Identity {
   readonly id: string;
   /** Ends it in the records. Only after its jobs have ended. */
@@ -50,7 +50,10 @@ export function lockFile(instancesDir: string, daemonId: string): string {
   return join(instancesDir, `${daemonId}.lock`);
 }
 
-/** Takes a new name. Its lock is held before its row is seen, so nobody finds it dead while it starts. */
+/**
+ * Takes a new name. The lock is taken before the row is visible, so that no other daemon considers it dead while it
+ * starts.
+ */
 export async function takeIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, machine } = options;
   const id = newId('dmn', options.now);

@@ -4,8 +4,8 @@ import { renewLease } from '../../store/maintenance/daemons.ts';
 import type { Store } from '../../store/store.ts';
 
 /**
- * Of the lease, when a daemon that could not renew it ends its jobs: TERM at 60 %, KILL at 85 %, before anybody may
- * act.
+ * Of the lease, when a daemon that could not renew it ends its jobs: TERM at 60 %, KILL at 85 %, before another daemon
+ * may act.
  */
 const TERM_SHARE = 0.6;
 const KILL_SHARE = 0.85;
@@ -29,7 +29,7 @@ interface TrustOptions {
   readonly extend: (limits: { untilTermMs: number; untilKillMs: number }) => void;
 }
 
-/** Until when the jobs of this daemon may live, by its own clock. Without a lease they may for ever. */
+/** Until when the jobs of this daemon may live, by its own clock. Without a lease there is no limit. */
 export class Trust {
   readonly #options: TrustOptions;
   #termAt = Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ export async function renewOnce({ store, leaseMs, self, trust, onLate, onLost }:
   if (late) onLate();
 }
 
-/** The lease outlives the jobs: while they end, nobody may take them. */
+/** The lease outlives the jobs: while they end, no other daemon may claim them. */
 export const leaseLoop: LoopRow<LeaseDeps> = {
   name: 'lease',
   everyMs: ({ leaseMs }) => renewEveryMs(leaseMs),

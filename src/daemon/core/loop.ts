@@ -1,19 +1,19 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Latch } from '../../lib/flow/latch.ts';
 
-/** What a pass did. */
+/** The result of a pass. */
 export interface Pass {
-  /** Counts by what was done. They are logged when one is not zero. */
+  /** Counts by action, logged when one is not zero. */
   readonly did?: Readonly<Record<string, number>>;
-  /** In how many milliseconds the next pass is due, where that is sooner than the loop's own interval. */
+  /** The milliseconds until the next pass, if that is sooner than the interval of the loop. */
   readonly dueMs?: number;
 }
 
-/** What can ask a loop for a pass before its time. */
+/** The wake-ups that request a pass early. */
 export type WakeUp =
   /** A job may be claimable, a cancel was asked, the cordon was lifted, another process committed. */
   | 'request'
-  /** The same, some milliseconds later: the claim that it may lead to goes first. */
+  /** The same, some milliseconds later: a claim that it causes is made first. */
   | 'after-request'
   | 'slot-free'
   | 'job-ended'

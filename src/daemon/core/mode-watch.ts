@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 interface ModeWatchDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Puts modes right and answers which. */
+  /** Restores modes and returns the changes. */
   readonly restore: () => readonly ModeChange[];
   /** The daemon's id in the ledger; null before it has one. */
   readonly self: () => string | null;
@@ -17,13 +17,13 @@ interface ModeWatchDeps {
 const MODES_EVERY_MS = 2_000;
 /** Jobs that one row of the ledger names. */
 const JOBS_MAX = 100;
-/** A job that ended so long before the last good look is named too: clocks of two databases need not agree. */
+/** Jobs that ended this long before the last good check are named too, because clocks may differ. */
 const MARGIN_MS = 5_000;
 
 /**
- * Keeps the modes of the data directory and the seal key as they have to be, where jobs run as the account of the
- * daemon: Landlock does not cover `chmod`, so a job can close them to the daemon, or open them to others. A change is
- * put right at once, and is in the ledger with the jobs that ran since the look before.
+ * Restores the modes of the data directory and the seal key where jobs run as the account of the daemon: Landlock does
+ * not cover `chmod`, so a job can close them to the daemon, or open them to others. A change is reverted at once and
+ * recorded in the ledger with the jobs that ran since the last check.
  */
 export class ModeWatch {
   readonly #deps: ModeWatchDeps;
@@ -37,8 +37,7 @@ export class ModeWatch {
   }
 
   /**
-   * Looks, and puts right. Joins a look that is under way. Rejects when a change could not be recorded; it is kept for
-   * the next look.
+   * Checks and restores. Joins a running check. Rejects when a change could not be recorded; the next check records it.
    */
   check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => (this.#checking = null));
@@ -71,12 +70,12 @@ export class ModeWatch {
   }
 }
 
-/** Tries again after a look at the modes: a file that a job closed, or opened to others, is as it was. */
+/** Repeats a failed call after a check of the modes, which restores a file that a job closed or opened. */
 export async function withModes<T>(watch: Pick<ModeWatch, 'check'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch {
-    // What the look itself fails with is told by the loop that looks; here the first failure counts, if it comes again.
+    // The loop of the check reports its own failures; here the repeated call reports the failure.
     await watch.check().catch(() => undefined);
     return work();
   }

@@ -8,16 +8,16 @@ import type { Store } from '../../store/store.ts';
 export interface DeadmanDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** There is a page to send. */
+  /** A notification is due. */
   readonly wake: () => void;
 }
 
 export const DEADMAN_EVERY_MS = 1_000;
 
 /**
- * Asks for a page once when a watch has been silent for too long, and once when it is heard again. All times are by
- * the store's clock, as another daemon may be the one that hears. When a webhook was last heard is in the store, so
- * that a restart changes nothing: a service that restarts more often than `every` still tells of a silence.
+ * Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
+ * the store's clock, because another daemon may receive the messages. The last message of a webhook is in the store, so
+ * that a service that restarts more often than `every` still reports a silence.
  */
 export async function watchOnce(deps: DeadmanDeps): Promise<void> {
   const { store, clock } = deps;
@@ -29,7 +29,7 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
     const heardAt = watch.last_heard_at ?? 0;
     if (trippedAt === null) {
       if (now - Math.max(heardAt, createdAt) >= everyMs) await tellSilent(deps, watch, now);
-      // What tripped it was a silence of that long: what is heard within it was committed after the watch was read.
+      // The silence lasted at least this long: a message within it was committed after the watch was read.
     } else if (heardAt > trippedAt - everyMs) await tellHeard(deps, watch, trippedAt);
   }
 }

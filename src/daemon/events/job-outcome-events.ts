@@ -13,21 +13,18 @@ export interface OutcomeDeps {
 }
 
 /**
- * How often ends are looked for that nobody here heard of, in milliseconds: of jobs that never ran, or of other
+ * The interval of the search for job ends without a local signal, in milliseconds: of jobs that never ran, or of other
  * daemons.
  */
 const OUTCOMES_EVERY_MS = 1_000;
-/**
- * The ends of another daemon's jobs are its own to tell, until so long after: two that tell one end are in each other's
- * way.
- */
+/** Another daemon has this time to record the ends of its jobs: two daemons that record the same end conflict. */
 const OTHERS_AFTER_MS = 2_000;
-/** Told at a time: their writes share a commit. */
+/** The size of a batch: its writes share a commit. */
 const BATCH = 64;
 
 /**
- * Makes the events of ended jobs. That an end is not told yet is read off the job's own row, so whoever ends a job (a
- * run, a cancel, a decision, a deadline, a rescue) need not know of events, and no end is lost with a daemon.
+ * Creates the events of ended jobs. The job's row shows whether its end has an event, so that the code that ends a job
+ * (a run, a cancel, a decision, a deadline, a rescue) does not depend on events, and no end is lost with a daemon.
  */
 export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Promise<void> {
   const { reaction, self } = deps;
@@ -39,11 +36,11 @@ export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Pro
     for (const job of jobs.toSorted(byEnd)) {
       const evaluating = evaluateOutcome(reaction, job);
       telling.push(tellOne(deps, job, evaluating));
-      // One behind the other, so that of one runbook the newest event tells the newest end; the writes share a commit.
+      // In order, so that the newest event of a runbook is of the newest end; the writes share a commit.
       await evaluating.catch(() => undefined);
     }
     const refused = (await Promise.all(telling)).find((failure) => failure !== null);
-    // The store takes nothing at the moment: the next pass finds them again.
+    // The store refuses writes now: the next pass finds them again.
     if (refused !== undefined) throw refused;
   }
 }

@@ -6,9 +6,9 @@ import { mayClaim } from '../../store/maintenance/daemons.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 
-/** The moves that the daemon makes, each with its event and its audit row in the same transaction. */
+/** The state transitions by the daemon, each with its event and its audit row in the same transaction. */
 
-/** A job that this daemon now runs, and the sequence number that its output goes on from. */
+/** A job that this daemon now runs, and the sequence number at which its output continues. */
 export interface Claimed {
   readonly row: JobRow;
   readonly lastSeq: number;
@@ -38,7 +38,7 @@ export async function endJob(
   return true;
 }
 
-/** Writes what the daemon did into the audit ledger. */
+/** Records an action of the daemon in the audit ledger. */
 export function recordMove(
   tx: Tx,
   daemonId: string,

@@ -25,15 +25,15 @@ interface Scene extends TestStore {
 }
 
 async function scene(t: TestContext): Promise<Scene> {
-  const kit = await openTestStore();
-  t.after(() => kit.close());
-  const self = await kit.daemon();
+  const setup = await openTestStore();
+  t.after(() => setup.close());
+  const self = await setup.daemon();
   const asked: Scene['asked'] = [];
   const announced: string[] = [];
-  const state = async (id: string): Promise<string> => (await getJob(kit.store.db, id)).state;
+  const state = async (id: string): Promise<string> => (await getJob(setup.store.db, id)).state;
   const rescue = (left: number[] = [], formerRunsDirs: string[] = []): Promise<void> => {
     const deps: RescueDeps = {
-      ...kit,
+      ...setup,
       formerRunsDirs,
       clock: systemClock,
       machine: HERE,
@@ -47,20 +47,20 @@ async function scene(t: TestContext): Promise<Scene> {
     };
     return rescueOnce(deps, new AbortController().signal);
   };
-  return { ...kit, self, asked, announced, rescue, state };
+  return { ...setup, self, asked, announced, rescue, state };
 }
 
 /** A job that `daemonId` has claimed and, unless told otherwise, started. */
 async function runningJob(
-  kit: TestStore,
+  setup: TestStore,
   daemonId: string,
   key: string | null = null,
   started = true,
 ): Promise<string> {
-  const id = await kit.job(key);
-  const [claimed] = await kit.store.write((tx) => claim(tx, daemonId, 1));
+  const id = await setup.job(key);
+  const [claimed] = await setup.store.write((tx) => claim(tx, daemonId, 1));
   assert.ok(claimed !== undefined && claimed.row.id === id);
-  if (started) await kit.store.write((tx) => recordLeader(tx, fenceOf(claimed.row), LEADER));
+  if (started) await setup.store.write((tx) => recordLeader(tx, fenceOf(claimed.row), LEADER));
   return id;
 }
 

@@ -29,14 +29,14 @@ export interface RescueDeps extends RecoverDeps {
   readonly self: () => string;
 }
 
-/** How often the daemons look after each other, in milliseconds. */
+/** The interval at which daemons check each other, in milliseconds. */
 const RESCUE_EVERY_MS = 2_000;
-/** The rescue of jobs waits for the sweep: a directory that a process keeps filling is left to the next pass. */
+/** The rescue waits for the sweep, so a directory that a process keeps filling is left to the next pass. */
 const SWEEP_WITHIN_MS = 1_000;
 
 /**
- * Finds daemons that died and ends what they left: first the processes of each of their jobs, then the job, as
- * `interrupted`, which gives its concurrency key away. Nothing is run again by itself.
+ * Finds dead daemons and ends their jobs: first the processes, then the job as `interrupted`, which releases its
+ * concurrency key. No job is run again automatically.
  */
 export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<void> {
   await recordDeaths(deps);
@@ -54,8 +54,8 @@ function holding(deps: RescueDeps, jobId: string): RescueDeps {
 }
 
 /**
- * Removes what runs have left here: the daemon that ends an orphan need not be one of this data directory. The
- * directory of a job is removed before its end is written, so one that is there after it has no owner.
+ * Removes leftover run directories: the daemon that ends an orphan may use another data directory. The directory of a
+ * job is removed before its end is written, so one that remains has no owner.
  */
 async function sweepRunDirs(deps: RescueDeps): Promise<void> {
   const { store, runsDir } = deps;
@@ -88,7 +88,7 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const left = here ? await endSurvivors(deps, job, signal) : [];
   if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
   if (left.length > 0 || signal.aborted) return;
-  // What the run has made is known before its key is given away.
+  // Collect the results of the run before its key is released.
   const kind = deps.kinds[job.kind];
   const found = await kind.recover(deps, job);
   const ended = await deps.store.write(async (tx) => {

@@ -6,7 +6,7 @@ import { commandKind } from '../../domain/commands/kind.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
-import type { RunKit, RunReports } from '../../runners/run.ts';
+import type { RunSetup, RunReports } from '../../runners/run.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { NO_RESULT, NOTHING_PREPARED, runKind, type RunKind, type WriteResult } from './run-support.ts';
@@ -31,7 +31,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
     write: (chunk) => Promise.resolve(void chunks.push(chunk)),
     checkpoint: checkpoint ?? (async (store) => void (await on.store.write(store))),
   };
-  const kit: RunKit = {
+  const setup: RunSetup = {
     clock: systemClock,
     pool: {
       launch: () => Promise.reject(new Error('not asked')),
@@ -45,7 +45,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
     lang: 'C.UTF-8',
   };
   const { signal } = new AbortController();
-  const ran = await (await kind.prepare(on, job, signal))(kit, reports, signal);
+  const ran = await (await kind.prepare(on, job, signal))(setup, reports, signal);
   const lines = chunks.flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 10 }));
   return { ran, lines: lines.map((line) => ('text' in line ? line.text : '')) };
 }

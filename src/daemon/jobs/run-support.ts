@@ -2,17 +2,17 @@ import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
-import { runJob, type RunKit, type RunReports } from '../../runners/run.ts';
+import { runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 
-/** What the daemon does for a run of one kind: a runner knows neither the store nor the seal. */
+/** The daemon's part of a run of one kind: a runner knows neither the store nor the seal. */
 export interface RunSupport<Spec, Materials, Checkpoint, Result> {
   /**
-   * Gets what a claimed job starts with. Throws Failure, with a message for the job's output, where the run must not
-   * start. `signal` ends what takes long.
+   * Collects the inputs of a claimed job. Throws Failure, with a message for the job's output, where the run must not
+   * start. `signal` ends long work.
    */
   prepare(
     deps: RunDeps,
@@ -21,8 +21,8 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
     signal: AbortSignal,
   ): Promise<PreparedRun<Materials, Checkpoint, Result>>;
   /**
-   * Reads what a run that nobody finished has left in its directory; null where there is nothing to write. Its
-   * processes have ended before.
+   * Reads the results of an unfinished run from its directory; null where there is nothing to write. Its processes have
+   * ended before.
    */
   recover?(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
   /** Writes what an interrupted job leaves, in the transaction of its end. */
@@ -32,7 +32,7 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
 /** In memory only: nothing of it is written before the run has its directory. */
 interface PreparedRun<Materials, Checkpoint, Result> {
   readonly secrets: ReadonlyMap<string, Buffer>;
-  /** Values that the run is not given and that its output must not show either. */
+  /** Further values that the output must not show. */
   readonly hidden: readonly Buffer[];
   readonly materials: Materials;
   /** Stores what the run has made so far, also where the run has lost its job; `owned` is false then. */
@@ -69,12 +69,12 @@ export const NOTHING_PREPARED: PreparedRun<null, never, never> = {
 
 /** Runs a prepared job to its end. `finish` is called after that, and may fail. */
 export type ReadyRun = (
-  kit: RunKit,
+  setup: RunSetup,
   reports: RunReports<(tx: Tx) => Promise<{ owned: boolean }>>,
   signal: AbortSignal,
 ) => Promise<{ readonly end: RunEnd; finish(): Promise<WriteResult> }>;
 
-/** A kind with its types closed over: what claims and rescues jobs knows no kind. */
+/** A kind without its type parameters, for code that is common to all kinds. */
 export interface RunKind {
   prepare(deps: RunDeps, job: JobRow, signal: AbortSignal): Promise<ReadyRun>;
   recover(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
@@ -128,9 +128,9 @@ function readyRun<Spec, Materials, Checkpoint, Result>(
   const { id, kind, timeout_ms: timeoutMs } = row;
   const { secrets, hidden, materials } = prepared;
   const job = { id, kind, spec, privileged: row.privileged === 1, timeoutMs, secrets, hidden, materials };
-  return async (kit, reports, signal) => {
+  return async (setup, reports, signal) => {
     const checkpoint = (value: Checkpoint): Promise<void> => reports.checkpoint((tx) => prepared.checkpoint(tx, value));
-    const end = await runJob(kit, runner, job, { ...reports, checkpoint }, signal);
+    const end = await runJob(setup, runner, job, { ...reports, checkpoint }, signal);
     return { end, finish: () => prepared.finish(end) };
   };
 }

@@ -6,7 +6,7 @@ import { workspaceRow } from '../../../test/support/fixtures/workspace-row.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
-import type { RunKit } from '../../runners/run.ts';
+import type { RunSetup } from '../../runners/run.ts';
 import type { LaunchRequest } from '../../runners/sandbox/pool.ts';
 import type { Exit, Launched } from '../../runners/sandbox/launcher-process.ts';
 import { chunksAfter } from '../../store/jobs/chunks.ts';
@@ -45,30 +45,30 @@ async function scene(
   t: TestContext,
   { maxJobs = 1, ...more }: { maxJobs?: number } & Partial<TestStore> = {},
 ): Promise<Scene> {
-  const kit = { ...(await openTestStore()), ...more };
-  t.after(() => kit.close());
-  const self = await kit.daemon();
+  const setup = { ...(await openTestStore()), ...more };
+  t.after(() => setup.close());
+  const self = await setup.daemon();
   const refusals: unknown[] = [];
   const programs: Scene['programs'] = [];
   const freed: number[] = [];
   const signals = createSignals();
   const store: Store = {
-    ...kit.store,
+    ...setup.store,
     write: async (body) => {
       if (programs.length > 0 && refusals.length > 0) throw refusals.shift();
-      const answer = await kit.store.write(body);
+      const answer = await setup.store.write(body);
       if (programs.length === 0 || on.lostAnswers === 0) return answer;
       on.lostAnswers -= 1;
       throw new Failure('unavailable', 'lost');
     },
   };
   const on: Scene = {
-    ...kit, self, signals, programs, freed, refusals, lostAnswers: 0, overdue: false,
-    row: (id) => getJob(kit.store.db, id),
+    ...setup, self, signals, programs, freed, refusals, lostAnswers: 0, overdue: false,
+    row: (id) => getJob(setup.store.db, id),
     work: new Work({
-      ...kit,
+      ...setup,
       store,
-      kit: runKit(kit.runsDir, programs),
+      setup: runSetup(setup.runsDir, programs),
       maxJobs,
       announceJob: () => undefined,
       signals,
@@ -80,7 +80,7 @@ async function scene(
   return on;
 }
 
-function runKit(runsDir: string, programs: Scene['programs']): RunKit {
+function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
   const launch = async (request: LaunchRequest): Promise<Launched> => {
     const { promise: exited, resolve } = Promise.withResolvers<Exit>();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];

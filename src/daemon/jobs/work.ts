@@ -4,7 +4,7 @@ import { needsTag } from '../../domain/jobs/order.ts';
 import { pause } from '../../lib/clock.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { RecorderFenced } from '../../runners/output/recorder.ts';
-import type { RunKit } from '../../runners/run.ts';
+import type { RunSetup } from '../../runners/run.ts';
 import { appendOutput } from '../../store/jobs/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -17,7 +17,7 @@ import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type
 import type { Signals } from '../core/signals.ts';
 
 interface WorkDeps extends RunDeps {
-  readonly kit: RunKit;
+  readonly setup: RunSetup;
   readonly kinds: RunKinds;
   readonly maxJobs: number;
   readonly announceJob: (jobId: string) => void;
@@ -25,7 +25,7 @@ interface WorkDeps extends RunDeps {
   readonly self: () => string;
   /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
   readonly isOverdue: () => boolean;
-  /** Before each run: puts right what an earlier one may have changed. */
+  /** Called before each run: restores modes that an earlier one may have changed. */
   readonly beforeRun?: () => Promise<void>;
   /** A run has ended, and its slot is free. */
   readonly onFree: () => void;
@@ -36,16 +36,13 @@ const PERSIST_RETRY_MS = 500;
 /** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
 const SHUTDOWN_ATTEMPTS = 10;
 
-/**
- * A write that fails for a reason that waiting does not mend is tried this often: the next daemon finds the job
- * interrupted.
- */
+/** The number of attempts of a write that fails permanently: the next daemon finds the job interrupted. */
 const OTHER_ERROR_ATTEMPTS = 5;
 
 /** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
 const ENDED_BY_STOP: readonly (number | null)[] = [129, 130, 137, 143];
 
-/** Why a run is told to end. */
+/** The reason to stop a run. */
 type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
 
 interface Run {
@@ -55,7 +52,7 @@ interface Run {
   readonly done: Promise<void>;
 }
 
-/** Claims jobs while slots are free, runs them, and writes down how they end. */
+/** Claims jobs while slots are free, runs them, and records their ends. */
 export class Work {
   readonly #deps: WorkDeps;
   readonly #runs = new Map<string, Run>();
@@ -84,7 +81,7 @@ export class Work {
     for (const each of claimed) this.#start(each);
   }
 
-  /** One pass: stops the runs that somebody asked to cancel. */
+  /** One pass: stops the runs for which a cancel was requested. */
   async cancelOnce(): Promise<void> {
     if (this.#runs.size === 0) return;
     for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self()))
@@ -92,8 +89,8 @@ export class Work {
   }
 
   /**
-   * From now on nothing is claimed, and a program that a signal ends was ended by the stop: whoever stops the daemon
-   * may tell its programs in the same breath, as systemd does.
+   * Ends claiming. From now on a program that ends by a signal counts as ended by the stop, because systemd, for
+   * example, signals the daemon and its programs together.
    */
   close(): void {
     this.#closed = true;
@@ -132,7 +129,7 @@ export class Work {
       await this.#deps.beforeRun?.();
       const run = await this.#ready(row, signal);
       const ran = await run(
-        this.#deps.kit,
+        this.#deps.setup,
         {
           firstSeq: lastSeq + 1,
           leader: (leader) => this.#recordLeader(fence, leader),
@@ -145,7 +142,7 @@ export class Work {
       result = await ran.finish();
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
-      // What could not be made ready to be kept must not look like a success.
+      // A run whose results cannot be prepared must not look successful.
       if (end.state === 'succeeded') end = { ...end, state: 'failed' };
     }
     try {
@@ -159,7 +156,7 @@ export class Work {
   /** Where the run can't start, its output says why, and nothing else is run. */
   async #ready(row: JobRow, signal: AbortSignal): Promise<ReadyRun> {
     try {
-      // Whoever can write the database alone must not get out of the sandbox.
+      // An attacker who can write only the database must not escape the sandbox.
       if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
       return await this.#deps.kinds[row.kind].prepare(this.#deps, row, signal);
     } catch (error) {
@@ -197,7 +194,7 @@ export class Work {
         const passing = error instanceof Failure && error.code === 'unavailable';
         if ((!passing && attempt >= OTHER_ERROR_ATTEMPTS) || (this.#closed && attempt >= SHUTDOWN_ATTEMPTS))
           throw error;
-        await pause(this.#deps.kit.clock, PERSIST_RETRY_MS);
+        await pause(this.#deps.setup.clock, PERSIST_RETRY_MS);
       }
     }
   }
@@ -224,9 +221,9 @@ export class Work {
     // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
     // only a success is certain to be its own.
     const overdue = stop === 'lease-late' || this.#deps.isOverdue();
-    const told = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
+    const byStop = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
     const interrupted =
-      (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || told));
+      (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || byStop));
     const final = { state: interrupted ? ('interrupted' as const) : end.state, exitCode: end.exitCode };
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });

@@ -17,20 +17,19 @@ interface RetentionDeps {
 
 /** Interval of the retention pass, in milliseconds; the exact time does not matter. */
 const RETENTION_EVERY_MS = 3_600_000;
-/** So long people may ask why they were told something, in milliseconds: 30 days. */
+/** How long the reason of a notification is kept, in milliseconds: 30 days. */
 export const NOTIFICATIONS_KEPT_MS = 30 * 86_400_000;
 /**
  * Longer than the longest cooldown of a rule, which is 366 days, in milliseconds: until then a fire may hold the next
  * one.
  */
 export const FIRES_KEPT_MS = 367 * 86_400_000;
-/** Rows of one write and of one read, so that neither holds up others: 500 are some milliseconds on either database. */
+/**
+ * The rows of one write and of one read, so that neither blocks others: 500 take some milliseconds on either database.
+ */
 const BATCH = 500;
 
-/**
- * Forgets what is old and over, in small writes. A daemon that dies in between leaves the rest to the next pass; two at
- * a time do no harm.
- */
+/** Deletes old, finished rows in small writes. After a crash the next pass continues; concurrent passes are safe. */
 export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<Pass> {
   const notifications = await forgetNotifications(deps, signal);
   return { did: { notifications, rule_fires: await forgetFires(deps, signal) } };

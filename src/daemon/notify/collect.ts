@@ -35,16 +35,19 @@ export interface CollectDeps {
   readonly transports: readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
 }
 
-/** Read at a time: what is more is found by the next pass, which follows at once. */
+/** The size of a batch; the next pass follows at once. */
 const BATCH = 200;
 
-/** Pages that count what waits are so far apart, in milliseconds: nobody's request waits longer to be told. */
+/** The time between two summary notifications, in milliseconds, and so the longest delay of one request. */
 const ASKED_APART_MS = 10_000;
 /** Where a deadline is nearer than this, that is too long. */
 const URGENT_MS = 30_000;
 const URGENT_APART_MS = 2_000;
 
-/** Makes the pages that are due about approvals, and gives every page its targets. Answers how many it handled. */
+/**
+ * Creates the notifications that are due about approvals, and gives each notification its targets. Returns their
+ * number.
+ */
 export async function collectNotifications(deps: CollectDeps): Promise<number> {
   if (!(await isSomethingDue(deps))) return 0;
   return deps.store.write(async (tx) => {
@@ -53,20 +56,20 @@ export async function collectNotifications(deps: CollectDeps): Promise<number> {
     const now = await tx.dialect.clock(tx.db, tx.now);
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
     const targets = await assignmentsOf(deps, tx, endpoints);
-    // A request that nobody could be told of is told as soon as there is somebody.
-    const told = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
+    // An approval without recipients is announced as soon as there is one.
+    const announced = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
     if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
     const pages = await newNotifications(tx.db, BATCH);
     const shown = await showBursts(tx);
     for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets);
-    return told + followed + pages.length + shown.length;
+    return announced + followed + pages.length + shown.length;
   });
 }
 
 /**
- * Everybody who is told, and by which daemon: endpoints and its own targets by this one, targets that only others have
- * by one of them. So it does not matter which daemon finds a page first.
+ * All recipients with their daemon: this one for endpoints and its own targets, one of the others for targets that only
+ * they have. So it does not matter which daemon finds a notification first.
  */
 async function assignmentsOf(
   { transports, self }: CollectDeps,
@@ -81,7 +84,7 @@ async function assignmentsOf(
   return [...byTarget].map(([target, sender]) => ({ target, daemonId: sender }));
 }
 
-/** A look that holds nobody up, before a write that other daemons wait for. */
+/** A read without locks, before a write that other daemons wait for. */
 async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
   const { db } = store;
   const now = await store.dialect.clock(db, clock.now());
@@ -133,14 +136,14 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Pr
       await requestNotification(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
     return asked.length;
   }
-  // What comes meanwhile waits for the next such page, but never past its deadline.
+  // Later requests wait for the next summary, but never past their deadline.
   const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
   if ((await countNotifications(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
   const page = await requestNotification(tx, {
     topic: `approvals:${asked[0]?.id ?? ''}`,
     facts: { kind: 'approvals', count: await countPending(tx.db) },
   });
-  const folded = { state: 'done', reason: `told by ${page ?? 'another page'}`, followed: 1 } as const;
+  const folded = { state: 'done', reason: `sent with ${page ?? 'another notification'}`, followed: 1 } as const;
   for (const each of asked)
     await insertNotification(
       tx,
@@ -150,7 +153,7 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Pr
   return asked.length;
 }
 
-/** Reminders of many at once say less than one: they are left out beyond what a person reads. */
+/** Reminders beyond the number that a person reads are omitted. */
 async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
   const recent = await countNotifications(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
@@ -172,7 +175,7 @@ async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone
   return settled.length;
 }
 
-/** Who decided, in words for people; this daemon may have other targets than the one that sent the link. */
+/** Names the decider for people; this daemon may have other targets than the one that sent the link. */
 function personOf({ transports }: CollectDeps, decidedBy: string): string {
   if (isNumberedTarget(decidedBy)) return 'a target of the operator';
   const target = transports.find((each) => recipientOf(each) === decidedBy);
@@ -197,7 +200,7 @@ function factsOf(row: AskedOrNone): AskedFacts {
   };
 }
 
-/** Of what a sender wrote, so much: a name may have 256 characters. */
+/** The longest text of a sender that is shown; a name may have 256 characters. */
 const ABOUT_CHARACTERS = 120;
 
 function aboutOf({ event_name: name, event_labels: labels }: AskedOrNone): string | null {

@@ -10,6 +10,6 @@ export const notificationLoop: LoopRow<NotificationLoopDeps> = {
   everyMs: NOTIFY_EVERY_MS,
   wakeOn: ['after-request', 'notification-due'],
   once: async ({ notifier }, signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
-  // What is under way is recorded before the store closes: else it would be sent again.
+  // Record running sends before the store closes; otherwise they would be sent again.
   settled: ({ notifier }) => notifier.settled(),
 };

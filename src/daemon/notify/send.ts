@@ -27,7 +27,7 @@ import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
-/** What the pages of a daemon are made and sent with. */
+/** The dependencies for creating and sending notifications. */
 export interface NotifierOptions {
   readonly transports: readonly Transport[];
   /** Posts to a registered endpoint. Throws DialFailed. */
@@ -53,12 +53,12 @@ const REST_MS = 50;
 const SENDS_MAX = 256;
 /** After each try, in milliseconds: 5 tries over some 10 minutes. */
 const RETRY_MS = [5_000, 30_000, 120_000, 420_000] as const;
-/** For so long at most the failure of one page holds up others to the same target. */
+/** The longest time that a failed notification delays others to the same target. */
 const PUT_OFF_MS = 30_000;
 /** Links that are kept for the other devices of a recipient; the oldest are forgotten first. */
 const LINKS_MAX = 1_000;
 
-/** Tells people: makes the pages that are due and sends what waits, each target on its own. */
+/** Creates the notifications that are due and sends those that wait, each target independently. */
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #busy = new Set<string>();
@@ -72,7 +72,7 @@ export class Notifier {
     this.#deps = deps;
   }
 
-  /** Rung when a send has ended: its target may have more to get. */
+  /** Set when a send has ended: its target may have more deliveries. */
   onFree(wake: () => void): void {
     this.#wake = wake;
   }
@@ -95,7 +95,7 @@ export class Notifier {
     while (this.#sends.size > 0) await Promise.allSettled(this.#sends);
   }
 
-  /** What daemons that stopped have left. */
+  /** Deliveries of stopped daemons. */
   async #takeOver(): Promise<void> {
     const { store, clock, self, transports } = this.#deps;
     // Numbered targets of an earlier build get their names by this.
@@ -131,8 +131,8 @@ export class Notifier {
   }
 
   /**
-   * One try, and what came of it. A record that can't be written is repeated, and never the send: the target is busy
-   * meanwhile. A daemon that ends in between leaves it to be sent again: at least once, never silently not at all.
+   * One attempt and its result. A record that can't be written is repeated, and never the send: the target counts as
+   * busy until then. If the daemon ends in between, the notification is sent again: delivery is at least once.
    */
   async #deliver(due: Due, endpoint: EndpointRow | undefined, signal: AbortSignal): Promise<void> {
     const failure = await this.#send(due, endpoint);
@@ -147,11 +147,11 @@ export class Notifier {
     }
   }
 
-  /** Null for what was taken. */
+  /** Null on success. */
   async #send(due: Due, endpoint: EndpointRow | undefined): Promise<DialFailed | null> {
     const transport = this.#deps.transports.find(({ id }) => id === due.target);
     if (endpoint === undefined && transport === undefined)
-      return new DialFailed('there is no such target any more', 'refused');
+      return new DialFailed('the target no longer exists', 'refused');
     try {
       const message = await this.#compose(due, holderOf(endpoint, transport));
       if (transport !== undefined) await transport.send(message);
@@ -198,7 +198,7 @@ export class Notifier {
         ),
       )
       .catch((error: unknown) => {
-        // A recipient who may not decide now may at the next page.
+        // A recipient who may not decide now may be allowed to at the next notification.
         this.#links.delete(key);
         if (error instanceof Failure && ['forbidden', 'conflict', 'not_found'].includes(error.code)) return null;
         throw error;
@@ -216,7 +216,7 @@ function holderOf(endpoint: EndpointRow | undefined, transport: Transport | unde
   return endpoint === undefined ? null : { recipient: endpoint.owner, target: null };
 }
 
-/** What came of a try; `failure` is null for what was taken. */
+/** The result of an attempt; `failure` is null on success. */
 async function recordTry(
   tx: Tx,
   due: Due,
@@ -227,7 +227,7 @@ async function recordTry(
   if (endpoint !== undefined) await recordAttempt(tx, endpoint.id, failure?.message ?? null);
   if (failure === null) return settleDelivery(tx, { ...base, state: 'sent', failure: null });
   if (failure.kind === 'gone' && endpoint !== undefined) {
-    // First what was tried, with its reason: what else waits for the endpoint goes without one.
+    // Record the attempted delivery with its reason first; the other ones of the endpoint are removed without a reason.
     await settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
     if (!(await pruneEndpoint(tx, endpoint.id))) return;
     return tx.record({

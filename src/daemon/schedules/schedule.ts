@@ -29,7 +29,7 @@ interface ScheduleDeps extends QueueDeps {
  * added, and a clock that jumped. A look where nothing is due is one row of an index.
  */
 const SCHEDULE_EVERY_MS = 1_000;
-/** Slots that are read at a time: what a long stop left over is worked off in pieces. */
+/** The size of a batch, which bounds the work after a long stop. */
 const BATCH = 100;
 /** A clock that lost this much against the one that never jumps was set back, in milliseconds; less is drift. */
 const SET_BACK_MS = 1_000;
@@ -37,7 +37,7 @@ const SET_BACK_MS = 1_000;
 /** Queues what schedules do, each slot once, however many daemons share the store and however their clocks jump. */
 export class Scheduler {
   readonly #deps: ScheduleDeps;
-  /** What the store's clock was ahead of the clock that never jumps, at the last look; null before the first. */
+  /** The offset of the store's clock from the monotonic clock at the last check; null before the first. */
   #ahead: number | null = null;
   /** Whether a next slot may be another one than the schedule and the time say. */
   #mayBeOff = true;
@@ -61,7 +61,7 @@ export class Scheduler {
       const taken = await Promise.allSettled(
         (await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))),
       );
-      // One that cannot be written holds up no other one, and is tried again by the next pass.
+      // A slot that cannot be written does not block the others; the next pass tries it again.
       for (const each of taken) if (each.status === 'rejected') throw each.reason;
     }
     return SCHEDULE_EVERY_MS;
@@ -123,7 +123,7 @@ export class Scheduler {
       try {
         queued = await queue(tx, deps, row);
       } catch (error) {
-        // A refusal comes before anything is written, and the slot is over all the same; what is no refusal undoes it.
+        // A refusal comes before any write and still completes the slot; any other error rolls it back.
         if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
         await noteRefusal(tx, row.name, error.message);
         return record(tx, row, 'schedule.refuse', { ...slot, code: error.code, reason: error.message });

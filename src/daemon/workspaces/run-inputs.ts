@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import { getWorkspace, recordSecrets } from '../../store/workspaces/workspaces.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 
-/** What a run of a workspace starts with, and what its results need. */
+/** The inputs of a workspace run, and the keys for its results. */
 export interface RunInputs {
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** JSON: what the secrets were, by variable, for the plan that is made with them. */
@@ -172,7 +172,7 @@ async function openState(
 
 type PlanRow = Awaited<ReturnType<typeof getArtifact>>;
 
-/** Looks that a plan that was being sealed anew at the first one is not taken for an altered one. */
+/** The number of reads, so that a plan that is resealed during the first is not mistaken for an altered one. */
 const LOOKS = 2;
 
 /** The plan as it was sealed, and asked about where somebody was. */

@@ -106,7 +106,7 @@ async function writeArtifact(tx: Tx, job: JobRow, artifact: NewArtifact): Promis
   recordMove(tx, fenceOf(job).daemonId, 'artifact.seal', artifact.id, detail);
 }
 
-/** What differs is told by an event, and so is the end of it: by the one that tells the end of the job. */
+/** An event reports the drift, and the event of the job's end reports that it is over. */
 async function writeDrift(
   tx: Tx,
   job: JobRow,

@@ -22,23 +22,23 @@ interface Scene extends TestStore {
 }
 
 async function scene(t: TestContext): Promise<Scene> {
-  const kit = await openTestStore();
-  t.after(() => kit.close());
-  const id = await kit.job(null, { kind: 'apply', workspace: 'net' });
-  await kit.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: '/x' })));
-  const row = await getJob(kit.store.db, id);
-  const folder = join(kit.runsDir, id, 'tree');
+  const setup = await openTestStore();
+  t.after(() => setup.close());
+  const id = await setup.job(null, { kind: 'apply', workspace: 'net' });
+  await setup.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: '/x' })));
+  const row = await getJob(setup.store.db, id);
+  const folder = join(setup.runsDir, id, 'tree');
   mkdirSync(folder, { recursive: true });
   return {
-    ...kit,
+    ...setup,
     row,
     write(name, content) {
       mkdirSync(join(folder, name, '..'), { recursive: true });
       writeFileSync(join(folder, name), content);
     },
     async salvage() {
-      const found = await findState(kit, row);
-      if (found !== null) await kit.store.write((tx) => keepFound(tx, row, found));
+      const found = await findState(setup, row);
+      if (found !== null) await setup.store.write((tx) => keepFound(tx, row, found));
       return found !== null;
     },
   };

@@ -13,7 +13,7 @@ import { keepState, listStatesAt, newestState } from '../../store/workspaces/sta
 import { findWorkspace, moveWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { RecoverDeps } from '../jobs/run-support.ts';
 
-/** The states of roots without a backend of their own: what a run made is never forgotten. */
+/** The states of roots that have no backend: no result of a run is lost. */
 
 /** A state and what to seal it with. */
 interface SealedState {
@@ -22,8 +22,9 @@ interface SealedState {
 }
 
 /**
- * Keeps the state of a run that goes on or has just ended. Also of one that has lost its job, as long as nobody went on
- * from another state since: what it made is there, whoever owns the row. What can't become the newest is set aside.
+ * Keeps the state of a running or ended run, also of one that has lost its job, unless another run has continued from
+ * another state since: its resources exist, whichever run owns the row. A state that cannot become the newest is set
+ * aside.
  */
 export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: SealedState): Promise<{ owned: boolean }> {
   await holdKey(tx, job);
@@ -86,7 +87,7 @@ interface FoundState extends SealedState {
 }
 
 /**
- * The state in the directory of a run that nobody finished; null where there is none here, as after the death of
+ * The state in the directory of an unfinished run; null where this machine has no such state, as after the death of
  * another machine. The processes of the run have ended before this is called.
  */
 export async function findState({ store, keyring, runsDir }: RecoverDeps, job: JobRow): Promise<FoundState | null> {
@@ -99,7 +100,7 @@ export async function findState({ store, keyring, runsDir }: RecoverDeps, job: J
   );
   if (folder === null) return null;
   const place = { runDir, folder };
-  // What could not be written where it belongs is newer than what stands there.
+  // A state that could not be written to its backend is newer than the one in the backend.
   const errored = await readState(place, ERRORED_STATE_FILE);
   const ownBackend = (await backendOf(place).catch(() => null)) !== null;
   const state = errored ?? (ownBackend ? null : await readState(place));

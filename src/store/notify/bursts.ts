@@ -88,7 +88,7 @@ export async function foldWaiting(
 ): Promise<Pick<NotificationRow, 'id' | 'detail' | 'created_at'>[]> {
   const rows = await tx.db
     .updateTable('pages')
-    .set({ state: 'done', reason: `told by ${speaker}` })
+    .set({ state: 'done', reason: `sent with ${speaker}` })
     .where(WAITING)
     .where('burst', '=', burst)
     .returning(['id', 'detail', 'created_at'])
