@@ -23,7 +23,7 @@ const DONE: readonly string[] = [
   'docs/reference/policy.md',
   'docs/reference/rule-file.md',
   'docs/tutorial/',
-  'src/faces/cli/',
+  'src/faces/',
 ];
 
 export const WORDS_WHY =

@@ -21,7 +21,7 @@ import { Waits } from './waits.ts';
 
 const API = '/api/v1';
 
-/** Longer than any URL can be: a malformed id is told to be malformed, however long it is. */
+/** Longer than any URL can be, so that a malformed id of any length is refused as malformed. */
 const PARAMETER_CHARS_MAX = 65_536;
 
 export interface HttpFaceOptions extends ListenerOptions {
@@ -33,9 +33,9 @@ export interface HttpFaceOptions extends ListenerOptions {
   readonly secureCookies: boolean;
 }
 
-/** Its `close` ends the streams and the waits too. */
+/** `close` also ends the streams and the waits. */
 export interface HttpFace extends Pick<Listener, 'listen' | 'close'> {
-  /** What is open at the moment. */
+  /** The numbers of what is open now. */
   load(): {
     readonly connections: number;
     readonly streams: number;
@@ -72,7 +72,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     const serve = operationRoute(operation, http, { runtime, authenticator, limits, sender, streams, kept, waits });
     on(methods, API + http.path.replaceAll(/\{([a-z_]+)\}/g, ':$1'), serve);
     if (pathFields(http).some((name) => !(name in operation.input.shape)))
-      throw new Error(`${operation.id}: a path parameter is no input field`);
+      throw new Error(`${operation.id}: a path parameter is not an input field`);
   }
   for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange) => pages.show(page, exchange));
   on(['POST'], '/login', (exchange) => pages.login(exchange));
@@ -107,7 +107,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   };
 }
 
-/** One spelling for each route: a path that differs by case or by one more slash is another path. */
+/** Each route has one spelling: a path that differs in case or has an extra slash is another path. */
 function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<HTTPVersion.V1> {
   return findMyWay({
     caseSensitive: true,
@@ -122,7 +122,7 @@ function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<
 async function missingOperation(authenticator: Authenticator, sender: Sender, exchange: Exchange): Promise<void> {
   try {
     await authenticator.authenticate(credentialsOf(exchange.request), 'api');
-    throw new Failure('not_found', 'There is no such route. GET /api/v1/openapi.json describes those that exist.');
+    throw new Failure('not_found', 'There is no such route. GET /api/v1/openapi.json lists the routes.');
   } catch (error) {
     sender.sendFailure(exchange, error);
   }

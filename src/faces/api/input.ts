@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { type HttpFace, type Operation, pathFields, placeOf } from '../../operations/core/operation.ts';
 import { fromText } from '../../operations/core/parse.ts';
 
-/** A name that a refusal repeats is cut to this length. */
+/** A name in an error message is cut to this length. */
 const NAME_SHOWN_MAX = 80;
 
 /** Where each input field of an operation comes from. A field is taken from its own place only. */
@@ -30,7 +30,7 @@ export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
 }
 
 /**
- * The fields of path and query, as the types that the schema wants as far as their text has that form. Throws
+ * The fields of path and query, converted to the types of the schema if their text has that form. Throws
  * invalid_argument.
  */
 export function gatherText(
@@ -62,7 +62,7 @@ export function gatherBody(
   }
 }
 
-/** Of a `Last-Event-ID`. Throws invalid_argument. */
+/** Parses a `Last-Event-ID`. Throws invalid_argument. */
 export function sequenceNumber(id: string): number {
   if (!/^\d{1,15}$/.test(id)) throw new Failure('invalid_argument', 'Last-Event-ID: expected a sequence number.');
   return Number(id);

@@ -8,7 +8,7 @@ test('Equal bytes have equal tags, others have others', () => {
   assert.match(answerOf('a').etag, /^"[\w-]{22}"$/);
 });
 
-test('An answer is found under its key while the counter has not moved, and never again after', () => {
+test('An answer is found under its key until the counter changes, and never again after', () => {
   const kept = new KeptAnswers(1_000_000);
   const answer = answerOf('one');
   kept.keep('1', 'k', answer);
@@ -20,13 +20,13 @@ test('An answer is found under its key while the counter has not moved, and neve
   assert.equal(kept.find('1', 'k'), undefined);
 });
 
-test('Where nobody can tell cheaply whether something changed, nothing is kept', () => {
+test('Without a change counter nothing is kept', () => {
   const kept = new KeptAnswers(1_000_000);
   kept.keep(null, 'k', answerOf('one'));
   assert.deepEqual([kept.find(null, 'k'), kept.bytes], [undefined, 0]);
 });
 
-test('The room is bounded: the oldest go first, and what is too large never comes in', () => {
+test('The cache is bounded: the oldest entry is dropped first, and a too large one is never kept', () => {
   const kept = new KeptAnswers(100_000);
   for (let i = 0; i < 1_000; i += 1) {
     kept.keep('1', `k${i}`, answerOf('x'.repeat(5_000)));
@@ -38,7 +38,7 @@ test('The room is bounded: the oldest go first, and what is too large never come
   assert.equal(kept.find('1', 'large'), undefined);
 });
 
-test('A tag is named by itself, weakly, in a list, and by the asterisk', () => {
+test('If-None-Match names a tag alone, weakly, in a list, or with an asterisk', () => {
   for (const header of ['"a"', 'W/"a"', '"b", "a"', '"b",W/"a"', '*', ' * '])
     assert.equal(isNamed('"a"', header), true, header);
   for (const header of [undefined, '', 'a', '"b"', '"A"', '"a', 'w/"a"'])

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { type HeaderList, revalidated } from '../http/headers.ts';
 
-/** An encoded answer, and what is sent with it. */
+/** An encoded answer and its headers. */
 export interface KeptAnswer {
   readonly body: Buffer;
   readonly etag: string;
   readonly headers: HeaderList;
 }
 
-/** What the bookkeeping of one entry costs beside its bytes, about. */
+/** Approximate overhead of an entry besides its bytes. */
 const ENTRY_BYTES = 1_024;
-/** An answer that takes more than this share of the room would only push out the others. */
+/** An answer above this share of the cache would only displace the others. */
 const SHARE = 1 / 8;
 
 /** The entity tag is the hash of the bytes: the same state gives the same tag in every process. */
@@ -21,8 +21,8 @@ export function answerOf(encoded: string | Buffer): KeptAnswer {
 }
 
 /**
- * Encoded answers while nothing changes. All of them belong to one value of the store's change counter: when it has
- * moved, all are dropped. Bounded by bytes, oldest out first.
+ * A cache of encoded answers. All of them belong to one value of the store's change counter: when it changes, all are
+ * dropped. Bounded by bytes; the oldest entry is dropped first.
  */
 export class KeptAnswers {
   readonly #maxBytes: number;
@@ -44,7 +44,7 @@ export class KeptAnswers {
   }
 
   /**
-   * `version` is the counter as it was before the answer was read: what was committed since makes it void, never stale.
+   * `version` is the counter from before the answer was read: a later commit invalidates the entry.
    */
   keep(version: string | null, key: string, answer: KeptAnswer): void {
     if (version === null) return;
@@ -69,7 +69,7 @@ function sizeOf(key: string, answer: KeptAnswer): number {
   return answer.body.length + key.length * 2 + ENTRY_BYTES;
 }
 
-/** Whether an If-None-Match names the tag. The comparison is the weak one, as RFC 9110 wants. */
+/** Whether an If-None-Match names the tag, by the weak comparison of RFC 9110. */
 export function isNamed(etag: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);

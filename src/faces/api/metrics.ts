@@ -16,11 +16,11 @@ interface Metric {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
-  /** Labels as they are written, and the value. */
+  /** Encoded labels, and the value. */
   readonly samples: readonly (readonly [string, number])[];
 }
 
-/** Prometheus text. Numbers that this process has at hand only: reading them touches no store. */
+/** Prometheus text of in-memory numbers of this process: a scrape does not read the store. */
 export function metricsText({ services, sender, streams, authenticator }: MetricSources): string {
   const { version, startedAt } = services.server;
   const load = authenticator.load();
@@ -28,7 +28,7 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
     {
       name: 'gatehouse_build_info',
       type: 'gauge',
-      help: 'Always 1; the label holds the version.',
+      help: 'Always 1; the label has the version.',
       samples: [[`{version="${escapeLabel(version)}"}`, 1]],
     },
     {
@@ -40,37 +40,32 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
     {
       name: 'gatehouse_http_responses_total',
       type: 'counter',
-      help: 'Answers sent, by the class of their status.',
+      help: 'Responses sent, by status class.',
       samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
     },
-    {
-      name: 'gatehouse_streams_open',
-      type: 'gauge',
-      help: 'Event streams that are open.',
-      samples: [['', streams.open]],
-    },
+    { name: 'gatehouse_streams_open', type: 'gauge', help: 'Open event streams.', samples: [['', streams.open]] },
     {
       name: 'gatehouse_kdf_runs_total',
       type: 'counter',
-      help: 'Tokens whose slow hash was computed.',
+      help: 'Token verifications with the slow hash.',
       samples: [['', load.kdfRuns]],
     },
     {
       name: 'gatehouse_kdf_running',
       type: 'gauge',
-      help: 'Tokens whose slow hash is being computed.',
+      help: 'Token verifications in progress.',
       samples: [['', load.kdfRunning]],
     },
     {
       name: 'gatehouse_kdf_waiting',
       type: 'gauge',
-      help: 'Tokens that wait for that.',
+      help: 'Token verifications that are queued.',
       samples: [['', load.kdfWaiting]],
     },
     {
       name: 'gatehouse_tokens_verified',
       type: 'gauge',
-      help: 'Tokens that this process has verified and remembers.',
+      help: 'Verified tokens in the cache.',
       samples: [['', load.verified]],
     },
     {

@@ -27,7 +27,7 @@ interface RouteParts {
 
 type Params = Readonly<Record<string, string | undefined>>;
 
-/** The row of the table that a request is for. */
+/** The operation that a request calls. */
 interface Route extends RouteParts {
   readonly operation: Operation;
   readonly http: HttpFace;
@@ -35,7 +35,7 @@ interface Route extends RouteParts {
   readonly keep: boolean;
 }
 
-/** Serves one operation: 401, then 403, then everything else. The result never rejects. */
+/** Serves one operation: checks for 401, then 403, then the rest. The result never rejects. */
 export function operationRoute(
   operation: Operation,
   http: HttpFace,
@@ -61,7 +61,7 @@ export function operationRoute(
   };
 }
 
-/** The contract: a write below /api/v1 needs a bearer token. That also takes every cross-site forgery its target. */
+/** The contract: a write below /api/v1 needs a bearer token. This also prevents cross-site request forgery. */
 function refuseSessionWrite(http: HttpFace, caller: Caller): void {
   if (http.method === 'GET' || caller.credential !== 'session') return;
   throw new Failure('forbidden', 'A write needs a bearer token: a browser session is not enough.');
@@ -70,7 +70,7 @@ function refuseSessionWrite(http: HttpFace, caller: Caller): void {
 async function serveKept(route: Route, exchange: Exchange, params: Params, caller: Caller): Promise<void> {
   const { kept, runtime, sender } = route;
   const { request } = exchange;
-  // The URL stands for operation and input: two spellings of one input are two entries of the same bytes.
+  // The URL identifies operation and input: two spellings of one input are two entries with the same bytes.
   const key = `${caller.scope} ${request.url ?? ''}`;
   const version = changeCounter(runtime.store);
   const known = kept.find(version, key);
@@ -97,7 +97,7 @@ async function serveFresh(route: Route, exchange: Exchange, params: Params, call
   await sendAnswer(route, exchange, caller, await ask(route, exchange, params, caller));
 }
 
-/** Gathers the input from its places and invokes. */
+/** Collects the input from its places and invokes the operation. */
 async function ask(
   { operation, http, places, runtime, limits, waits }: Route,
   exchange: Exchange,
@@ -105,18 +105,19 @@ async function ask(
   caller: Caller,
 ): Promise<Answer> {
   const { request } = exchange;
-  if (http.method === 'GET' && hasBody(request)) throw new Failure('invalid_argument', 'The body: a GET takes none.');
+  if (http.method === 'GET' && hasBody(request))
+    throw new Failure('invalid_argument', 'The body: a GET must not have one.');
   const raw = gatherText(places, params, queryOf(request));
   if (operation.effect === 'stream') resumeAfter(raw, places, headerValues(request, 'last-event-id'));
   if (http.method !== 'GET') gatherBody(places, raw, await readJson(request, limits.bodyBytes));
   const keys = headerValues(request, 'idempotency-key');
-  if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: this header was sent more than once.');
+  if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: the header is sent more than once.');
   const invocation = { caller, raw, idempotencyKey: keys[0] };
   if (!('around' in operation)) return invoke(runtime, operation, invocation);
   return waits.during(exchange, caller, (clientWait) => invoke(runtime, operation, { ...invocation, clientWait }));
 }
 
-/** A client that reconnects names the last event it saw; that is newer than the `since` of its first request. */
+/** A client that reconnects names the last event that it saw; it is newer than the `since` of the first request. */
 function resumeAfter(raw: Record<string, unknown>, places: InputPlaces, ids: readonly string[]): void {
   const id = ids.at(-1) ?? '';
   if (id !== '' && places.query.has('since')) raw['since'] = sequenceNumber(id);
@@ -147,7 +148,7 @@ function textHeaders(contentType: string): HeaderList {
 }
 
 /**
- * A list without a bound, sent while it is read. The first batch comes before the status, so that its failure has one.
+ * An unbounded list, streamed. The first batch is read before the status is sent, so that its failure has one.
  */
 async function sendBatches(
   { sender, runtime, limits }: Route,
@@ -165,7 +166,7 @@ async function sendBatches(
       next = await iterator.next();
     writer.end();
   } catch (error) {
-    // Half a list must not look like a whole one: without its end the client sees that it was cut.
+    // Half a list must not look like a whole one: without its end the client detects the cut.
     sender.report(exchange, error);
     response.destroy();
   } finally {

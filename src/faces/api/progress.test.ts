@@ -4,7 +4,7 @@ import { HandClock } from '../../../test/support/clock.ts';
 import { Progress, STALLED_LOOKS } from './progress.ts';
 import { StreamPlaces } from './stream-places.ts';
 
-test('T54: A reader has stopped when bytes wait and none is taken for six looks, however few they are', () => {
+test('T54: A reader is stalled when bytes wait and none is read for six checks, however few they are', () => {
   const socket = { bytesWritten: 100, writableLength: 0 };
   const progress = new Progress(socket);
   const looks = (count: number): boolean[] => Array.from({ length: count }, () => progress.look());
@@ -19,7 +19,7 @@ test('T54: A reader has stopped when bytes wait and none is taken for six looks,
   assert.deepEqual(looks(1), [false], 'what is added is no progress');
 });
 
-test('T54: When no place is free, one that is old enough is given up: the oldest of who has most', () => {
+test('T54: When no place is free, the oldest of the holder with most is taken over if old enough', () => {
   const clock = new HandClock(0);
   const places = new StreamPlaces(clock, { all: 3, perHolder: 3, keptMs: 30_000 });
   const ended: string[] = [];

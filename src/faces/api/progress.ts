@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Looks in a row without progress after which a reader counts as stopped. */
+/** Checks in a row without progress after which a reader counts as stalled. */
 export const STALLED_LOOKS = 6;
 
-/** Tells when a client takes nothing of what waits for it. */
+/** Detects a client that reads none of the bytes that wait for it. */
 export class Progress {
   readonly #socket: Pick<Socket, 'bytesWritten' | 'writableLength'>;
   #taken = -1;
@@ -13,10 +13,10 @@ export class Progress {
     this.#socket = socket;
   }
 
-  /** False once bytes have waited for `STALLED_LOOKS` looks and none of them was taken. */
+  /** False once bytes have waited for `STALLED_LOOKS` checks and none of them was read. */
   look(): boolean {
     const { bytesWritten, writableLength } = this.#socket;
-    // What waits in memory counts as written.
+    // Bytes that wait in memory count as written.
     const taken = bytesWritten - writableLength;
     this.#stalled = writableLength > 0 && taken === this.#taken ? this.#stalled + 1 : 0;
     this.#taken = taken;

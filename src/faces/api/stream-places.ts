@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 /** The place of one open stream. */
 export interface Place {
   readonly holder: string;
-  /** By the monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   readonly takenAt: number;
-  /** Ends the stream in good order; set by whoever opens it. */
+  /** Ends the stream cleanly; set by the code that opens it. */
   end: () => void;
   /** May be called twice. */
   readonly release: () => void;
@@ -15,7 +15,7 @@ export interface Place {
 interface PlaceBounds {
   readonly all: number;
   readonly perHolder: number;
-  /** From this age on, in milliseconds, a place goes to who asks when none is free; never without it. */
+  /** If no place is free, one of this age in milliseconds is taken over; without a value never. */
   readonly keptMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export class StreamPlaces {
     return this.#slots.used;
   }
 
-  /** A place; null when there is none. */
+  /** Takes a place; null if all are taken. */
   take(holder: string): Place | null {
     const free = this.#slots.take(holder) ?? this.#giveUp(holder);
     if (free === null) return null;
@@ -54,9 +54,9 @@ export class StreamPlaces {
   }
 
   /**
-   * Whether a client still reads cannot be told from here: its kernel takes what is sent, and so does a proxy. But one
-   * that reads connects again when its stream ends. So the oldest stream gives its place up, of the holder who has
-   * most.
+   * Whether a client still reads cannot be seen here: its kernel, or a proxy, accepts the bytes. But a client
+   * that reads reconnects when its stream ends. So the oldest stream of the holder with most streams gives up its
+   * place.
    */
   #giveUp(holder: string): (() => void) | null {
     const { keptMs } = this.#bounds;

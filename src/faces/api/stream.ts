@@ -11,7 +11,7 @@ import { Progress, STALLED_LOOKS } from './progress.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 import { type Place, StreamPlaces } from './stream-places.ts';
 
-/** Probes of the operating system on a connection on which nothing moves: a client that is gone is noticed. */
+/** Interval of TCP keep-alive probes on an idle connection, to detect a client that is gone. */
 export const KEEP_ALIVE_PROBE_MS = 5_000;
 
 export interface StreamParts {
@@ -21,7 +21,7 @@ export interface StreamParts {
   readonly authenticator: Authenticator;
 }
 
-/** The open streams of server-sent events of this process, counted for each operation on its own. */
+/** The open streams of server-sent events of this process, counted per operation. */
 export class Streams {
   readonly #parts: StreamParts;
   readonly #slots = new Map<string, StreamPlaces>();
@@ -35,7 +35,7 @@ export class Streams {
     return this.#open.size;
   }
 
-  /** Places that are taken: as many as streams are open, else a place was lost. */
+  /** Taken places. Equals the number of open streams, else a place has leaked. */
   get places(): number {
     return [...this.#slots.values()].reduce((sum, slots) => sum + slots.used, 0);
   }
@@ -45,7 +45,7 @@ export class Streams {
     for (const stream of this.#open) stream.abort();
   }
 
-  /** Takes a place for the caller's owner, which is to be released. Throws streams_over_cap. */
+  /** Takes a place for the caller's owner; the caller must release it. Throws streams_over_cap. */
   admit(operation: Operation, caller: Caller): Place {
     const { all, perHolder: usual } = this.#parts.limits.streams;
     const { perHolder = usual, keptMs } = boundsOf(operation);
@@ -63,7 +63,7 @@ export class Streams {
   }
 
   /**
-   * Sends events until they end, the client goes, the credential or the stream's time ends, or the listener stops.
+   * Sends events until they end, the client disconnects, the credential or the time ends, or the listener stops.
    * Never rejects.
    */
   async serve(
@@ -113,7 +113,7 @@ function boundsOf(operation: Operation): StreamBounds {
   return 'stream' in operation ? (operation.stream ?? {}) : {};
 }
 
-/** Calls `tick` again and again until it says false, throws, or `signal` aborts. */
+/** Calls `tick` repeatedly until it returns false, throws, or `signal` aborts. */
 export async function every(
   clock: Clock,
   ms: number,

@@ -7,7 +7,7 @@ import { every, KEEP_ALIVE_PROBE_MS, type StreamParts } from './stream.ts';
 
 type WaitParts = Pick<StreamParts, 'clock' | 'limits'> & { readonly authenticator: Pick<Authenticator, 'stillValid'> };
 
-/** The requests whose answer waits for something after their write. */
+/** The requests whose answer waits for an event after their write. */
 export class Waits {
   readonly #parts: WaitParts;
   readonly #open = new Set<AbortController>();
@@ -21,15 +21,15 @@ export class Waits {
     return this.#open.size;
   }
 
-  /** Ends all of them, and those that come later at once: each is answered with what is known by then. */
+  /** Ends all waits, and later ones at once: each is answered with the current state. */
   endAll(): void {
     this.#closing = true;
     for (const wait of this.#open) wait.abort();
   }
 
   /**
-   * Runs `task` with a signal that aborts when the client goes, the listener closes or the caller's credential ends.
-   * Throws unauthenticated in the last case: what was asked for stays as it is, and the answer is not told.
+   * Runs `task` with a signal that aborts when the client disconnects, the listener closes or the credential ends.
+   * Throws unauthenticated in the last case: the write remains, and the answer is not sent.
    */
   async during<T>(
     { request, response }: Exchange,
@@ -42,7 +42,7 @@ export class Waits {
     this.#open.add(end);
     response.once('close', close);
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
-    // It may have gone before anybody listened.
+    // The client may have disconnected before the listener was added.
     if (this.#closing || gone()) close();
     let isValid = true;
     const { clock, limits, authenticator } = this.#parts;
@@ -53,7 +53,7 @@ export class Waits {
       if (!isValid)
         throw new Failure(
           'unauthenticated',
-          'The token was revoked or has expired while the request waited. What it asked for was not undone.',
+          'The token was revoked or has expired while the request waited. The request itself was executed.',
         );
       return answer;
     } finally {

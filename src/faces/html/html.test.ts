@@ -5,7 +5,7 @@ import { DASHBOARD } from '../web/pages/dashboard.ts';
 import { unmadePage } from '../web/pages/missing.ts';
 import { signInPage } from '../web/pages/sign-in.ts';
 
-test('Values are escaped, markup of ours is not', () => {
+test('Values are escaped, our markup is not', () => {
   const inner = html`<b title="${'"><script>'}">${"<i>&'"}</b>`;
   assert.equal(inner.text, '<b title="&quot;&gt;&lt;script&gt;">&lt;i&gt;&amp;&#39;</b>');
   assert.equal(html`<p>${inner}${[html`<br>`, html`<hr>`]}${7}</p>`.text, `<p>${inner.text}<br><hr>7</p>`);

@@ -6,7 +6,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup that was made by `html` and so is safe to send. */
+/** Markup made by `html`, and therefore safe to send. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -17,7 +17,7 @@ export class Html {
 type Part = Html | string | number | readonly Html[];
 
 /**
- * Markup with values in it. Only markup goes in as it is; every other value is escaped, for text and for quoted
+ * Markup with values in it. Only markup is inserted unchanged; every other value is escaped, for text and for quoted
  * attributes.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {

@@ -5,7 +5,7 @@ import { STYLE } from './style.ts';
 
 export const PAGE_HEADERS: HeaderList = pageHeaders(hash('sha256', STYLE, 'base64'));
 
-/** A whole page: `content` below its heading, `above` over it. */
+/** A whole page: `content` below its heading, `above` before it. */
 export function shell(title: string, content: Html, above: Html = html``): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,5 +1,5 @@
 /**
- * The one style sheet, in each page itself: a page before the sign-in may ask for nothing else. It fits 360 px, and
+ * The one style sheet, inline in each page: a page before the sign-in may load nothing else. It fits 360 px, and
  * follows the light or dark scheme of the system. The pages of decision links have 6 KB with it.
  */
 export const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);\

@@ -1,12 +1,12 @@
 /** A target that no route has: a request line cannot hold a space. */
 export const NOWHERE = '/ nowhere';
 
-/** RFC 9112 has a server take the absolute form too; the host in it means as little here as the Host header. */
+/** RFC 9112 requires a server to accept the absolute form too; its host is ignored, as the Host header is. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The target of a request without the base path. What does not lie below it, or has no place in a request target,
- * leads nowhere. Nothing is decoded or tidied up here, so what is stripped is exactly what was configured.
+ * The target of a request without the base path. A target outside it, or one that is not valid in a request line,
+ * has no route. Nothing is decoded or normalised, so exactly the configured prefix is removed.
  */
 export function strippedTarget(target: string, basePath: string): string {
   const local = target.startsWith('/') ? target : target.replace(ABSOLUTE, '');

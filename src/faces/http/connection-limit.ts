@@ -6,14 +6,14 @@ type Limits = Pick<HttpLimits, 'pipelined' | 'shortChunks' | 'chunkBytes'>;
 
 /**
  * Bounds the work of one read from a connection: 64 KiB hold 2,300 requests, or 10,900 chunks of a body, and Node
- * handles all of them before anybody else has a turn (measured: 117 ms, and 400 bytes of memory for a chunk of one
- * byte). A connection that sends more than any client does is closed.
+ * handles all of them before any other connection (measured: 117 ms, and 400 bytes of memory for a chunk of one
+ * byte). A connection that sends more than a normal client is closed.
  */
 export function limitWorkOfConnections(limits: Limits, serve: RequestListener): RequestListener {
   const inProgress = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;
-    // What stands behind in the same read is still parsed.
+    // Later requests of the same read are still parsed.
     if (socket.destroyed) return;
     const count = (inProgress.get(socket) ?? 0) + 1;
     if (count > limits.pipelined) {
@@ -21,14 +21,14 @@ export function limitWorkOfConnections(limits: Limits, serve: RequestListener): 
       return;
     }
     inProgress.set(socket, count);
-    // Not before others had a turn: an answer that is ready at once counts until then.
+    // Only after a turn of the event loop, so that an immediate answer counts for this turn.
     response.once('close', () => setImmediate(() => inProgress.set(socket, (inProgress.get(socket) ?? 1) - 1)));
     if (request.headers['transfer-encoding'] !== undefined) limitChunks(limits, request);
     serve(request, response);
   };
 }
 
-/** Node gives each chunk of a body to `push`, also one that nobody will read. */
+/** Node passes each chunk of a body to `push`, even if the body is not read. */
 function limitChunks({ shortChunks, chunkBytes }: Limits, request: IncomingMessage): void {
   const push = request.push.bind(request);
   let [chunks, bytes] = [0, 0];

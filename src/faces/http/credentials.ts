@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Credentials } from '../../operations/access/authenticate.ts';
 
-/** Every value that was sent under a header. Node's own object keeps only the first of some and joins others. */
+/** Every value of a header. Node's `headers` object keeps only the first of some headers and joins others. */
 export function headerValues(request: IncomingMessage, lowerCaseName: string): string[] {
   const { rawHeaders } = request;
   const values: string[] = [];
@@ -13,7 +13,7 @@ export function headerValues(request: IncomingMessage, lowerCaseName: string): s
   return values;
 }
 
-/** From headers only: a token in a URL would end in logs and histories, so the query is never looked at. */
+/** From headers only: a token in a URL would be written to logs and histories, so the query is never used. */
 export function credentialsOf(request: IncomingMessage): Credentials {
   return { authorization: headerValues(request, 'authorization'), cookie: request.headers.cookie };
 }

@@ -1,8 +1,8 @@
-/** Header names and values in turn, as Node writes them without looking anything up. */
+/** Alternating header names and values, the form that Node writes fastest. */
 export type HeaderList = readonly string[];
 
 /**
- * On every answer, whatever it holds. There is no CORS header anywhere: no other origin has any business here.
+ * On every answer. There are no CORS headers: no other origin may read an answer.
  * The policy of pages adds what their own style needs.
  */
 const COMMON: HeaderList = [
@@ -18,7 +18,7 @@ const COMMON: HeaderList = [
   'camera=(), microphone=(), geolocation=(), payment=()',
 ];
 
-/** For what is no page: nothing that it holds may be run, shown in a frame or loaded by it. */
+/** For answers that are not pages: the content may not run, be framed or load anything. */
 export const DATA_HEADERS: HeaderList = [
   ...COMMON,
   'Referrer-Policy',
@@ -38,8 +38,8 @@ export function pageHeaders(styleSha256: string): HeaderList {
   ];
   return [
     ...COMMON,
-    // With `no-referrer` a browser posts forms with `Origin: null`, and over plain http that is all that tells us
-    // whose page a form was on.
+    // With `no-referrer` a browser posts forms with `Origin: null`, and over plain http only Origin shows
+    // which page sent a form.
     'Referrer-Policy',
     'same-origin',
     'Content-Security-Policy',
@@ -56,7 +56,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** For an answer in JSON that may change at any moment. */
 export const JSON_HEADERS: HeaderList = [...DATA_HEADERS, 'Content-Type', JSON_TYPE, 'Cache-Control', 'no-store'];
 
-/** For an answer that the client may keep, as long as it asks each time whether it still holds. */
+/** For an answer that the client may cache but must revalidate each time. */
 export function revalidated(etag: string): HeaderList {
   return [...DATA_HEADERS, 'Content-Type', JSON_TYPE, 'Cache-Control', 'private, no-cache', 'ETag', etag];
 }
@@ -67,10 +67,10 @@ export const STREAM_HEADERS: HeaderList = [
   'text/event-stream; charset=utf-8',
   'Cache-Control',
   'no-store',
-  // A proxy that gathers would show the output of a job in lumps.
+  // A buffering proxy would delay the output of a job.
   'X-Accel-Buffering',
   'no',
-  // A stream that has ended is over for everybody who looks at the connection only.
+  // Clients that watch only the connection see the end of the stream.
   'Connection',
   'close',
 ];

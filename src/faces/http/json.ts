@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Failure } from '../../domain/failure.ts';
 
-/** Deeper than any input of ours, and shallow enough that nothing which walks it can run out of stack. */
+/** Deeper than any valid input, and shallow enough for recursive code. */
 const JSON_DEPTH_MAX = 32;
 
 const QUOTE = 0x22;
@@ -17,8 +17,8 @@ function refuse(why: string): never {
 }
 
 /**
- * Parses the body of a request: a JSON object in UTF-8. What JSON.parse lets through and two readers may understand
- * differently is refused: a key given twice, `__proto__`, and depth beyond 32. Throws invalid_argument.
+ * Parses the body of a request: a JSON object in UTF-8. Input that JSON.parse accepts but two parsers may interpret
+ * differently is refused: duplicate keys, `__proto__`, and depth beyond 32. Throws invalid_argument.
  */
 export function parseBody(bytes: Buffer): Record<string, unknown> {
   if (!isUtf8(bytes)) refuse('expected UTF-8');
@@ -34,7 +34,7 @@ export function parseBody(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Walks the tokens once, before anything is built. Text that is no JSON passes here and fails in JSON.parse. */
+/** Scans the tokens once, before anything is built. Invalid JSON passes here and fails in JSON.parse. */
 function inspect(text: string): void {
   // For each open bracket the keys seen so far; null for an array.
   const open: (Set<string> | null)[] = [];

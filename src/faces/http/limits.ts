@@ -1,4 +1,4 @@
-/** What a client may take of the listener. Every value can be lowered by a test; operators get these. */
+/** The limits of a client. A test can lower every value; operators cannot change them. */
 export interface HttpLimits {
   /**
    * Connections at a time. With 64 KiB of buffers each that is 128 MiB at worst, and far below the usual 20,000 files.
@@ -21,45 +21,45 @@ export interface HttpLimits {
    */
   readonly shortChunks: number;
   readonly chunkBytes: number;
-  /** A connection that has not sent all of its headers by then is closed: 1,000 slow ones are gone after 10 s. */
+  /** A connection that has not sent all headers by then is closed: 1,000 slow connections are gone after 10 s. */
   readonly headersMs: number;
-  /** The same for headers and body together. Streams are not concerned: their request is complete. */
+  /** The same for headers and body together. Streams are not affected: their request is complete. */
   readonly requestMs: number;
-  /** How often the two above are looked at; Node's own 30 s would make 10 s into 40. */
+  /** Interval of the check of the two above; with Node's default of 30 s the 10 s would become 40. */
   readonly checkMs: number;
   /** How long an idle connection waits for its next request. */
   readonly keepAliveMs: number;
   /**
-   * A connection on which nothing moved for this long is closed. Longer than the longest wait that a request may ask
+   * A connection without traffic for this time is closed. Longer than the longest wait that a request may ask
    * for, 5 min.
    */
   readonly idleMs: number;
   /** Bytes of request line and headers. */
   readonly headerBytes: number;
-  /** Bytes of a body; what is longer is refused and not read to its end. */
+  /** Bytes of a body; a longer one is refused and not read to its end. */
   readonly bodyBytes: number;
   /**
    * A refused body up to this size is read and dropped, so that the connection can be used again; a longer one ends it.
    */
   readonly dropBytes: number;
-  /** How long the refusal of a longer one may take to reach a client that is still sending. */
+  /** Time for the refusal of a longer body to reach a client that is still sending. */
   readonly lingerMs: number;
   /**
-   * Bytes that wait in memory for a client that reads slowly; more are not produced before it has read. What is on
-   * its way to the kernel exists twice, and one page of events waits behind it.
+   * Bytes that wait in memory for a slow client; no more are produced until it reads. Bytes on
+   * their way to the kernel exist twice, and one batch of events waits behind them.
    */
   readonly bufferBytes: number;
-  /** How long a client may leave that buffer full before the connection is ended. A stream can be resumed. */
+  /** How long that buffer may stay full before the connection is closed. A stream can be resumed. */
   readonly drainMs: number;
-  /** How long a client may take nothing of what waits for it on a stream, however little that is. */
+  /** How long a client may read nothing while bytes of a stream wait for it, however few. */
   readonly stalledMs: number;
-  /** A comment on an open stream, so that proxies keep it and a client that is gone is noticed. */
+  /** Interval of comments on an open stream, so that proxies keep it and a lost client is detected. */
   readonly heartbeatMs: number;
-  /** How often the credential of an open stream is looked at again. */
+  /** How often the credential of an open stream is checked again. */
   readonly revalidateMs: number;
-  /** Streams of one kind that may be open: in this process, and by one identity. */
+  /** Maximum open streams of one kind: in this process, and by one identity. */
   readonly streams: { readonly all: number; readonly perHolder: number };
-  /** Bytes of encoded answers that are kept while the store does not change. */
+  /** Bytes of cached encoded answers. */
   readonly keptBytes: number;
 }
 

@@ -20,7 +20,7 @@ function reader(takes: boolean): { response: ServerResponse; got: () => string }
   return { response: stream as unknown as ServerResponse, got: () => got };
 }
 
-test('T53: A reader that takes everything at once does not keep the event loop from the others', async () => {
+test('T53: A fast reader does not block the event loop for the others', async () => {
   const { response, got } = reader(true);
   const writer = new PatientWriter(response, systemClock, { bufferBytes: 131_072, drainMs: 1_000 });
   const others = { turns: 0, over: false };
@@ -36,7 +36,7 @@ test('T53: A reader that takes everything at once does not keep the event loop f
   assert.ok(others.turns >= 50, `${others.turns} turns for 50 parts`);
 });
 
-test('F15: A reader that takes nothing is waited for once its buffer is full, then loses the connection', async () => {
+test('F15: A reader that reads nothing loses its connection after its buffer was full for the time limit', async () => {
   const { response } = reader(false);
   const writer = new PatientWriter(response, systemClock, { bufferBytes: 100_000, drainMs: 20 });
   let written = 0;
@@ -46,7 +46,7 @@ test('F15: A reader that takes nothing is waited for once its buffer is full, th
   assert.equal(await writer.write(PART), false);
 });
 
-test('A write that waits gives up when it is told to', async () => {
+test('A waiting write gives up when its signal aborts', async () => {
   const { response } = reader(false);
   const stop = new AbortController();
   const writer = new PatientWriter(response, systemClock, { bufferBytes: 1, drainMs: 60_000 }, stop.signal);

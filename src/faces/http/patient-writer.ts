@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** Text is gathered up to this size, or until the event loop turns, so that small events share a packet. */
+/** Text is buffered up to this size, or until the next turn of the event loop, so that small events share a packet. */
 const GATHER_CHARS = 16_384;
 
 /**
- * Writes an answer at the speed of its reader. What waits in memory is bounded: `write` resolves only when there is
- * room again, and a reader that does not make room in time loses the connection (measured without it: one client
+ * Writes an answer at the speed of its reader. The memory is bounded: `write` resolves only when there is
+ * room again, and a reader that is too slow loses its connection (measured without it: one client
  * that never reads cost 642 MB in 4 s).
  */
 export class PatientWriter {
@@ -31,7 +31,7 @@ export class PatientWriter {
     this.#signal = signal;
   }
 
-  /** False when the client is gone, or did not read in time and was cut off: then nothing more needs to be made. */
+  /** False when the client is gone or was cut off because it read too slowly: then no more needs to be produced. */
   async write(text: string): Promise<boolean> {
     if (this.#response.destroyed || this.#response.writableEnded) return false;
     this.#gathered += text;
@@ -39,7 +39,7 @@ export class PatientWriter {
       this.#schedule();
     } else {
       this.flush();
-      // The kernel may take everything at once: without a turn of the event loop a long answer would stop all others
+      // The kernel may accept everything at once: without a turn of the event loop a long answer would block all others
       // until it is complete (measured: 650 ms for 20,000 jobs).
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#response.destroyed) return false;
@@ -52,7 +52,7 @@ export class PatientWriter {
     const text = this.#gathered;
     this.#gathered = '';
     if (text === '' || this.#response.destroyed || this.#response.writableEnded) return;
-    // Node sets three bytes aside for each character of a waiting string: 8 clients that never read held 6 MB, now 3.
+    // Node reserves three bytes for each character of a waiting string: 8 clients that never read held 6 MB, now 3.
     this.#response.write(Buffer.from(text));
   }
 
@@ -79,16 +79,16 @@ export class PatientWriter {
     if (this.#signal?.aborted === true) return Promise.resolve(false);
     const response = this.#response;
     return new Promise((resolve) => {
-      const settle = (alive: boolean): void => {
+      const finish = (alive: boolean): void => {
         cancel();
         response.off('drain', drained).off('close', gone);
         this.#signal?.removeEventListener('abort', gone);
         resolve(alive);
       };
-      const drained = (): void => settle(true);
-      const gone = (): void => settle(false);
+      const drained = (): void => finish(true);
+      const gone = (): void => finish(false);
       const cancel = this.#clock.after(this.#limits.drainMs, () => {
-        settle(false);
+        finish(false);
         response.destroy();
       });
       response.once('drain', drained).once('close', gone);

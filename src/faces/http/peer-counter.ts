@@ -1,5 +1,5 @@
 /**
- * Counts what each peer holds open, and refuses what is above the limit. It knows only peers that hold something now,
+ * Counts what each peer has open, and refuses more than the limit. It stores only peers that have something open,
  * and at most `peersMax` of them.
  */
 export class PeerCounter {
@@ -17,7 +17,7 @@ export class PeerCounter {
     return this.#held.size;
   }
 
-  /** True when one more was counted: `leave` must follow once. A null key is not counted and always admitted. */
+  /** True if the peer was admitted: call `leave` once afterwards. A null key is not counted and always admitted. */
   enter(key: string | null): boolean {
     if (key === null) return true;
     const held = this.#held.get(key);

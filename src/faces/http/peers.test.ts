@@ -15,7 +15,7 @@ function peerOf(trusted: readonly string[], from: string, forwarded: string): st
 
 const socketOf = (remoteAddress: string | undefined): Socket => ({ remoteAddress }) as Socket;
 
-test('T11: X-Forwarded-For counts from a trusted proxy and from nobody else, loopback included', () => {
+test('T11: X-Forwarded-For is used from a trusted proxy only, not even from loopback', () => {
   assert.equal(peerOf([], '127.0.0.1', '198.51.100.7'), '127.0.0.1');
   assert.equal(peerOf(['10.0.0.0/8'], '192.0.2.1', '198.51.100.7'), '192.0.2.1');
   assert.equal(peerOf(['127.0.0.1'], '127.0.0.1', '198.51.100.7'), '198.51.100.7');
@@ -36,7 +36,7 @@ test('T11: the peer is the last address that is not a trusted proxy, whatever th
     ['"[2001:db8::7]:4711"', '2001:db8::7'],
     ['::ffff:198.51.100.7', '198.51.100.7'],
     [' \t198.51.100.7 ', '198.51.100.7'],
-    // What cannot be read hides what stands before it.
+    // An unreadable entry hides the entries before it.
     ['198.51.100.7, unknown', '10.0.0.1'],
     ['198.51.100.7, unknown, 10.1.1.1', '10.1.1.1'],
     ['198.51.100.7,', '10.0.0.1'],
@@ -69,7 +69,7 @@ test('T64: of one X-Forwarded-For the last 16 addresses are read, and the longes
 const saysHttps = (from: string, proto: string): boolean =>
   new Peers(['10.0.0.0/8']).of(request(from, { 'x-forwarded-proto': proto })).https;
 
-test('X-Forwarded-Proto of a trusted proxy says whether the client speaks https; the nearest proxy decides', () => {
+test('X-Forwarded-Proto of a trusted proxy shows whether the client uses https; the nearest proxy decides', () => {
   assert.deepEqual(
     ['https', 'HTTPS', 'http, https', ' https '].map((proto) => saysHttps('10.0.0.1', proto)),
     [true, true, true, true],
@@ -96,13 +96,13 @@ test('T76: connections are counted by IPv4 address and by /64 of IPv6; loopback 
     null,
     null,
   ]);
-  // These carry a loopback address, and are not of this machine.
+  // These contain a loopback address but are not of this machine.
   for (const carrier of ['2002:7f00:1::1', '64:ff9b::7f00:1']) assert.notEqual(key(carrier), null, carrier);
-  // The connection ended before it was looked at.
+  // The connection ended before its address was read.
   assert.equal(key(undefined), 'unknown');
 });
 
-test('T76: requests are counted by the peer behind a trusted proxy, and by no header of anybody else', () => {
+test('T76: requests are counted by the peer behind a trusted proxy; headers of other clients are ignored', () => {
   const peers = new Peers(['127.0.0.1']);
   const key = (from: string, forwarded: string): string | null =>
     peers.requestKey(request(from, { 'x-forwarded-for': forwarded }));
@@ -112,7 +112,7 @@ test('T76: requests are counted by the peer behind a trusted proxy, and by no he
   assert.equal(key('198.51.100.7', '203.0.113.1'), null);
 });
 
-test('T76: the count knows only who holds something, and never more peers than its bound', () => {
+test('T76: the counter stores only peers with something open, and never more than its bound', () => {
   const counter = new PeerCounter(2, 3);
   assert.deepEqual(
     ['a', 'a', 'a', 'b', 'c', 'd'].map((key) => counter.enter(key)),

@@ -9,27 +9,27 @@ import {
 } from '../../domain/netgroups/address.ts';
 import { plainAddress } from '../../domain/netgroups/netgroup.ts';
 
-/** Addresses read of one X-Forwarded-For, from its end: far more than proxies stand in a row. */
+/** Addresses read of one X-Forwarded-For, from its end: more than any real chain of proxies. */
 const FORWARDED_ADDRESSES_MAX = 16;
 /** Characters of one of them: an IPv6 address in brackets with its port has 47. */
 const FORWARDED_CHARACTERS_MAX = 64;
 
-/** Who sends a request, as far as it is known. */
+/** The sender of a request, as far as it is known. */
 interface Peer {
-  /** In canonical form. Empty when the connection ended before anybody asked. */
+  /** In canonical form. Empty if the connection has ended already. */
   readonly address: string;
-  /** Whether a trusted proxy says that the client speaks https to it. */
+  /** Whether a trusted proxy reports that the client uses https. */
   readonly https: boolean;
 }
 
-/** Whose connections and requests are not counted by address. A test replaces it to treat loopback as foreign. */
+/** Addresses whose connections and requests are not counted. A test replaces it to treat loopback as foreign. */
 type IsUncounted = (address: string) => boolean;
 
 const isLoopback: IsUncounted = (address) => allowsAddress('loopback', address);
-const NOBODY: AddressSet = { includes: () => false };
+const NO_PEERS: AddressSet = { includes: () => false };
 
 /**
- * Finds out who is behind a connection or a request. The socket decides, unless it is that of a trusted proxy: then the
+ * Determines the peer of a connection or a request. It is the socket address, unless that is a trusted proxy: then the
  * last address of X-Forwarded-For that is not itself a trusted proxy is the peer. Loopback is not trusted by itself.
  */
 export class Peers {
@@ -37,7 +37,7 @@ export class Peers {
   readonly #isUncounted: IsUncounted;
 
   constructor(trusted: readonly string[] = [], isUncounted: IsUncounted = isLoopback) {
-    this.#trusted = trusted.length === 0 ? NOBODY : (addressSet(trusted) ?? NOBODY);
+    this.#trusted = trusted.length === 0 ? NO_PEERS : (addressSet(trusted) ?? NO_PEERS);
     this.#isUncounted = isUncounted;
   }
 
@@ -52,7 +52,7 @@ export class Peers {
   }
 
   /**
-   * By what the connections of a socket are counted: its address, the /64 of IPv6; null for loopback and trusted
+   * The key by which the connections of a socket are counted: its address or IPv6 /64; null for loopback and trusted
    * proxies.
    */
   connectionKey(socket: Socket): string | null {
@@ -61,12 +61,12 @@ export class Peers {
   }
 
   /**
-   * By what the requests of a trusted proxy are counted: the peer behind it. Null where the connection itself is
+   * The key by which the requests of a trusted proxy are counted: the peer behind it. Null if the connection itself is
    * counted, and for loopback.
    */
   requestKey(request: IncomingMessage): string | null {
-    // Usual, and asked for each request: the address need not be read.
-    if (this.#trusted === NOBODY) return null;
+    // The usual case, on each request: skip reading the address.
+    if (this.#trusted === NO_PEERS) return null;
     return this.#isTrusted(plainAddress(request.socket.remoteAddress ?? ''))
       ? this.#key(this.of(request).address)
       : null;
@@ -82,8 +82,8 @@ export class Peers {
   }
 
   /**
-   * Reads from the end, because a client may have written the beginning. What cannot be read ends the reading: the
-   * nearest address that is known counts.
+   * Reads from the end, because a client may have written the beginning. An unreadable entry ends the reading: the
+   * nearest known address is used.
    */
   #forwardedFor(socket: string, header: string): string {
     let [nearest, end] = [socket, header.length];

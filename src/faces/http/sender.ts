@@ -12,11 +12,11 @@ import type { Peers } from './peers.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The body is not read, however short it is: the answer ends the connection. */
+  /** The body is not read, even if it is short: the answer ends the connection. */
   readonly unread?: boolean;
 }
 
-/** The log as far as a face needs it; pino's has this form. */
+/** The part of the log that a face needs; pino's has this form. */
 export interface FaceLog {
   error(fields: object, message: string): void;
 }
@@ -29,7 +29,7 @@ export interface FailureFormat {
 
 const ENVELOPE: FailureFormat = { headers: JSON_HEADERS, body: encodeFailure };
 
-/** Writes answers. Everything that leaves the listener as a whole goes through `send`. */
+/** Writes answers. Every answer that is not a stream is sent by `send`. */
 export class Sender {
   readonly #limits: HttpLimits;
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class Sender {
     this.#peers = peers;
   }
 
-  /** Sends a whole answer. Its length is told also where it has no body (HEAD, 304). */
+  /** Sends a whole answer, with its length even if it has no body (HEAD). */
   send(
     { request, response, unread: refused = false }: Exchange,
     status: number,
@@ -65,7 +65,7 @@ export class Sender {
     else response.end(body);
   }
 
-  /** Head of an answer whose length nobody knows yet. */
+  /** Sends the head of an answer whose length is not known yet. */
   begin({ response }: Exchange, status: number, headers: HeaderList): void {
     this.#count(status);
     response.writeHead(status, [...headers]);
@@ -73,7 +73,7 @@ export class Sender {
   }
 
   /**
-   * Sends anything thrown. An error that is not a Failure is logged under an id, which the client gets in place of its
+   * Sends any thrown error. One that is not a Failure is logged under an id, which the client gets instead of its
    * text.
    */
   sendFailure(exchange: Exchange, thrown: unknown, format = ENVELOPE): void {
@@ -90,10 +90,10 @@ export class Sender {
     this.send(exchange, status, headers, format.body(failure));
   }
 
-  /** Logs what nobody expected; the result is the id that the line has. */
+  /** Logs an unexpected error; returns the id of the line. */
   report({ request }: Exchange, error: unknown): string {
     const id = newId('req', this.#clock.now());
-    // Without the query: it may hold what an operator typed.
+    // Without the query, which may contain text of an operator.
     this.#log.error(
       {
         request: id,
@@ -118,8 +118,8 @@ export class Sender {
   }
 
   /**
-   * The client is still sending what nobody will read. Ending the connection now would reset it, and with that the
-   * answer could be lost; so the answer is sent, nothing more is read, and the end comes a little later.
+   * The client is still sending a body that is not read. Ending the connection now would reset it, and the
+   * answer could be lost; so the answer is sent, nothing more is read, and the connection ends a little later.
    */
   #linger(request: IncomingMessage, response: ServerResponse, body: Buffer | string): void {
     request.pause();

@@ -11,7 +11,7 @@ import { PeerCounter } from './peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
 
-/** How often a closing listener looks for connections that have become idle. */
+/** How often a closing listener checks for idle connections. */
 const IDLE_LOOK_MS = 20;
 
 /** Where a listener accepts. `url` ends with the base path, without a slash after it. */
@@ -22,18 +22,18 @@ interface Listening {
 
 export interface ListenerOptions {
   readonly log: FaceLog;
-  /** Who is behind a connection; by default no proxy is trusted. */
+  /** Determines the peers; by default no proxy is trusted. */
   readonly peers?: Peers;
-  /** For tests, which cannot wait for the real ones. */
+  /** Shorter limits for tests. */
   readonly limits?: Partial<HttpLimits>;
 }
 
-/** One port under our limits, and the sender of its answers. */
+/** One port with the limits applied, and the sender of its answers. */
 export class Listener {
   readonly limits: HttpLimits;
   readonly peers: Peers;
   readonly sender: Sender;
-  /** How many are open. */
+  /** The number of open connections. */
   connections = 0;
   readonly #clock: Clock;
   readonly #server: Server;
@@ -56,7 +56,7 @@ export class Listener {
   }
 
   /**
-   * Rejects with the operating system's error, which has a `code` such as EADDRINUSE, and is then as if never called.
+   * Rejects with the operating system's error, which has a `code` such as EADDRINUSE; it can then be called again.
    */
   listen(at: { readonly host: string; readonly port: number }, basePath = ''): Promise<Listening> {
     return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ export class Listener {
     });
   }
 
-  /** Stops accepting and lets requests finish for `graceMs` milliseconds. May be called twice, or first. */
+  /** Stops accepting and lets requests finish for `graceMs` milliseconds. May be called twice, or before `listen`. */
   close(graceMs: number): Promise<void> {
     this.sender.closing = true;
     this.#closed ??= closeServer(this.#server, this.#clock, graceMs);
@@ -77,7 +77,7 @@ export class Listener {
   }
 }
 
-/** A plain HTTP server with our limits. It speaks strict HTTP: Node's lenient parser is never turned on. */
+/** A plain HTTP server with our limits. It uses Node's strict parser, never the lenient one. */
 function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
   const listener = limitWorkOfConnections(limits, limitRequests(limits, peers, serve));
   const server = createServer(
@@ -95,7 +95,7 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestLis
   server.maxConnections = limits.connections;
   server.timeout = limits.idleMs;
   server.on('clientError', refuseUnparsable);
-  // An expectation that we do not know is no reason for an answer that is not an envelope.
+  // An unknown expectation must not cause an answer that is not an envelope.
   server.on('checkExpectation', listener);
   limitConnections(server, limits, peers);
   return server;
@@ -139,7 +139,7 @@ function refuseRequest(request: IncomingMessage, response: ServerResponse): void
   request.resume();
 }
 
-/** What is no HTTP, too long a header, or too slow: an envelope as far as one can be sent, then the end. */
+/** Refuses invalid HTTP, a too long header or a slow request: an envelope if one can be sent, then the end. */
 function refuseUnparsable(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -162,7 +162,7 @@ function refuseUnparsable(error: Error & { code?: string }, socket: Socket): voi
 }
 
 function hostInUrl(host: string): string {
-  // Nobody can connect to "any address": on this machine the loopback address leads there.
+  // A client cannot connect to the wildcard address; on this machine it uses the loopback address.
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIP(host) === 6 ? `[${host}]` : host;
@@ -177,7 +177,7 @@ async function closeServer(server: Server, clock: Clock, graceMs: number): Promi
   const closed = new AbortController();
   const done = new Promise<void>((resolve) => server.close(() => resolve())).then(() => closed.abort());
   const cancel = clock.after(graceMs, () => server.closeAllConnections());
-  // Node closes the connections that are idle at this moment only; those whose answer ends later would be kept alive.
+  // Node closes only the connections that are idle now; those whose answer ends later would be kept alive.
   while (await pause(clock, IDLE_LOOK_MS, closed.signal)) server.closeIdleConnections();
   await done;
   cancel();

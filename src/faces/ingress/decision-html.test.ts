@@ -34,7 +34,7 @@ const OUTCOME = {
 const PROOF = 'f'.repeat(64);
 const MAX_BYTES = 6_144;
 
-/** The text that people read: without tags, and with the five escapes undone. */
+/** The visible text: without tags, and with the five escapes undone. */
 function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body>')).replaceAll(/<[^>]*>/g, '');
   return body
@@ -96,7 +96,7 @@ test('A question says where, what, how much, who asked and until when, and its b
     '−/+ c.d[0] (replaced)',
     'Changes 2, creates 5.',
     'Asked by ci-deploy, because of an alert (rule disk-full).',
-    'If nobody decides by 14:30 UTC (24 min left), it is refused.',
+    'If no one decides by 14:30 UTC (24 min left), it is refused.',
     'Approve, destroying 2',
   ]) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);
@@ -146,7 +146,7 @@ test('Twenty addresses are shown, the others counted', () => {
   assert.doesNotMatch(text, /r\[20\]/);
 });
 
-test('A plan that does not open can be rejected and not approved', () => {
+test('A plan that cannot be opened can be rejected but not approved', () => {
   const plan = { destroys: 3, changes: 0, creates: 0, destroyed: null };
   const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
   assert.doesNotMatch(page, /<form|<button/);
@@ -157,7 +157,7 @@ test('A plan that does not open can be rejected and not approved', () => {
   );
 });
 
-test('Each way that it ended has its own text', () => {
+test('Each outcome has its own text', () => {
   assert.match(
     say({ ...OUTCOME, fresh: true }),
     /✓ Approved at 14:03:40 UTC\s+Job job_01m7yd4zyke00anp2z332d2j5p is queued\.\s+You can close this page\./,
@@ -175,7 +175,7 @@ test('Each way that it ended has its own text', () => {
   );
   assert.match(
     say({ show: 'expired', asked: { ...ASKED, expiresAt: NOW - 1 } }),
-    /Expired at 14:05:59 UTC\s+Nobody decided in time, so it was refused\. Nothing runs\./,
+    /Expired at 14:05:59 UTC\s+No one decided in time, so the request was refused\. Nothing runs\./,
   );
   assert.match(
     say({ show: 'stale', asked: ASKED, serial: 43 }),
@@ -183,13 +183,13 @@ test('Each way that it ended has its own text', () => {
   );
   assert.match(
     say({ show: 'stale', asked: { ...ASKED, decision: 'reject' }, serial: null }),
-    /not the one that was asked about any more\. Nothing was rejected\./,
+    /no longer the one of this request\. Nothing was rejected\./,
   );
   assert.match(say({ show: 'own', asked: ASKED }), /you can neither approve nor reject it\. Nothing was decided\./);
-  assert.doesNotMatch(say({ show: 'unknown' }), /rack-01/, 'who has no link learns nothing of the machine');
+  assert.doesNotMatch(say({ show: 'unknown' }), /rack-01/, 'a visitor without a link learns nothing about the machine');
 });
 
-test('T44: no text of others leaves its place, hides or turns letters around', () => {
+test('T44: foreign text cannot leave its place, hide or reverse letters', () => {
   const evil = '\u202e</main><script>alert(1)</script>\u200b"\u001b[31m\n';
   const asked: Asked = { ...ASKED, jobId: evil, workspace: evil, requestedBy: evil, rule: evil, origin: 'alert' };
   const pages: DecisionPage[] = [

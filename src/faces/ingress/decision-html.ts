@@ -1,4 +1,4 @@
-/** The pages of decision links: each is one answer of at most 6 KB, without a script and without another request. */
+/** The pages of decision links: each is one answer of at most 6 KB, without scripts and further requests. */
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
@@ -8,17 +8,17 @@ import { html, type Html } from '../html/html.ts';
 import { PAGE_HEADERS, shell } from '../html/shell.ts';
 import { clockTime, timeLeft } from '../text/time.ts';
 
-/** Addresses of what is destroyed that the page lists; the rest is a number. */
+/** Destroyed addresses that the page lists; the others are only counted. */
 const DESTROYED_SHOWN_MAX = 20;
-/** Bytes that they may take as markup: with everything else at its longest the page then stays below 6 KB. */
+/** Bytes of their markup: with everything else at its longest the page stays below 6 KB. */
 const DESTROYED_BYTES_MAX = 2_050;
-/** Letters of one address, and of any other name. Longer ones lose their middle, visibly. */
+/** Letters of one address, and of any other name. Longer ones are cut in the middle, visibly. */
 const ADDRESS_MAX = 120;
 const NAME_MAX = 64;
-/** Letters of a reason that the page repeats; the whole is in the console and on the command line. */
+/** Letters of a reason that the page shows; the command line shows all of it. */
 const REASON_SHOWN_MAX = 200;
 
-/** Also no referrer, since the address of the page is the capability, and no place in a search engine. */
+/** Also no referrer, since the URL of the page is the capability, and no indexing by search engines. */
 export const DECISION_HEADERS: HeaderList = [
   ...PAGE_HEADERS.with(PAGE_HEADERS.indexOf('Referrer-Policy') + 1, 'no-referrer'),
   'X-Robots-Tag',
@@ -34,13 +34,13 @@ const VIA: Readonly<Record<string, string>> = {
 
 const DONE = { approve: 'approved', reject: 'rejected' } as const satisfies Record<Decision, string>;
 
-/** The whole page. `host` is the name of this machine; null where it has none. */
+/** The whole page. `host` is the name of this machine; null if it has none. */
 export function decisionHtml(page: DecisionPage, host: string | null): string {
   switch (page.show) {
     case 'unknown':
       return shell(
         'This link does not work',
-        html`<p>It is not complete, or a newer one took its place. Nothing was decided.</p>`,
+        html`<p>It is incomplete, or a newer link replaced it. Nothing was decided.</p>`,
       );
     case 'question':
       return shell(`${whatOf(page.asked)}?`, question(page.asked, page.plan, page.proof), onHost(host));
@@ -49,42 +49,42 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
     case 'expired':
       return shell(
         `Expired at ${clockTime(page.asked.expiresAt, page.asked.now)}`,
-        html`<p>Nobody decided in time, so it was refused. Nothing runs.</p>`,
+        html`<p>No one decided in time, so the request was refused. Nothing runs.</p>`,
         onHost(host, page.asked),
       );
     case 'stale':
       return shell('This plan is out of date', stale(page.asked, page.serial), onHost(host, page.asked));
     case 'own':
       return shell(
-        'Somebody else has to decide',
+        'Another person must decide',
         html`<p>You asked for this, or for what led to it, so you can neither approve nor reject it. \
 Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
     case 'lapsed':
       return shell(
-        'This link does not act any more',
+        'This link is no longer valid',
         html`<p>${LAPSED[page.why](shown(page.recipient, NAME_MAX))} Nothing was decided.</p>`,
         onHost(host, page.asked),
       );
   }
 }
 
-/** Why a link decides nothing, in words for whoever opened it. */
+/** Why a link decides nothing, for the person who opened it. */
 const LAPSED = {
   owner: (recipient) => `${recipient} has no active token that may approve.`,
-  target: (recipient) => `The notification target ${recipient} is not configured any more.`,
+  target: (recipient) => `The notification target ${recipient} is no longer configured.`,
 } as const satisfies Record<Extract<DecisionPage, { show: 'lapsed' }>['why'], (recipient: string) => string>;
 
 /** For a request that was refused or failed; `message` is for people and holds no secret. */
 export function failureHtml(message: string): string {
   return shell(
-    'That did not work',
-    html`<p>${shown(message, REASON_SHOWN_MAX)}</p>\n<p>Open the link again to see how things stand.</p>`,
+    'The request failed',
+    html`<p>${shown(message, REASON_SHOWN_MAX)}</p>\n<p>Open the link again to see the current state.</p>`,
   );
 }
 
-/** Where this is, and on pages whose heading does not say it, what it is about. */
+/** The host and, on pages whose heading does not name it, the subject. */
 function onHost(host: string | null, asked?: Asked): Html {
   const what = asked === undefined ? '' : ` · ${whatOf(asked)}`;
   return html`<p class="on">svc${host === null ? '' : ` on ${shown(host, NAME_MAX)}`}${what}</p>\n`;
@@ -105,7 +105,7 @@ function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const asker = shown(asked.requestedBy, NAME_MAX);
   const answer = mayAnswer(asked, plan) ? form(asked, plan, proof) : UNSEEN;
   return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${asker}${origin(asked)}.</p>
-<p>If nobody decides by ${by} (${left}), it is refused.</p>
+<p>If no one decides by ${by} (${left}), it is refused.</p>
 ${answer}`;
 }
 
@@ -118,7 +118,7 @@ function origin({ origin, rule, schedule }: Asked): string {
   }[origin];
 }
 
-/** Who says yes has to have seen what is destroyed. */
+/** The approver must see what is destroyed. */
 function mayAnswer({ decision }: Asked, plan: PlanFacts | null): boolean {
   return decision === 'reject' || plan === null || plan.destroyed !== null;
 }
@@ -144,7 +144,7 @@ function destroyedList(all: readonly Destroyed[]): Html {
   return html`<ul>\n${items}${more === 0 ? html`` : html`<li><b></b> and ${more} more</li>\n`}</ul>\n`;
 }
 
-/** Without an action it goes to the address of the page itself, so that the token stands in no page. */
+/** Without an action the form is sent to the URL of the page, so that no page contains the token. */
 function form(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const destroys = plan?.destroys ?? 0;
   const { destroysAll, words } = KINDS[asked.kind];
@@ -181,13 +181,13 @@ function outcome({ fresh, state, via, reason, asked }: Outcome): Html {
 function stale({ decision }: Asked, serial: number | null): Html {
   const moved =
     serial === null
-      ? 'The plan is not the one that was asked about any more.'
+      ? 'The plan is no longer the one of this request.'
       : `The state moved to serial ${serial} after the plan was made.`;
   return html`<p>${moved} Nothing was ${DONE[decision]}. Someone must plan again.</p>`;
 }
 
 /**
- * Text of others on one line: nothing in it is invisible or turns letters around, and what is too long loses its
+ * Foreign text on one line: nothing in it is invisible or reverses letters, and a long text is cut in the
  * middle.
  */
 function shown(text: string, max: number): string {

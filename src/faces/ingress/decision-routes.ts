@@ -12,12 +12,12 @@ import type { Exchange, FailureFormat, Sender } from '../http/sender.ts';
 import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
 
 const PATH = /^\/approval\/([^/]+)\/([^/]+)$/;
-/** A reason of 1,000 characters takes up to nine bytes for each in a form, as all of some alphabets do. */
+/** A reason of 1,000 characters takes up to nine bytes each in a form, in some alphabets. */
 const FORM_MAX_BYTES = 9_216;
 
 const FAILURE_PAGE: FailureFormat = { headers: DECISION_HEADERS, body: ({ message }) => failureHtml(message) };
 
-/** `/approval/{id}/{approve|reject}?token=…`: a GET shows what is asked, and only a POST decides. */
+/** `/approval/{id}/{approve|reject}?token=…`: a GET shows the request, and only a POST decides. */
 export class DecisionRoutes {
   readonly #runtime: Runtime;
   readonly #sender: Sender;
@@ -27,7 +27,7 @@ export class DecisionRoutes {
     this.#sender = sender;
   }
 
-  /** False when the request is for something else. Never rejects. */
+  /** False if the request is for another route. Never rejects. */
   async serve(exchange: Exchange): Promise<boolean> {
     const { method = '' } = exchange.request;
     const visit = linkVisitOf(exchange.request);
@@ -47,8 +47,8 @@ export class DecisionRoutes {
 }
 
 /**
- * The parts of the URL, unchecked; null where its path is not that of a link. What else stands in the query is left
- * alone: chat programs add to links.
+ * The parts of the URL, unchecked; null if its path is not that of a link. Other query parameters are
+ * ignored: chat programs add some to links.
  */
 export function linkVisitOf({ url = '' }: Pick<IncomingMessage, 'url'>): LinkVisit | null {
   const [path = '', ...query] = url.split('?');
@@ -64,7 +64,7 @@ function statusOf(page: DecisionPage, isPost: boolean): number {
   return isPost && !(page.show === 'outcome' && page.fresh) ? 409 : 200;
 }
 
-/** The fields of the form; none where nothing was sent, as by a button in a notification. */
+/** The fields of the form; empty without a body, as from a button in a notification. */
 async function readFields(request: IncomingMessage): Promise<Record<string, string>> {
   if (!hasBody(request)) return {};
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
@@ -74,7 +74,7 @@ async function readFields(request: IncomingMessage): Promise<Record<string, stri
   return linkFormOf((await readBody(request, FORM_MAX_BYTES)).toString('utf8'));
 }
 
-/** Throws invalid_argument for a field that is there twice. */
+/** Throws invalid_argument for a repeated field. */
 export function linkFormOf(text: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {

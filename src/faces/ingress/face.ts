@@ -16,7 +16,7 @@ export interface IngressFaceOptions extends ListenerOptions {
 
 type IngressFace = Pick<Listener, 'listen' | 'close'>;
 
-/** The loopback listener for hooks and decision links, at the origin root: it has no base path. */
+/** The loopback listener for hooks and decision links, at the origin root, without a base path. */
 export function createIngressFace(options: IngressFaceOptions): IngressFace {
   const { runtime, clock = runtime.services.clock, hookLimits, readerLimits } = options;
   const listener = new Listener(options, clock, (exchange) => void route(exchange));

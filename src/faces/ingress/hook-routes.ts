@@ -24,40 +24,40 @@ import type { Exchange, Sender } from '../http/sender.ts';
 import { overloaded, type Resize, SharedRoom } from './room.ts';
 
 const PATH = /^\/hook\/([^/?]+)(?:\?(.*))?$/s;
-/** GET too: three of the senders can do no better, or do so unless told otherwise. */
+/** GET too: three of the senders use it, always or by default. */
 const METHODS = ['POST', 'PUT', 'GET'];
-/** What stands in the log in place of the path: the path holds the token. */
+/** The log has this instead of the path, which contains the token. */
 const LOGGED_PATH = '/hook/[token]';
 const NOTHING = Buffer.alloc(0);
-/** Held for a body of unknown length to begin with; it grows with what comes. */
+/** Initial reservation for a body of unknown length; it grows with the body. */
 const UNKNOWN_LENGTH_BYTES = 65_536;
 const COMPRESSED = new Unreadable('Content-Encoding: a compressed body is not accepted.', 'compressed');
-/** Of one alert in a message, for a guess how many there are; a short one of Alertmanager. */
+/** Bytes of a short Alertmanager alert, to estimate the number of alerts in a message. */
 const ALERT_BYTES = 400;
 /**
- * The guess for a long message, which may be one alert with a long text: it must not shut out the others while it is
+ * The estimate for a long message, which may be one alert with a long text: it must not block others while it is
  * read.
  */
 const GUESS_MAX = 64;
 
-/** What may be under way at a time; what is above is refused at once, so that its sender tries again later. */
+/** Limits of concurrent work; more is refused at once, so that the sender retries later. */
 export interface HookLimits {
   /**
-   * Events that wait for the store. Everything that writes waits behind them, and one commit of them all keeps the
-   * event loop: with 512 some refusals took more than 20 ms, and what was taken 400 ms in place of 250. One message
+   * Events that wait for the store. Every other write waits behind them, and one commit of them all blocks the
+   * event loop: with 512 some refusals took more than 20 ms, and accepted messages 400 ms instead of 250. One message
    * more is let in while there is any room.
    */
   readonly events: number;
-  /** The same of one webhook: who knows one URL, and sends without end, takes no room from the others. */
+  /** The same for one webhook: a sender that floods one URL does not block the others. */
   readonly eventsEach: number;
   /**
    * Bytes of one body. The general bound of 1 MiB is that of the API: one message of Alertmanager holds all alerts of a
    * group.
    */
   readonly messageBytes: number;
-  /** Bytes of all messages that are under way: they are held until what became of their events is durable. */
+  /** Bytes of all messages in progress: they are held until the outcomes of their events are durable. */
   readonly bodyBytes: number;
-  /** The same of one webhook: who knows one URL, and sends slowly, takes no room from the others. */
+  /** The same for one webhook: a sender that is slow on one URL does not block the others. */
   readonly bodyBytesEach: number;
 }
 
@@ -69,7 +69,7 @@ export const HOOK_LIMITS: HookLimits = {
   bodyBytesEach: 16_777_216,
 };
 
-/** `/hook/{token}`: a message comes in, and is answered with 202 once what became of its events is durable. */
+/** `/hook/{token}`: receives a message; answers 202 once the outcomes of its events are durable. */
 export class HookRoutes {
   readonly #runtime: Runtime;
   readonly #find: ReturnType<typeof webhookFinder>;
@@ -95,7 +95,7 @@ export class HookRoutes {
     this.#bodies = new SharedRoom(limits.bodyBytes, limits.bodyBytesEach);
   }
 
-  /** False when the request is for something else. Never rejects. */
+  /** False if the request is for another route. Never rejects. */
   async serve(exchange: Exchange): Promise<boolean> {
     const { request } = exchange;
     const [, token, query = ''] = PATH.exec(request.url ?? '') ?? [];
@@ -103,7 +103,7 @@ export class HookRoutes {
     request.url = LOGGED_PATH;
     if (!METHODS.includes(request.method ?? '')) return false;
     try {
-      // Before anything is read: over capacity the answer costs next to nothing.
+      // Before anything is read, so that a refusal over capacity is cheap.
       if (this.#events.isFull) throw overloaded();
       const row = await this.#find(token);
       if (row === undefined)
@@ -134,7 +134,7 @@ export class HookRoutes {
     if (encoding !== 'identity') return refuseMessage(this.#runtime, { row, signature: null }, peer, COMPRESSED);
     const { messageBytes } = this.#limits;
     const bytes = length === undefined ? UNKNOWN_LENGTH_BYTES : Math.min(Number(length), messageBytes);
-    // Held until the message is done: its events take as much memory as its body.
+    // Held until the message is processed: its events take as much memory as its body.
     return this.#bodies.hold(row.hash, bytes, async (resize) => {
       const body = await this.#read(row, peer, request, resize);
       return this.#takeMessage(row, request, { peer, query, bytes: body });
@@ -156,7 +156,7 @@ export class HookRoutes {
       bytes,
       peer,
     };
-    // Held before anybody has looked into it: a sender that is refused hears so at once, and not after its turn to be
+    // Held before the body is parsed: a sender is refused at once, and not after waiting for its turn to be
     // read.
     return this.#events.hold(
       row.hash,

@@ -1,9 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
 
-/** Changes how much is held. Throws unavailable where more is asked for and the room is full. */
+/** Changes the held amount. Throws unavailable if it grows and the room is full. */
 export type Resize = (amount: number) => void;
 
-/** A number that goes up and down below a bound. */
+/** A counter with an upper bound. */
 class Room {
   readonly #max: number;
   #taken = 0;
@@ -21,7 +21,7 @@ class Room {
   }
 
   /**
-   * Runs `work` with `amount` held. Throws unavailable where the room is full; the last one in may exceed the bound.
+   * Runs `work` with `amount` held. Throws unavailable if the room is full; the last one in may exceed the bound.
    */
   async hold<T>(amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
     if (this.isFull) throw overloaded();
@@ -43,7 +43,7 @@ class Room {
   }
 }
 
-/** A room for all, of which each holder has a share of at most `each`. */
+/** A shared room of which each holder may use at most `each`. */
 export class SharedRoom {
   readonly #all: Room;
   readonly #each: number;
@@ -68,7 +68,7 @@ export class SharedRoom {
     return this.isFull || this.#own.get(holder)?.isFull === true;
   }
 
-  /** As Room; throws unavailable also where the share of the holder is full. */
+  /** As Room; throws unavailable also if the share of the holder is full. */
   async hold<T>(holder: string, amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
     const own = this.#own.get(holder) ?? new Room(this.#each);
     this.#own.set(holder, own);
@@ -94,7 +94,7 @@ export class SharedRoom {
   }
 }
 
-/** Senders try a 503 again and nothing else: never 429. */
+/** Senders retry only a 503, so never 429. */
 export function overloaded(): Failure {
   return new Failure('unavailable', 'The service is overloaded. The message was not accepted; retry later.');
 }

@@ -1,13 +1,13 @@
 /**
- * Text from elsewhere (job output, names, labels, messages) on its way to a terminal: what would steer it, reorder
- * its letters or be seen by nobody is shown as an escape (T44). That is: controls (C0, C1, DEL), format characters
+ * Makes foreign text (job output, names, labels, messages) safe for a terminal: characters that control it, reorder
+ * letters or are invisible are shown as escapes (T44). These are: controls (C0, C1, DEL), format characters
  * (bidi, zero width, tags), line and paragraph separators, and halves of surrogate pairs.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]/gu;
-/** Most text has none of it, and is not looked at twice. */
+/** Most text has none of these characters and is returned unchanged. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** One line or one cell: a line break and a tab are shown as escapes too. */
+/** For a line or a cell: line breaks and tabs are shown as escapes too. */
 export function inline(text: string): string {
   return PLAIN.test(text) ? text : text.replaceAll(UNSEEN, escape);
 }

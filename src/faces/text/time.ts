@@ -3,7 +3,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** Beyond this a date says more than a count of days. */
+/** Beyond this a date is clearer than a count of days. */
 const RELATIVE_MAX_S = 14 * DAY_S;
 
 /** `3 min ago`, `in 2 h`; the date where it is further away. Null is a dash. */
@@ -41,12 +41,12 @@ export function clockTime(ms: number, now: number, to: 'seconds' | 'minutes' = '
   return `${day}${time.slice(0, to === 'seconds' ? 8 : 5)} UTC`;
 }
 
-/** `24 min left`, `1 h 5 min left`, `3 days left`: rounded down, so that nobody counts on time that is not there. */
+/** `24 min left`, `1 h 5 min left`, `3 days left`: rounded down, so that no one relies on time that is not left. */
 export function timeLeft(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   if (seconds < MINUTE_S) return 'less than a minute left';
   if (seconds < HOUR_S) return `${span(seconds)} left`;
-  // From two days on minutes say nothing more.
+  // From two days on minutes do not matter.
   return `${seconds < 2 * DAY_S ? hoursAndMinutes(seconds) : span(seconds)} left`;
 }
 

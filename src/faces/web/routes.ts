@@ -24,13 +24,13 @@ interface PageParts {
   readonly clock: Clock;
   readonly version: string;
   readonly basePath: string;
-  /** Says whether a trusted proxy was reached by https. */
+  /** Tells whether the client reached a trusted proxy by https. */
   readonly peers: Peers;
   /** Whether browsers reach us by https only. */
   readonly secureCookies: boolean;
 }
 
-/** The routes outside of the API. None of their promises rejects. */
+/** The routes outside the API. Their promises never reject. */
 export class Pages {
   readonly #parts: PageParts;
 
@@ -38,7 +38,7 @@ export class Pages {
     this.#parts = parts;
   }
 
-  /** Who asks, for a route outside of the API. Answers itself, with the sign-in page to a browser, when nobody does. */
+  /** The caller of a route outside the API. Without one it answers itself, with the sign-in page for a browser. */
   async visitor(exchange: Exchange): Promise<Caller | null> {
     const { authenticator, sender } = this.#parts;
     try {
@@ -114,7 +114,7 @@ export class Pages {
     this.#parts.sender.sendFailure(exchange, failure, { headers: PAGE_HEADERS, body });
   }
 
-  // The place is a path: no part of it comes from the request, so no Host header leads anybody elsewhere.
+  // The location is a path without a part of the request, so a Host header cannot redirect elsewhere.
   #toDashboard(exchange: Exchange, cookie: string): void {
     const headers: HeaderList = [...PAGE_HEADERS, 'Location', `${this.#parts.basePath}/`, 'Set-Cookie', cookie];
     this.#parts.sender.send(exchange, 303, headers, '');

@@ -10,20 +10,20 @@ export function refuseForeign(request: IncomingMessage): void {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   const own =
     site === undefined ? origin === undefined || isOwn(origin, host) : site === 'same-origin' || site === 'none';
-  if (!own) throw new Failure('forbidden', 'This form was posted by a page of another origin.');
+  if (!own) throw new Failure('forbidden', 'A page of another origin submitted this form.');
 }
 
 function isOwn(origin: string, host: string | undefined): boolean {
-  // "null" is what a page that hides its origin sends: it parses as no URL.
+  // A page that hides its origin sends "null", which is not a URL.
   if (host === undefined || !URL.canParse(origin)) return false;
   const { protocol, host: from } = new URL(origin);
   return URL.canParse(`${protocol}//${host}`) && new URL(`${protocol}//${host}`).host === from;
 }
 
-/** The token that only a page of this session could know. */
+/** The token that only a page of this session can know. */
 export function refuseWrongCsrf(expected: string | null, given: string | null): void {
   const a = Buffer.from(expected ?? '');
   const b = Buffer.from(given ?? '');
   if (a.length > 0 && a.length === b.length && timingSafeEqual(a, b)) return;
-  throw new Failure('forbidden', 'This form is out of date: go back, load the page again and send it once more.');
+  throw new Failure('forbidden', 'This form is out of date. Go back, reload the page and submit it again.');
 }

@@ -61,7 +61,7 @@ describe('Four eyes and decision links', () => {
       assert.equal((await ask(url, 'GET')).status, 403);
       const { status, text } = await ask(url, 'POST');
       assert.equal(status, 403);
-      assert.match(text, /Somebody else has to decide/);
+      assert.match(text, /Another person must decide/);
     }
     await assertPending(site, gated);
     const refused = (await ledger(site)).filter(({ operation }) => operation === 'approval.refused');

@@ -111,7 +111,7 @@ for (const postgres of [false, true]) {
       const assertLapsed = async (): Promise<void> => {
         const { status, text } = await ask(approve, 'GET');
         assert.equal(status, 403);
-        assert.match(text, /The notification target notify:ops is not configured any more\. Nothing was decided\./);
+        assert.match(text, /The notification target notify:ops is no longer configured\. Nothing was decided\./);
         assert.equal((await ask(approve, 'POST')).status, 403);
         await assertPending(site, gated);
       };

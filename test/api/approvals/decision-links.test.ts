@@ -190,7 +190,7 @@ describe('A decision link', () => {
         .execute(),
     );
     for (const url of [approve, reject]) {
-      assert.match((await ask(url, 'GET')).text, /Expired at .*Nobody decided in time/s);
+      assert.match((await ask(url, 'GET')).text, /Expired at .*No one decided in time/s);
       const { status, text } = await ask(url, 'POST');
       assert.equal(status, 409);
       assert.match(text, /Nothing runs/);

@@ -186,7 +186,7 @@ test('A GET with a body is refused: what it asks for would silently be left out'
   const program = await startProgram(t);
   const headers = { Authorization: `Bearer ${program.tokens.readonly}`, 'Content-Length': '11' };
   const { status, body } = split(await exchange(program.port, request('GET', '/api/v1/jobs', headers, '{"limit":1}')));
-  assert.deepEqual([status, /The body: a GET takes none/.test(body)], [400, true]);
+  assert.deepEqual([status, /The body: a GET must not have one/.test(body)], [400, true]);
 });
 
 test('A write may come without a body, with an empty one, and with an empty object', async (t) => {

@@ -128,7 +128,7 @@ test('T72: A link of a target decides only while the daemon was started with tha
     const response = await fetch(`${second.ready.ingress_url}${pathname}${search}`);
     return response.status === 403 ? response : undefined;
   });
-  assert.match(await refused.text(), /The notification target notify:ops is not configured any more/);
+  assert.match(await refused.text(), /The notification target notify:ops is no longer configured/);
   assert.equal((await fetch(refused.url, { method: 'POST' })).status, 403);
   await second.stop();
   const third = await site.start(ops('ops'));

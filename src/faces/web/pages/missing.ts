@@ -2,7 +2,7 @@ import { isId } from '../../../lib/id.ts';
 import { html } from '../../html/html.ts';
 import { shell } from '../../html/shell.ts';
 
-/** Places that notifications lead to and whose pages are not made yet, with the verb that shows the same. */
+/** Paths that notifications link to and that have no page yet, with the verb that shows the same. */
 const LISTS: ReadonlyMap<string, string> = new Map([
   ['/approvals', 'svc approval list'],
   ['/jobs', 'svc job list'],
@@ -17,7 +17,7 @@ const THINGS: readonly { readonly under: string; readonly prefix: string; readon
 ];
 
 /**
- * The command that shows what a page at `target` (path and query, without the base path) would; null where none is to
+ * The command that shows the same as a future page at `target` (path and query, without the base path); null if no
  * come. An id is repeated only where it has the form of ours. Whether there is such a thing is not looked at.
  */
 export function commandInstead(target: string): string | null {
@@ -31,7 +31,7 @@ export function missingPage(basePath: string): string {
   return shell('Not found', html`<p>There is no such page. <a href="${basePath}/">Go to the dashboard</a>.</p>`);
 }
 
-/** For what has no page yet: `command` shows it. */
+/** For a path without a page yet: `command` shows the same. */
 export function unmadePage(basePath: string, command: string): string {
   return shell(
     'No page yet',

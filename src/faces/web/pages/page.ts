@@ -1,7 +1,7 @@
 import type { Scope } from '../../../domain/access/scope.ts';
 import type { Html } from '../../html/html.ts';
 
-/** A page of the console, for who is signed in. */
+/** A page of the console, for a signed-in user. */
 export interface Page {
   /** Below the base path. */
   readonly path: string;

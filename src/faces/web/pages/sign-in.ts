@@ -1,7 +1,7 @@
 import { html } from '../../html/html.ts';
 import { shell } from '../../html/shell.ts';
 
-/** Says neither what version answers nor on which host. */
+/** Shows neither the version nor the host. */
 export function signInPage(basePath: string, message?: string): string {
   const alert = message === undefined ? html`` : html`<p role="alert">${message}</p>\n`;
   return shell(
