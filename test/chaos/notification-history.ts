@@ -41,7 +41,7 @@ export interface NotificationViolation {
 /** What a daemon sent right before it was killed may be read by the receiver a little after it is gone. */
 const READ_LATE_MS = 250;
 /** How a page says that another one spoke for it. */
-const TOLD_BY = /^told by (page_[0-9a-z]{26})$/;
+const SENT_WITH = /^sent with (page_[0-9a-z]{26})$/;
 
 export function checkNotifications(history: NotificationHistory): NotificationViolation[] {
   return [
@@ -75,7 +75,7 @@ function askedTwice({ asked, pages, arrivals }: NotificationHistory): Notificati
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   return asked.flatMap((id): NotificationViolation[] => {
     const own = byTopic.get(`approval:${id}`);
-    const all = [own?.id, TOLD_BY.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
+    const all = [own?.id, SENT_WITH.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
     const told = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
     return told.size <= 1
       ? []
@@ -89,7 +89,7 @@ function untold({ jobs, asked, decided, pages, arrivals }: NotificationHistory):
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   const isTold = (topic: string): boolean => {
     const page = byTopic.get(topic);
-    const by = TOLD_BY.exec(page?.reason ?? '')?.[1] ?? page?.id;
+    const by = SENT_WITH.exec(page?.reason ?? '')?.[1] ?? page?.id;
     return by !== undefined && arrived.has(by);
   };
   const topics = [

@@ -52,7 +52,7 @@ describe('Adding a workspace', () => {
     for (const dir of [data, directory(program, 'data/sources'), dirname(data), '/', join(dirname(data), 'innocent')]) {
       await assert.rejects(
         call(program, 'add', { name: 'net', dir }),
-        refusal('invalid_argument', /^dir: the data directory/),
+        refusal('invalid_argument', /^dir: must not be inside, or contain, the data directory/),
         dir,
       );
     }

@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
         insertNotification(
           tx,
           { topic: `approval:${approval.id}`, facts },
-          { state: 'done', reason: 'told by page_1', followed: 1 },
+          { state: 'done', reason: 'sent with page_1', followed: 1 },
         ),
       );
       // Its job would let it go: nothing but the approval keeps it.

@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
       const speaker = pages.find(({ kind }) => kind === 'jobs')!;
       assert.equal(
         pages.filter(
-          ({ kind, state, reason }) => kind === 'job' && state === 'done' && reason === `told by ${speaker.id}`,
+          ({ kind, state, reason }) => kind === 'job' && state === 'done' && reason === `sent with ${speaker.id}`,
         ).length,
         25,
       );

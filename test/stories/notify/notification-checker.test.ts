@@ -14,8 +14,8 @@ const HISTORY: NotificationHistory = {
   pages: [
     { id: PAGE, topic: 'job:job_a', reason: null },
     { id: OTHER, topic: 'approvals:apr_a', reason: null },
-    { id: 'page_a', topic: 'approval:apr_a', reason: `told by ${OTHER}` },
-    { id: 'page_b', topic: 'approval:apr_b', reason: `told by ${OTHER}` },
+    { id: 'page_a', topic: 'approval:apr_a', reason: `sent with ${OTHER}` },
+    { id: 'page_b', topic: 'approval:apr_b', reason: `sent with ${OTHER}` },
   ],
   arrivals: [
     { notificationId: PAGE, message: 'Job job_a failed.', at: 1_000 },
