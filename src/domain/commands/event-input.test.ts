@@ -3,12 +3,20 @@ import { test } from 'node:test';
 import { eventFile, labelVariables } from './event-input.ts';
 
 test('Each label is a variable in upper case, on one line', () => {
-  const labels = { mountpoint: '/srv', 'app.kubernetes.io/name': 'shop', text: 'a\0b\r\nc', empty: '', ünï: 'x' };
+  const labels = {
+    mountpoint: '/srv',
+    'app.kubernetes.io/name': 'shop',
+    text: 'a\0b\r\nc',
+    empty: '',
+    ünï: 'x',
+    '😀': 'y',
+  };
   assert.deepEqual(labelVariables(labels), {
     SVC_LABEL_APP_KUBERNETES_IO_NAME: 'shop',
     SVC_LABEL_EMPTY: '',
     SVC_LABEL_MOUNTPOINT: '/srv',
     SVC_LABEL_TEXT: 'a b  c',
+    SVC_LABEL__: 'y',
     SVC_LABEL__N_: 'x',
   });
 });

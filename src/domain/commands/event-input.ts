@@ -35,7 +35,7 @@ export function eventFile(view: EventView): Buffer {
 export function labelVariables(labels: Pairs): Record<string, string> {
   const variables = new Map<string, string | null>();
   for (const name of Object.keys(labels).toSorted()) {
-    const variable = `SVC_LABEL_${name.replaceAll(/[^A-Za-z0-9_]/g, '_').toUpperCase()}`;
+    const variable = `SVC_LABEL_${name.replaceAll(/[^A-Za-z0-9_]/gu, '_').toUpperCase()}`;
     variables.set(variable, variables.has(variable) ? null : oneVariable(labels[name] ?? ''));
   }
   const set = [...variables].filter((each): each is [string, string] => each[1] !== null);

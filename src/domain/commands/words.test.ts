@@ -93,6 +93,11 @@ describe('T14: A value of an event in a word of a command', () => {
       await refused(['df', word], /^command: \$\{…\} must be a whole word, or the end of a word/);
   });
 
+  test('stands beside no character that ends a word of a program', async () => {
+    for (const word of [`\0=${X}`, `\ud800=${X}`, '\0', 'a\ud800'])
+      await refused(['df', word], /^command: it has a character that no program can be given$/);
+  });
+
   test('is never the program', async () => {
     for (const word of [X, PATH, `/opt/${X}`, `${X}/fix`])
       await refused([word, 'x'], /^command: the first word names the program and must not come from the event/);
@@ -102,7 +107,8 @@ describe('T14: A value of an event in a word of a command', () => {
     const launchers = [
       'sh', '/bin/bash', 'python3', 'python3.11', 'pypy3', 'perl5.36.0', 'node', 'node-20', 'lua5.4', 'php8.2', 'awk',
       'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout', 'nice', 'watch', 'busybox', 'chroot',
-      'systemd-run', '/opt/x/../bash', 'Rscript',
+      'systemd-run', '/opt/x/../bash', 'Rscript', 'bash-static', 'busybox.static', 'python3.12d', 'python3-dbg',
+      'python3.12-dbg', 'perl5.36-x86_64-linux-gnu', 'php-cgi8.2',
     ]; // prettier-ignore
     for (const first of launchers)
       for (const word of [X, PATH, `/data/${X}`])
@@ -110,7 +116,19 @@ describe('T14: A value of an event in a word of a command', () => {
           [first, '-c', 'true', word],
           /^command: "[\w.-]+" runs what its words say, so that \$\{…\} is not accepted/,
         );
-    for (const first of ['df', 'bashful', '/usr/local/bin/fix-env', 'systemctl', 'docker', 'pythonic', 'sshfs', '7z'])
+    for (const first of [
+      'df',
+      'bashful',
+      '/usr/local/bin/fix-env',
+      'systemctl',
+      'docker',
+      'pythonic',
+      'sshfs',
+      '7z',
+      'node_exporter',
+      'sh2ps',
+      'time-sync',
+    ])
       assert.deepEqual(await fill([first, X], 'web1'), [first, 'web1']);
     assert.deepEqual(await fill(['sh', '-c', 'echo $${x}'], 'web1'), ['sh', '-c', 'echo ${x}']);
   });

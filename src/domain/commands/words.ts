@@ -17,14 +17,15 @@ type Word = (facts: EventFacts) => { readonly text: string } | { readonly error:
 const LAUNCHERS = new Set(
   (
     'sh bash rbash dash zsh ksh mksh ash csh tcsh fish pwsh powershell busybox toybox eval exec command time ' +
-    'python pypy perl ruby lua luajit node nodejs deno bun php tclsh expect awk gawk mawk nawk sed gsed java ' +
-    'Rscript julia osascript ' +
-    'env sudo su doas runuser gosu su-exec setpriv pkexec chroot unshare nsenter systemd-run xargs parallel ' +
-    'watch script ' +
-    'timeout nice ionice nohup setsid stdbuf taskset chrt flock strace ltrace tini dumb-init ssh autossh sshpass'
+    'python ipython pypy perl ruby irb lua luajit node nodejs npx tsx deno bun php php-cgi tclsh expect awk gawk ' +
+    'mawk nawk sed gsed java Rscript julia guile elixir dotnet osascript env sudo su doas runuser gosu su-exec ' +
+    'setpriv pkexec chroot unshare nsenter systemd-run xargs parallel watch script sg capsh bwrap firejail ' +
+    'fakeroot unbuffer prlimit numactl timeout nice ionice nohup setsid stdbuf taskset chrt flock strace ltrace ' +
+    'tini dumb-init ssh autossh sshpass rsh mosh'
   ).split(' '),
 );
-const VERSION = /-?\d[\d.]*$/;
+/** `python3.11`, `bash-static`, `python3.12-dbg`, `perl5.36-x86_64-linux-gnu` */
+const VARIANT = /(?:-?\d[\d.]*[dmu]?)?(?:[-.](?:static|dbg|debug|[a-z0-9_]+-linux-[a-z0-9]+))?$/;
 
 const CHARACTERS = 'letters, digits and _ . : @ -';
 /** 253 characters: the longest host name. */
@@ -55,7 +56,7 @@ function refuseForm({ parts }: Template, index: number, first: string, isEarlier
     parts.length === 1 ||
     (parts.length === 2 && before !== undefined && 'literal' in before && /[=/:]$/.test(before.literal));
   const launcher = first.slice(first.lastIndexOf('/') + 1);
-  if (LAUNCHERS.has(launcher.replace(VERSION, '')) && !(isEarlier && isBounded))
+  if (LAUNCHERS.has(launcher.replace(VARIANT, '')) && !(isEarlier && isBounded))
     throw new ActionRefused(
       'command',
       `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the ` +
@@ -70,8 +71,10 @@ function refuseForm({ parts }: Template, index: number, first: string, isEarlier
     );
 }
 
-function wordOf({ fixed, parts }: Template, index: number, takesPath: boolean): Word {
-  if (fixed?.includes('\0') === true) throw new ActionRefused('command', 'a NUL character is not allowed', index);
+function wordOf({ parts }: Template, index: number, takesPath: boolean): Word {
+  const literals = parts.map((part) => ('literal' in part ? part.literal : ''));
+  if (literals.some((literal) => literal.includes('\0') || !literal.isWellFormed()))
+    throw new ActionRefused('command', 'it has a character that no program can be given', index);
   return (facts) => {
     let text = '';
     for (const part of parts) {
