@@ -4,26 +4,30 @@
  */
 export const FAILURES = {
   not_found: { status: 404, exit: 3, hint: 'Check the id or name and list the collection.' },
-  conflict: { status: 409, exit: 5, hint: 'Read the current state of the thing, then decide again.' },
+  conflict: { status: 409, exit: 5, hint: 'Read the current state of the resource, then decide again.' },
   concurrency_held: {
     status: 409,
     exit: 5,
     hint: 'Wait until the job that holds the concurrency key has ended, or cancel it.',
   },
-  stale_plan: { status: 409, exit: 5, hint: 'The workspace moved on after this plan: make a new plan.' },
-  duplicate: { status: 409, exit: 5, hint: 'Choose another name, or update the one that exists.' },
+  stale_plan: { status: 409, exit: 5, hint: 'The workspace has changed since this plan: make a new plan.' },
+  duplicate: { status: 409, exit: 5, hint: 'Choose another name, or update the existing one.' },
   invalid_argument: { status: 400, exit: 1, hint: 'Correct the named field and send the request again.' },
   unauthenticated: {
     status: 401,
     exit: 4,
-    hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook asks.',
+    hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook requires.',
   },
-  forbidden: { status: 403, exit: 4, hint: 'Use a token whose scope permits this, or have somebody do it who may.' },
-  kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry in a second.', retryAfter: 1 },
-  streams_over_cap: { status: 503, exit: 7, hint: 'Close a stream that is open, or retry later.', retryAfter: 30 },
-  not_implemented: { status: 501, exit: 1, hint: 'This is not available here; the message says what is.' },
-  unavailable: { status: 503, exit: 7, hint: 'The service cannot do this at the moment: retry later.', retryAfter: 1 },
-  internal: { status: 500, exit: 1, hint: 'Look into the log of the daemon, and run the doctor.' },
+  forbidden: { status: 403, exit: 4, hint: 'Use a token whose scope permits this, or ask someone who has one.' },
+  kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry after one second.', retryAfter: 1 },
+  streams_over_cap: { status: 503, exit: 7, hint: 'Close an open stream, or retry later.', retryAfter: 30 },
+  not_implemented: {
+    status: 501,
+    exit: 1,
+    hint: 'This is not available here; the message names the alternative, if any.',
+  },
+  unavailable: { status: 503, exit: 7, hint: 'The service cannot do this now: retry later.', retryAfter: 1 },
+  internal: { status: 500, exit: 1, hint: 'Check the log of the daemon, and run svc doctor.' },
 } as const satisfies Record<string, { status: number; exit: number; hint: string; retryAfter?: number }>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -98,7 +98,7 @@ const THIS_MACHINE = { none: 'The words of a command are shown on the machine it
 
 const words = readOperation({
   id: 'job.command',
-  summary: 'Show the words of a command job, as a POSIX shell takes them',
+  summary: 'Show the command of a command job as POSIX shell words',
   effect: 'read',
   scopes: OPERATORS,
   http: THIS_MACHINE,
