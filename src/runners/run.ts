@@ -64,7 +64,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   try {
     runDir = await makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
   } catch (error) {
-    recorder.system(`The directory of the run could not be made: ${reasonOf(error)}`);
+    recorder.system(`The directory of the run could not be created: ${reasonOf(error)}`);
     await recorder.finish();
     return { state: 'failed', exitCode: null };
   }
@@ -149,10 +149,10 @@ async function execute(
       clock: setup.clock,
       signal: limits.signal,
     });
-    if (end.reason === 'timeout') recorder.system('The job ran into its time-out and was stopped.');
+    if (end.reason === 'timeout') recorder.system('The job reached its time-out and was stopped.');
     if (end.survivors.length === 0) setup.guard.unwatch(job.id);
     if (captured?.isOver === true)
-      recorder.system(`It printed more than ${order.captureBytes} bytes, which are not taken.`);
+      recorder.system(`The program printed more than ${order.captureBytes} bytes, the limit of a captured output.`);
     return {
       ...end,
       ...(captured?.isOver === true ? { reason: 'refused' as const } : {}),

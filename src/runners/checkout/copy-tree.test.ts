@@ -158,7 +158,7 @@ describe('the private copy of a tree', () => {
 
   it('is refused for a name that is no UTF-8, and without a folder', async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${from}/`), Buffer.from([0x61, 0xff])]), '');
-    await assert.rejects(copied(), /a name in it that is no UTF-8/);
+    await assert.rejects(copied(), /contains a name that is not UTF-8/);
     await assert.rejects(copyTree(join(base, 'nothing'), target()), /The folder cannot be read \(ENOENT\)/);
     writeFileSync(join(base, 'file'), '');
     await assert.rejects(copyTree(join(base, 'file'), target()), /The folder cannot be read \(ENOTDIR\)/);

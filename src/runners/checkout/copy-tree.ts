@@ -144,7 +144,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
 }
 
 function nameOf(bytes: Buffer, folder: string): string {
-  if (!isUtf8(bytes)) throw new Error(`${shown(folder)} has a name in it that is no UTF-8.`);
+  if (!isUtf8(bytes)) throw new Error(`${shown(folder)} contains a name that is not UTF-8.`);
   return bytes.toString('utf8');
 }
 
@@ -193,7 +193,7 @@ function writeAll(target: number, bytes: Buffer): void {
 
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
   // Terraform would write through it, and what it wrote would not be found where states are looked for.
-  if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state has to be a file.`);
+  if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state must be a file.`);
   const target = await reading(path, () => readlink(at, 'buffer'));
   if (!isUtf8(target)) throw new Error(`${shown(path)} is a symbolic link whose target is not UTF-8.`);
   copy.entries.set(path, { kind: 'link', target: target.toString('utf8') });

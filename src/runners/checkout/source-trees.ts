@@ -42,7 +42,7 @@ export class SourceTrees {
     await mkdir(into, { mode: 0o700 });
     try {
       const { commit, tree } = await fill(into);
-      if (!COMMIT.test(commit)) throw new Error(`${commit} is no commit`);
+      if (!COMMIT.test(commit)) throw new Error(`${commit} is not a commit`);
       await this.#settle(tree, ofSource, commit);
       await this.#removeOld(ofSource, commit);
       return commit;
@@ -75,7 +75,7 @@ export class SourceTrees {
   }
 
   #ofSource(name: string): string {
-    if (!NAME.test(name)) throw new Error('this is no name of a source');
+    if (!NAME.test(name)) throw new Error('this is not the name of a source');
     return join(this.#folder, name);
   }
 

@@ -10,7 +10,7 @@ const PATH_BYTES_MAX = 4_000;
  * in.
  */
 export function readTreeName(folder: string, bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Error('The repository has a path in it that is no UTF-8.');
+  if (!isUtf8(bytes)) throw new Error('The repository contains a path that is not UTF-8.');
   const name = bytes.toString('utf8');
   const path = folder === '' ? name : `${folder}/${name}`;
   const why = Buffer.byteLength(path) > PATH_BYTES_MAX ? 'is too long' : whyNot(name, bytes.length);
@@ -23,7 +23,7 @@ function whyNot(name: string, bytes: number): string | null {
   if (name.includes('\\')) return 'has a backslash';
   if (name === '' || name === '.' || name === '..' || name.includes('/')) return 'leads elsewhere';
   if (bytes > PART_BYTES_MAX) return 'is too long';
-  if (isGitFolder(name)) return 'stands for the folder of git itself';
+  if (isGitFolder(name)) return 'is an alias of the folder .git';
   return null;
 }
 

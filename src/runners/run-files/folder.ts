@@ -32,7 +32,7 @@ export class Folder implements AsyncDisposable {
 
   /** For a call that does not follow the last name: `unlink`, `rename`, `lstat`, or `open` with O_NOFOLLOW. */
   at(name: Name): Name {
-    if (!isOneName(name)) throw new Error('a name of one entry was expected');
+    if (!isOneName(name)) throw new Error('expected the name of one entry');
     return typeof name === 'string' ? `${this.self}/${name}` : Buffer.concat([Buffer.from(`${this.self}/`), name]);
   }
 

@@ -44,7 +44,7 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
     await using file = await folder.file(name, constants.O_RDONLY);
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > limitBytes)
-      throw new Error(`${path} is no file of at most ${limitBytes} bytes`);
+      throw new Error(`${path} is not a file of at most ${limitBytes} bytes`);
     const bytes = Buffer.alloc(stats.size);
     let filled = 0;
     while (filled < bytes.length) {
@@ -124,7 +124,7 @@ export class NoRunFolder extends Error {
   readonly isOutside: boolean;
 
   constructor(path: string, isOutside: boolean) {
-    super(`${path} is no folder of the run`);
+    super(`${path} is not a folder of the run`);
     this.isOutside = isOutside;
   }
 }

@@ -56,8 +56,8 @@ async function initialise(run: Run): Promise<boolean> {
   const backend = await backendOf(run.root);
   if (backend === 'local') {
     throw new Ended(
-      'This root keeps its state in files of its own (backend "local"), which would be lost with the copy that ' +
-        'the run works in. Take the backend block out: the service keeps the state then.',
+      'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
+        'the run works in. Remove the backend block; then the service keeps the state.',
     );
   }
   await refuseLostBackend(run, backend !== null);
@@ -68,8 +68,8 @@ async function initialise(run: Run): Promise<boolean> {
 async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
   if (run.materials.ownBackend !== true || ownBackend || (await kept(run)) !== null) return;
   throw new Ended(
-    'This root had its state in a backend of its own at the last run, and has none now: everything would be ' +
-      'made a second time. Bring the state as terraform.tfstate into its directory first.',
+    'This root had its own backend at the last run, and has no backend now: every resource would be ' +
+      'created a second time. Copy the state as terraform.tfstate into its directory first.',
   );
 }
 
@@ -99,7 +99,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
       ? `Planned: ${read.summary}`
       : read.hasChanges
         ? `Drifted: ${read.summary}`
-        : 'No drift: what is there is what the configuration says.',
+        : 'No drift: the infrastructure matches the configuration.',
   );
   // No state where there was one is a position too.
   const about = { position: before.lineage === '' && !ownBackend ? null : before, ownBackend };
@@ -148,7 +148,7 @@ async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
 }
 
 function policyLine(verdict: Verdict, reason: string): string {
-  if (verdict === 'clean') return 'Policy: clean, an apply of this plan goes straight through.';
+  if (verdict === 'clean') return 'Policy: clean, an apply of this plan needs no approval.';
   return verdict === 'deny'
     ? `Policy: denied, ${reason}.`
     : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
@@ -207,7 +207,9 @@ async function keep({ tools }: Run, state: State, aside = false): Promise<void> 
   try {
     await tools.checkpoint({ state, aside });
   } catch {
-    throw new Error('The state could not be kept. The directory of the run stays, and it is looked for there again.');
+    throw new Error(
+      'The state could not be stored. The directory of the run is kept, so that it can be recovered from there.',
+    );
   }
 }
 

@@ -31,7 +31,7 @@ export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
 }
 
 function nameTaken(name: string): Failure {
-  return new Failure('duplicate', `name: an active token is called ${name} already.`);
+  return new Failure('duplicate', `name: an active token with the name ${name} already exists.`);
 }
 
 function findActiveByName(db: Db, name: string): Promise<{ id: string } | undefined> {

@@ -57,7 +57,7 @@ export class WriteGate {
   write<T>(work: Work<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new Failure('unavailable', 'The store is closed.'));
     if (this.#waiting.length >= WAITING_MAX) {
-      return Promise.reject(new Failure('unavailable', `${WAITING_MAX} writes are waiting already.`));
+      return Promise.reject(new Failure('unavailable', `${WAITING_MAX} writes are already waiting.`));
     }
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ ...options, work, resolve: resolve as (value: unknown) => void, reject });

@@ -60,7 +60,7 @@ export async function insertWatch(
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirst();
   if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0)
-    throw new Failure('duplicate', `name: there is a watch ${row.name} already.`);
+    throw new Failure('duplicate', `name: a watch with the name ${row.name} already exists.`);
   return { ...whole, last_heard_at: webhook.last_heard_at };
 }
 

@@ -55,7 +55,7 @@ export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGN
       .where('signature', '=', signature)
       .executeTakeFirst();
     if (before?.message === message) return;
-    throw new Failure('conflict', 'A message with this signature was taken already: nothing was done.');
+    throw new Failure('conflict', 'A message with this signature was already accepted: this one was ignored.');
   }
   await tx.db
     .deleteFrom('webhook_signatures')
@@ -67,7 +67,7 @@ export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGN
     .where('webhook', '=', webhook)
     .executeTakeFirstOrThrow();
   if (count > max)
-    throw new Failure('unavailable', 'Too many signed messages came in ten minutes: nothing was taken of this one.');
+    throw new Failure('unavailable', 'Too many signed messages in ten minutes: this one was not accepted.');
 }
 
 /** All that is known of the signing of a webhook, which is gone. */

@@ -37,7 +37,7 @@ export async function insertWebhook(tx: Tx, row: WebhookRow): Promise<void> {
 }
 
 function nameTaken(name: string): Failure {
-  return new Failure('duplicate', `name: a webhook is called ${name} already.`);
+  return new Failure('duplicate', `name: a webhook with the name ${name} already exists.`);
 }
 
 /** Throws not_found. Its token opens nothing from then on. */

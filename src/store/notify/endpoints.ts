@@ -24,10 +24,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
     .where('token_id', '=', row.token_id)
     .executeTakeFirstOrThrow();
   if (count >= ENDPOINTS_PER_TOKEN)
-    throw new Failure(
-      'conflict',
-      `This token has ${ENDPOINTS_PER_TOKEN} endpoints, which is the most: remove one first.`,
-    );
+    throw new Failure('conflict', `This token has ${ENDPOINTS_PER_TOKEN} endpoints, the maximum; remove one first.`);
   const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
   await tx.db.insertInto('endpoints').values(whole).execute();
   return whole;

@@ -81,7 +81,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
   if (Number(inserted) !== 1)
     throw new Failure(
       'duplicate',
-      `name: a rule is called ${rule.name} already; --replace puts this one in its place.`,
+      `name: a rule with the name ${rule.name} already exists; use --replace to replace it.`,
     );
   tx.announce();
   return row;

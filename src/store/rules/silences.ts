@@ -94,7 +94,7 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
   }
   const there = await tx.db.selectFrom('silences').select('id').where('id', '=', id).executeTakeFirst();
   if (there === undefined) throw new Failure('not_found', `There is no silence ${id}.`);
-  throw new Failure('conflict', `The silence ${id} has ended already.`);
+  throw new Failure('conflict', `The silence ${id} has already ended.`);
 }
 
 /** Silences whose time is over and whose end was not noted, oldest first. */

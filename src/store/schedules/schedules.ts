@@ -31,7 +31,7 @@ export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
     .onConflict((conflict) => conflict.column('name').doNothing())
     .returning('name')
     .executeTakeFirst();
-  if (inserted === undefined) throw new Failure('duplicate', `name: a schedule is called ${name} already.`);
+  if (inserted === undefined) throw new Failure('duplicate', `name: a schedule with the name ${name} already exists.`);
 }
 
 /** Throws not_found. Nobody else changes the row before the write has ended. */

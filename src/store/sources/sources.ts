@@ -78,7 +78,7 @@ export async function holdSource(tx: Tx, name: string): Promise<SourceRow> {
 }
 
 export function sourceExists(name: string): Failure {
-  return new Failure('duplicate', `name: a source is called ${name} already.`);
+  return new Failure('duplicate', `name: a source with the name ${name} already exists.`);
 }
 
 function noSource(name: string): Failure {

@@ -58,7 +58,8 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     .values(row)
     .onConflict((conflict) => conflict.column('name').doNothing());
   const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1) throw new Failure('duplicate', `name: a workspace is called ${workspace.name} already.`);
+  if (Number(inserted) !== 1)
+    throw new Failure('duplicate', `name: a workspace with the name ${workspace.name} already exists.`);
   return row;
 }
 

@@ -106,7 +106,7 @@ describe('A webhook', () => {
   test('has a name of its own, and is closed for good', async (t) => {
     const site = await openHookSite(t);
     const url = await site.hook('generic', 'a');
-    await assert.rejects(site.hook('gatus', 'a'), /name: a webhook is called a already/);
+    await assert.rejects(site.hook('gatus', 'a'), /name: a webhook with the name a already exists/);
     assert.equal((await tell(url, { name: 'x' })).status, 202);
     await site.call('deadman.add', { name: 'alive', webhook: 'a', every: '10m' });
     await assert.rejects(

@@ -113,7 +113,7 @@ describe('Adding a rule', () => {
     const program = await startProgram(t);
     await add(program, FILE);
     await call(program, 'rule.disable', { name: 'disk' });
-    await assert.rejects(add(program, FILE), refusal('duplicate', /^name: a rule is called disk already/));
+    await assert.rejects(add(program, FILE), refusal('duplicate', /^name: a rule with the name disk already exists/));
     const replaced = await add(program, FILE.replace('10m', '20m'), { replace: true });
     assert.deepEqual([replaced.cooldown, replaced.enabled], ['20m', false]);
     assert.equal((await add(program, FILE, { name: 'disk', replace: true })).cooldown, '10m');

@@ -66,7 +66,7 @@ describe('A silence', () => {
     const cut = await call<Silence>(program, 'silence.remove', { id });
     assert.ok(Date.parse(cut.expires_at) <= Date.now());
     assert.equal((await row('b')).outcome, 'fired');
-    await assert.rejects(call(program, 'silence.remove', { id }), refusal('conflict', /has ended already/));
+    await assert.rejects(call(program, 'silence.remove', { id }), refusal('conflict', /has already ended/));
     await assert.rejects(
       call(program, 'silence.remove', { id: 'sil_00000000000000000000000000' }),
       refusal('not_found'),

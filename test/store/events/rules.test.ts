@@ -52,7 +52,10 @@ for (const engine of ENGINES) {
         ),
       );
       assert.deepEqual(settled.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
-      await assert.rejects(add(its.store, 'disk'), refusal('duplicate', /^name: a rule is called disk already/));
+      await assert.rejects(
+        add(its.store, 'disk'),
+        refusal('duplicate', /^name: a rule with the name disk already exists/),
+      );
     });
 
     test('are another version after each change, and the same after a fire', async () => {

@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
       assert.notEqual(await silencesMark(store.db), before);
       await assert.rejects(
         store.write((tx) => cutSilence(tx, id, Date.now())),
-        refusal('conflict', /has ended already/),
+        refusal('conflict', /has already ended/),
       );
       await assert.rejects(
         store.write((tx) => cutSilence(tx, UNKNOWN, Date.now())),

@@ -40,10 +40,10 @@ export function checkGitUrl(text: string): void {
   if (match?.groups === undefined) throw refused(FORMS);
   const { user, host = '', path = '' } = match.groups;
   if (text.startsWith('https:') && host.includes('@'))
-    throw refused('credentials do not belong into a URL; use ssh with a deploy key');
-  if (user !== undefined && !USER.test(user)) throw refused('the user name before @ is none');
+    throw refused('the URL must not contain credentials; use ssh with a deploy key');
+  if (user !== undefined && !USER.test(user)) throw refused('invalid user name');
   if (!PATH.test(path) || path.startsWith('-')) throw refused('the path has a character that is not allowed');
-  if (path.split('/').includes('..')) throw refused('the path has .. in it');
+  if (path.split('/').includes('..')) throw refused('the path must not contain ..');
   checkHost(host, text.includes('://'));
 }
 
@@ -51,19 +51,19 @@ function checkHost(text: string, mayHavePort: boolean): void {
   const match = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text);
   const [, host = '', port] = match ?? [];
   if (port !== undefined && (!mayHavePort || Number(port) === 0 || Number(port) > PORT_MAX))
-    throw refused('the port is none');
+    throw refused('invalid port');
   if (host.startsWith('[')) {
     const inner = host.slice(1, -1);
-    if (!isIPv6(inner) || inner.includes('%')) throw refused('the address in brackets is none');
+    if (!isIPv6(inner) || inner.includes('%')) throw refused('invalid address in brackets');
     if (!allowsAddress('git', inner)) throw refused(NO_SERVER);
     return;
   }
-  if (!NAME_OR_IPV4.test(host)) throw refused('the host is no name and no address');
+  if (!NAME_OR_IPV4.test(host)) throw refused('invalid host; expected a name or an address');
   if (METADATA_NAMES.includes(host.toLowerCase())) throw refused(NO_SERVER);
   // An IPv4 address has many spellings (decimal, hexadecimal, octal, shortened), which programs connect to all the
   // same.
   const spelt = URL.parse(`http://${host}`)?.hostname;
-  if (spelt === undefined) throw refused('the host is no name and no address');
+  if (spelt === undefined) throw refused('invalid host; expected a name or an address');
   if (isIPv4(spelt) && !allowsAddress('git', spelt)) throw refused(NO_SERVER);
 }
 

@@ -58,7 +58,7 @@ function idsOf(status: string, name: 'Uid' | 'Gid'): string[] {
  * all of it took effect.
  */
 export function becomeAccount({ uid, gid }: AccountIds): void {
-  if (uid === 0 || gid === 0) throw new Error('the account of a job is not root');
+  if (uid === 0 || gid === 0) throw new Error('the account of a job must not be root');
   if (process.setgroups === undefined || process.setgid === undefined || process.setuid === undefined) {
     throw new Error('this system has no accounts');
   }

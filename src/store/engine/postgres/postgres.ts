@@ -79,7 +79,7 @@ const KEYS = new WeakMap<Db, Keys>();
  */
 async function lockKey(db: Db, key: string): Promise<void> {
   const keys = KEYS.get(db);
-  if (keys === undefined) throw new Error('keys are locked inside of a write transaction only');
+  if (keys === undefined) throw new Error('keys are locked only inside a write transaction');
   if (keys.held.has(key)) return;
   const { rows } = await tryLock(db, { key });
   if (rows[0]?.held !== true) {
@@ -213,8 +213,7 @@ async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void>
 
 async function refuseStandby(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-  if (rows[0]?.standby === true)
-    throw new Error('The PostgreSQL server is a standby that cannot write: name the primary.');
+  if (rows[0]?.standby === true) throw new Error('The PostgreSQL server is a read-only standby; use the primary.');
 }
 
 /** Each client of the pool that writes has its own query builder. */

@@ -111,7 +111,7 @@ export const TREES: readonly Hostile[] = [
   }),
 ];
 
-const GIT_FOLDER = /git fetch failed|stands for the folder of git itself/;
+const GIT_FOLDER = /git fetch failed|is an alias of the folder .git/;
 
 /** One file of this name; in a folder of it where the name is that of git's folder. */
 function named(what: string, name: string | Buffer, expected: Hostile['expected']): Hostile {
@@ -145,7 +145,7 @@ export const NAMES: readonly Hostile[] = [
   named('with a carriage return', 'f\r', CONTROL),
   named('with an escape sequence', 'f\u001b[2J', CONTROL),
   named('with a line separator', 'f\u2028', CONTROL),
-  named('not UTF-8', Buffer.of(0x66, 0xff), /git fetch failed|no UTF-8/),
+  named('not UTF-8', Buffer.of(0x66, 0xff), /git fetch failed|not UTF-8/),
   named('256 bytes', 'x'.repeat(256), /git fetch failed|is too long/),
   named('5,000 bytes', 'x'.repeat(5_000), /git fetch failed|is too long/),
   named('like an option', '--upload-pack=x', ['--upload-pack=x']),
