@@ -141,7 +141,7 @@ test('a decision says what becomes of the job', () => {
   assert.equal(render('approval.decision', no, PAGE), `Rejected: ${APPROVAL}. Job ${JOB} is cancelled.\n`);
 });
 
-test('links are told with a warning that they are shown once', () => {
+test('links are shown with a warning that they are shown only now', () => {
   const data = {
     approval_id: APPROVAL,
     recipient: 'ben',

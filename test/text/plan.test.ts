@@ -16,15 +16,15 @@ function entry(
   action: Entry['action'],
   ...attributes: readonly [name: string, before: string, after: string][]
 ): Entry {
-  const told = attributes.map(([attribute, before, after]) => ({ name: attribute, before, after }));
-  return { address: `terraform_data.${name}`, type: 'terraform_data', name, action, attributes: told };
+  const named = attributes.map(([attribute, before, after]) => ({ name: attribute, before, after }));
+  return { address: `terraform_data.${name}`, type: 'terraform_data', name, action, attributes: named };
 }
 
 function plan(more: Partial<Plan>): Plan {
   return { destroys: [], changes: [], creates: [], summary: 'No changes.', line_count: 0, artifact_id: ID, ...more };
 }
 
-test('a plan is told destroys first, each with its sign and word, and its summary is the first and last line', () => {
+test('a plan shows destroys first, each with its sign and word; its summary is the first and last line', () => {
   const data = plan({
     destroys: [
       entry('old', 'destroy', ['input', 'gone', '']),

@@ -54,7 +54,7 @@ function payloads(): string[] {
   return [...parts, ...Array.from({ length: 200 - parts.length }, () => next() + next() + next())];
 }
 
-test('T44: text output of any view has nothing in it that a terminal obeys or nobody sees', () => {
+test('T44: text output of any view has no control or invisible characters', () => {
   for (const text of payloads()) {
     const data = hostile(text);
     for (const kind of Object.keys(VIEWS) as ViewName[]) {
@@ -159,7 +159,7 @@ test('a name of a sheet is one line too: a label may be called anything', () => 
   assert.match(render('event.get', data, PAGE), /\n {2}a\\tb\\nc {4}1\n {2}漢字 {7}2\n$/);
 });
 
-test('colour stands only where it was asked for, and the words are the same with it', () => {
+test('colour is used only when requested, and the words are the same with it', () => {
   const data = {
     ...(hostile('x')['job.get'] as object),
     state: 'failed',
@@ -173,7 +173,7 @@ test('colour stands only where it was asked for, and the words are the same with
   assert.equal(stripVTControlCharacters(coloured), plain);
 });
 
-test('what the sender said of an event stands before the steps: one line each, and of a long one the beginning', () => {
+test('the annotations of an event come before its steps: one line each, a long one cut', () => {
   const data = {
     event_id: 'evt_1',
     outcome: 'ignored',
@@ -237,7 +237,7 @@ test('of many rules that did not match the terms of the first 20 are shown, and 
   assert.match(text, /rule z: .*\n {15}error {2}b\n$/);
 });
 
-test('of a webhook that is made the URL stands alone, and below it the secret where there is one', () => {
+test('a new webhook shows its URL alone, and below it the secret if there is one', () => {
   const data = { name: 'alerts', source: 'generic', signed: false, url: 'http://h/hook/x', signing_secret: null };
   assert.equal(secretOf('webhook.created', data), 'http://h/hook/x\n');
   assert.equal(secretOf('webhook.created', { ...data, signed: true, signing_secret: 's3' }), 'http://h/hook/x\ns3\n');
@@ -271,10 +271,10 @@ test('every state of a job is shown by its name', () => {
   for (const state of JOB_STATES) assert.match(text, new RegExp(`^${state} `, 'm'));
 });
 
-test('times are told from now on, and as dates where that is far away', () => {
+test('times are relative to now, and dates if far away', () => {
   const at = (seconds: number): string => new Date(PAGE.nowMs - seconds * 1000).toISOString();
-  const told = [0, 30, 90, 7_200, 86_400, 3 * 86_400, -600].map((seconds) => relative(at(seconds), PAGE.nowMs));
-  assert.deepEqual(told, ['now', '30 s ago', '1 min ago', '2 h ago', '1 day ago', '3 days ago', 'in 10 min']);
+  const texts = [0, 30, 90, 7_200, 86_400, 3 * 86_400, -600].map((seconds) => relative(at(seconds), PAGE.nowMs));
+  assert.deepEqual(texts, ['now', '30 s ago', '1 min ago', '2 h ago', '1 day ago', '3 days ago', 'in 10 min']);
   assert.equal(relative(at(40 * 86_400), PAGE.nowMs), '2026-10-12');
   assert.equal(relative(null, PAGE.nowMs), '-');
   assert.equal(absolute(at(90), PAGE.nowMs), '2026-11-21T11:58:30.000Z (1 min ago)');

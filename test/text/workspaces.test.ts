@@ -17,7 +17,7 @@ const NET = {
   locked_by: null,
 };
 
-test('a workspace is told with its serial, its drift and where its files are', () => {
+test('a workspace shows its serial, its drift and the place of its files', () => {
   const data = [
     NET,
     { ...NET, name: 'dns', source: 'infra', path: 'roots/dns', serial: null, drift: 'unknown', drift_checked_at: null },

@@ -34,7 +34,7 @@ test('T54: When no place is free, the oldest of the holder with most is taken ov
   clock.monotonicMs += 1;
   assert.ok(take('eve', 'eve 2'));
   clock.monotonicMs += 29_997;
-  assert.equal(take('bo', 'bo 1'), false, 'nobody has had a place for long enough');
+  assert.equal(take('bo', 'bo 1'), false, 'no place is old enough');
   clock.monotonicMs += 10;
   assert.ok(take('bo', 'bo 1'));
   assert.deepEqual(ended, ['eve 1']);

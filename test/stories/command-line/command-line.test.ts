@@ -58,7 +58,7 @@ async function openBothWays(t: TestContext): Promise<BothWays> {
     SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key'),
     SVC_TOKEN_FILE: tokenFile,
   };
-  // `job wait` must wait for real here: the daemon has a clock of its own.
+  // `job wait` must wait in real time here: the daemon has its own clock.
   const local = (...argv: string[]): Promise<Ran> => svc(argv, { env, app, clock: systemClock });
   const remote = (...argv: string[]): Promise<Ran> =>
     svc(argv, {
@@ -120,7 +120,7 @@ test(
       }
     });
 
-    await t.test('what is removed is shown as removed, in the text for people only', async () => {
+    await t.test('a removed thing is shown as removed, in text mode only', async () => {
       for (const name of ['a', 'b']) await local('webhook', 'add', name, '--source', 'generic');
       assert.match((await local('webhook', 'remove', 'a')).stdout, /^Removed:\nWebhook +a\n/);
       assert.match(
@@ -147,6 +147,6 @@ test(
       assert.deepEqual(await remote(...argv), first);
     });
 
-    await t.test('a token that is revoked is 4 from then on', () => refuseWhatIsRevoked({ site, local, remote }));
+    await t.test('a revoked token gives exit code 4', () => refuseWhatIsRevoked({ site, local, remote }));
   },
 );

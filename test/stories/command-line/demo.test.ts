@@ -32,7 +32,7 @@ for (const args of [[], ['--keep']]) {
       }
       assert.deepEqual(await ended, [130, null]);
       assert.deepEqual(readdirSync(folder), []);
-      await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'nobody listens any more');
+      await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
     },
   );
 }
