@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { AccountIds } from '../domain/jobs/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { toldDirOf } from './process/term-once.ts';
+import { termDirOf } from './process/term-once.ts';
 import { type Folder, openOwnFolder, openRunDir } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
 import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
@@ -13,7 +13,7 @@ import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
  * folders of the same name and a suffix, which only the service writes.
  */
 
-/** Where the directory of a run goes to be removed: from then on it has no path that its programs know. */
+/** The directory of a run is moved here before its removal, so that its programs do not know the path. */
 const GONE_SUFFIX = '.gone';
 /** What programs of the run may read and not change: for them it is read-only, whatever its mode is. */
 const INPUTS_SUFFIX = '.in';
@@ -87,7 +87,7 @@ async function removed(runs: Folder, name: string, isOver: () => boolean): Promi
   await using holder = await openHolder(runs, name);
   const removal = new TreeRemoval(holder, isOver);
   let taken = true;
-  for (const entry of [toldDirOf(name), inputsDirOf(name), name]) taken = (await removal.take(runs, entry)) && taken;
+  for (const entry of [termDirOf(name), inputsDirOf(name), name]) taken = (await removal.take(runs, entry)) && taken;
   return (await removal.empty()) && taken;
 }
 

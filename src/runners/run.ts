@@ -9,7 +9,7 @@ import type { RecordedChunk } from './output/chunk-queue.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
-import { toldDirOf } from './process/term-once.ts';
+import { termDirOf } from './process/term-once.ts';
 import type { LauncherPool } from './sandbox/pool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
@@ -31,11 +31,11 @@ export interface RunSetup {
   readonly lang: string;
 }
 
-/** What a run reports while it goes on; the daemon writes it down. */
+/** The reports of a running job, which the daemon records. */
 export interface RunReports<Checkpoint> {
   /** Sequence number of the first event that the run may use. */
   readonly firstSeq: number;
-  /** The first process of a program, before the program does anything of its own. */
+  /** The first process of a program, before the program itself does anything. */
   leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
@@ -107,7 +107,7 @@ async function execute(
   reports: Pick<RunReports<never>, 'leader'>,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
-  const stop = { toldDir: toldDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+  const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const cwd = join(runDir, order.folder ?? '');
   const account = accountOf(setup, job);
   try {

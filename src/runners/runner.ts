@@ -1,7 +1,7 @@
 import type { JobKind, RunEnd } from '../domain/jobs/job.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** What a run is told of its job. It never sees the store. */
+/** The job as a run sees it. A run never sees the store. */
 export interface RunJob<Spec, Materials> {
   readonly id: string;
   readonly kind: JobKind;
@@ -12,7 +12,7 @@ export interface RunJob<Spec, Materials> {
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** Values that the run is not given and that may come up all the same: from a state, or from a plan. */
   readonly hidden: readonly Buffer[];
-  /** Files and the like that the kind works on. */
+  /** The files and values that the kind works on. */
   readonly materials: Materials;
 }
 
@@ -61,7 +61,7 @@ export interface RunTools<Checkpoint> {
   readonly clock: Clock;
   /** Aborted to stop the run: what takes long between two programs rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Runs a program to its end, in the sandbox unless the job is privileged; its output goes to the job's events. */
+  /** Runs a program to its end, in the sandbox unless the job is privileged; its output becomes events of the job. */
   exec(order: ProgramOrder): Promise<ProgramEnd>;
   /** Puts a file where programs of the run can read it and can't change it; answers its path. */
   placeInput(name: string, bytes: Uint8Array): Promise<string>;

@@ -162,7 +162,7 @@ describe('rescue', () => {
     mkdirSync(join(former, ended, 'deep'), { recursive: true });
     await on.rescue([], [former, join(on.runsDir, '..', 'removed')]);
     assert.deepEqual(
-      [existsSync(join(former, ended)), on.asked[0]?.options.toldDir],
+      [existsSync(join(former, ended)), on.asked[0]?.options.termDir],
       [false, join(former, `${ended}.told`)],
     );
   });

@@ -5,7 +5,7 @@ import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { endTree } from '../../runners/process/tree.ts';
-import { toldDirOf } from '../../runners/process/term-once.ts';
+import { termDirOf } from '../../runners/process/term-once.ts';
 import { jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import { fenceOf } from '../../store/jobs/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
@@ -106,7 +106,7 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   // A program starts only after its leader is recorded: without one, there is nothing to look for.
   if (job.leader_pid === null || job.leader_start === null) return [];
   const leader = { pid: job.leader_pid, startTicks: job.leader_start };
-  const stop = { toldDir: toldDirOf(join(deps.runsDir, job.id)), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+  const stop = { termDir: termDirOf(join(deps.runsDir, job.id)), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const { left } = await deps.endTree({
     jobId: job.id,
     leader,

@@ -143,7 +143,7 @@ describe('the private copy of a tree', () => {
   it('is refused for a state that is a link: terraform would write through it', async () => {
     write('other');
     symlinkSync('other', join(from, 'terraform.tfstate'));
-    await assert.rejects(copied(), /"terraform.tfstate" is a symbolic link; a state has to be a file/);
+    await assert.rejects(copied(), /"terraform.tfstate" is a symbolic link; a state must be a file/);
   });
 
   it('is refused for what is no file, at once', async () => {

@@ -234,7 +234,7 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   const one = async (): Promise<void> => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
   };
-  // Every worker has ended before the first fault is told: none goes on writing into a folder that is being removed.
+  // All workers end before the first fault is reported, so that none writes into a folder that is being removed.
   const ends = await Promise.allSettled(Array.from({ length: Math.min(PARALLEL, items.length) }, one));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -6,7 +6,7 @@ import { TreeRemoval } from '../run-files/remove-tree.ts';
 
 /** What is on its way to be removed has a name that begins like this. */
 export const GONE = '.gone-';
-/** What is not removed by then is left to the next fetch, in milliseconds. */
+/** Entries that remain after this time are left to the next fetch, in milliseconds. */
 const ERASE_WITHIN_MS = 60_000;
 const SUFFIX_BYTES = 8;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** What a source calls the file of its lifecycle hooks. */
 const NAMES: readonly string[] = ['gatehouse.hooks.yaml', 'gatehouse.hooks.yml'];
-/** A file that is only shown: nobody writes more into it by hand. */
+/** The limit of a file that is only shown: hand-written files are smaller. */
 const READ_BYTES_MAX = 64 * 1024;
 const SHOWN_MAX = 100;
 const KEY =

@@ -85,7 +85,7 @@ export class SourceTrees {
 
   /** What is there already has the same files, and somebody may be copying them: it stays. */
   async #settle(tree: string, ofSource: string, commit: string): Promise<void> {
-    // Somebody may have removed the source meanwhile.
+    // The source may have been removed in the mean time.
     await mkdir(ofSource, { recursive: true, mode: 0o700 });
     try {
       await rename(tree, join(ofSource, commit));

@@ -47,7 +47,7 @@ export class LineSplitter {
    * either.
    */
   #takeFrom(chunk: Buffer, at: number): number {
-    // Within this window no line can be over the limit, so whatever ends in it goes on as it is.
+    // Within this window no line can be over the limit, so every line that ends in it is passed on unchanged.
     const window = Math.min(chunk.length, at + LINE_LIMIT_BYTES + 1);
     const end = chunk.lastIndexOf(NEWLINE, window - 1) + 1;
     if (end > at) {
@@ -103,7 +103,7 @@ function pieceLength(full: Buffer): number {
   return full.length;
 }
 
-/** By its first byte; a byte that begins no character of UTF-8 stands alone. */
+/** By its first byte; a byte that begins no character of UTF-8 is one character. */
 function characterLength(first: number): number {
   if (first >= 0xf0 && first <= 0xf4) return 4;
   if (first >= 0xe0) return first <= 0xef ? 3 : 1;

@@ -16,7 +16,7 @@ const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
  * filled.
  */
 const PENDING_LIMIT_BYTES = 768 * 1024;
-/** Reading goes on below this, so that a pipe is not stopped and started for each chunk. */
+/** Reading continues below this, so that a pipe is not stopped and started for each chunk. */
 const RESUME_BELOW_BYTES = 512 * 1024;
 /** Read from one job in one turn of the event loop: 0.5 ms of work, so that eight jobs at it cost a request 4 ms. */
 const TURN_BYTES = 128 * 1024;
@@ -176,7 +176,7 @@ class OutputRecorder implements Recorder {
   #read(source: Source, chunk: Buffer): void {
     this.#reads += 1;
     this.#turnBytes += chunk.length;
-    // It sees also what is not kept: it may look for something of its own.
+    // It also receives output that is not kept: it may search for something else.
     const shown = source.sift?.push(chunk) ?? chunk;
     if (!this.#dropping) source.splitter.push(source.redactor.push(shown));
     if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);

@@ -47,7 +47,7 @@ function obey(message: GuardMessage): void {
   if ('stop' in message) process.exit(0);
   jobs.set(message.watch.jobId, message.watch);
   output.hold(message.watch);
-  // A job of a daemon that has lost its lease may not go on, also when it was told about too late.
+  // A job of a daemon that has lost its lease may not continue, also when its registration came too late.
   if (lease?.overdue === true) void end(message.watch, Math.max(0, lease.killAt - clock.monotonic()));
 }
 

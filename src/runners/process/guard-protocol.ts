@@ -10,7 +10,7 @@ export interface Watched {
   readonly pid: number;
   readonly startTicks: number;
   /** See EndTreeOptions. */
-  readonly toldDir: string | null;
+  readonly termDir: string | null;
   readonly leaderFirst: boolean;
   /**
    * The read ends of the output, as descriptors of the process before it becomes the tool. The guard holds them too,

@@ -49,7 +49,7 @@ const watched = ({ jobId, pid, startTicks }: Job): Watched => ({
   jobId,
   pid,
   startTicks,
-  toldDir: null,
+  termDir: null,
   leaderFirst: false,
   output: null,
   remove: [],
@@ -117,7 +117,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
         env: childEnvironment({ jobId, runDir }), cwd: runDir,
         policy: { readable: [], writable: [runDir], connectPorts: [] },
         beforeStart: (leader) =>
-          guard.watch({ ...leader, jobId, toldDir: null, leaderFirst: false, output: null, remove: [] }),
+          guard.watch({ ...leader, jobId, termDir: null, leaderFirst: false, output: null, remove: [] }),
       });
       job.stdout.once('data', () => console.log(JSON.stringify({ jobId, pid: job.pid, startTicks: job.startTicks })));
       setInterval(() => {}, 1000);`,

@@ -8,10 +8,10 @@ import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
 
 /**
  * A small process that outlives the daemon, to end the trees of its jobs when it dies or when its lease runs out while
- * it can't act. Started when the first job needs it, then kept; started again, and told again, when it dies.
+ * it can't act. Started for the first job, then kept; when it dies, it is restarted and receives its state again.
  */
 export interface Guard {
-  /** Starts the guard if there is none. Rejects when it can't be started: then no job may start. */
+  /** Starts the guard if it does not run. Rejects when it can't be started: then no job may start. */
   ready(): Promise<void>;
   /** From here on the tree is ended when the daemon is gone. Handed to the kernel before this returns. */
   watch(job: Watched): void;
@@ -24,7 +24,7 @@ export interface Guard {
 
 interface GuardOptions {
   readonly clock: Clock;
-  /** Told when the guard died or could not be started. */
+  /** Called when the guard died or could not be started. */
   readonly onProblem?: (error: Error) => void;
   /** Where the guard keeps compiled code; by default beside the daemon's own, null for nowhere. */
   readonly compileCacheDir?: string | null;
@@ -92,7 +92,7 @@ class GuardKeeper implements Guard {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    // One that is just being started ends itself when it is told.
+    // A guard that is being started ends itself on this message.
     await this.#ready?.catch(() => {});
     const current = this.#process;
     if (current === null) return;

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import type { Watched } from './guard-protocol.ts';
 
-/** How often what nobody else reads is read away, in milliseconds: a pipe holds 64 KiB. */
+/** The interval at which unread output is drained, in milliseconds: a pipe holds 64 KiB. */
 const DRAIN_EVERY_MS = 10;
 const DRAIN_BYTES = 64 * 1024;
 /** Read at a time from one pipe, so that a tool that prints without end doesn't keep the guard from ending it. */

@@ -14,7 +14,7 @@ export interface ProcessEntry {
 
 /** PF_KTHREAD of the flags: a thread of the kernel has no environment and can't be ended. */
 const KERNEL_THREAD = 0x0020_0000;
-/** So many entries are read before other work gets its turn: about 1 ms. */
+/** The number of entries that are read before yielding to other work: about 1 ms. */
 const ENTRIES_PER_TURN = 64;
 const ENVIRONMENT_CHUNK_BYTES = 64 * 1024;
 /** The kernel takes at most a quarter of the stack limit, 2 MiB by default, for arguments and environment together. */

@@ -13,7 +13,7 @@ export interface SuperviseOptions {
   readonly graceMs: number;
   readonly clock: Clock;
   /** See EndTreeOptions. */
-  readonly toldDir?: string | null;
+  readonly termDir?: string | null;
   readonly leaderFirst?: boolean;
   /** Aborted to cancel the run. */
   readonly signal?: AbortSignal;
@@ -44,10 +44,10 @@ const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
  * stopped before.
  */
 export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
-  const { jobId, graceMs, clock, toldDir = null, leaderFirst = false } = options;
+  const { jobId, graceMs, clock, termDir = null, leaderFirst = false } = options;
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
-  const { left } = await endTree({ jobId, leader, graceMs, clock, toldDir, leaderFirst });
+  const { left } = await endTree({ jobId, leader, graceMs, clock, termDir, leaderFirst });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
   await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
   if (reason === 'exited') await launched.started;
@@ -97,14 +97,14 @@ async function finishOutput(stream: Readable, clock: Clock): Promise<void> {
   const done = new AbortController();
   const end = (): void => done.abort();
   stream.once('end', end).once('close', end);
-  // What nobody ever took, nobody waits for.
+  // Drain a stream that nothing reads.
   if (stream.readableFlowing === null && stream.listenerCount('readable') === 0) stream.resume();
   const before = bytesRead(stream);
   let last = before;
   let quietSince = clock.monotonic();
   while (await pause(clock, OUTPUT_LOOK_MS, done.signal)) {
     const now = bytesRead(stream);
-    // Whoever takes the output decides how fast; only a stream that could deliver and does not is quiet.
+    // The reader sets the pace; only a readable stream that delivers nothing is quiet.
     if (now !== last || stream.readableLength > 0 || stream.isPaused()) quietSince = clock.monotonic();
     last = now;
     const isQuiet = clock.monotonic() - quietSince >= QUIET_OUTPUT_MS;

@@ -3,23 +3,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Told, toldDirOf } from './term-once.ts';
+import { TermOnce, termDirOf } from './term-once.ts';
 
 test('A process is told once, by whichever of those that share the folder comes first', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-told-'));
   t.after(() => rmSync(dir, { recursive: true }));
-  const [guard, rescuer] = [new Told(toldDirOf(join(dir, 'run'))), new Told(toldDirOf(join(dir, 'run')))];
+  const [guard, rescuer] = [new TermOnce(termDirOf(join(dir, 'run'))), new TermOnce(termDirOf(join(dir, 'run')))];
   assert.equal(guard.claim(7, 100), true);
   assert.equal(guard.claim(7, 100), false);
   assert.equal(rescuer.claim(7, 100), false);
   // The same number is another process later.
   assert.equal(rescuer.claim(7, 200), true);
-  assert.equal(new Told(null).claim(7, 100), true);
+  assert.equal(new TermOnce(null).claim(7, 100), true);
 });
 
 test('Where nothing can be noted, telling twice is better than never', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-told-'));
   t.after(() => rmSync(dir, { recursive: true }));
   writeFileSync(join(dir, 'file'), '');
-  assert.equal(new Told(join(dir, 'file')).claim(7, 100), true);
+  assert.equal(new TermOnce(join(dir, 'file')).claim(7, 100), true);
 });

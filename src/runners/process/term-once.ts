@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.ts';
 
 /**
- * Who has been told to end. The daemon, its guard and the daemon that rescues may each end the same tree, and a second
- * SIGTERM makes many tools give up their orderly end: terraform exits at once then, and forgets what it has just made.
- * So each process is told once by all of them, which one file each says, in a folder that the job can't write to.
+ * Sends SIGTERM once per process. The daemon, its guard and a rescuing daemon may each end the same tree, and a second
+ * SIGTERM makes many tools abandon their orderly end: terraform exits at once and loses its latest changes. A file per
+ * process, in a folder that the job cannot write to, records the signal for all of them.
  */
-export class Told {
+export class TermOnce {
   readonly #dir: string | null;
   readonly #names = new Set<string>();
 
-  /** Without a folder only this ending knows. */
+  /** Without a folder the record is only in memory. */
   constructor(dir: string | null) {
     this.#dir = dir;
   }
 
-  /** True for the first who asks about this process, of all that share the folder. */
+  /** True for the first caller for this process, of all that share the folder. */
   claim(pid: number, startTicks: number): boolean {
     const name = `${pid}-${startTicks}`;
     if (this.#names.has(name)) return false;
@@ -26,7 +26,7 @@ export class Told {
 }
 
 /** The folder of a run's directory. */
-export function toldDirOf(runDir: string): string {
+export function termDirOf(runDir: string): string {
   return `${runDir}.told`;
 }
 
@@ -40,7 +40,7 @@ function isFirst(dir: string, name: string): boolean {
     closeSync(openSync(join(dir, name), 'wx', 0o600));
     return true;
   } catch (error) {
-    // Where it can't be noted, an end that is told twice is better than one that is never told.
+    // If it cannot be recorded, two signals are better than none.
     return errorCode(error) !== 'EEXIST';
   }
 }

@@ -1,6 +1,6 @@
 import { pause, type Clock } from '../../lib/clock.ts';
 import { JOB_ID_VARIABLE } from './environment.ts';
-import { Told } from './term-once.ts';
+import { TermOnce } from './term-once.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 
 /** The first process of a job, as it was recorded when it started. */
@@ -17,11 +17,11 @@ export interface EndTreeOptions {
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs?: number;
   readonly clock: Clock;
-  /** Where it is noted which processes were told: shared by all that may end this tree. */
-  readonly toldDir?: string | null;
+  /** The folder that records which processes got SIGTERM: shared by all that may end this tree. */
+  readonly termDir?: string | null;
   /**
-   * The leader is told first and ended last: it stops in order, and hears how its helpers ended, before it has to go.
-   * The others are told after half of the grace and killed after four fifths of it.
+   * The leader gets SIGTERM first and SIGKILL last: it stops in order and sees its helpers end. The others get SIGTERM
+   * after half of the grace and SIGKILL after four fifths of it.
    */
   readonly leaderFirst?: boolean;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
@@ -38,7 +38,7 @@ export const GRACE_DEFAULT_MS = 10_000;
 const RESCAN_MS = 50;
 /** The first looks come sooner: most tools end within some milliseconds, and the job's end waits for this. */
 const RESCAN_FIRST_MS = 5;
-/** An empty look counts when nothing was forked during it, or when so many in a row were empty. */
+/** An empty scan counts when no process was forked during it, or after this number of empty scans in a row. */
 const LOOKS_AT_MOST = 3;
 /** What SIGKILL does not end within this time waits in the kernel for a device, and no signal helps. */
 const KILL_WITHIN_MS = 5_000;
@@ -105,7 +105,7 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
   const { jobId, leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
   const startedAt = clock.monotonic();
   const killAt = startedAt + graceMs;
-  const told = new Told(options.toldDir ?? null);
+  const termOnce = new TermOnce(options.termDir ?? null);
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
     const survivors = await findSurvivors(jobId, leader);
     const now = clock.monotonic();
@@ -113,8 +113,8 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
     if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
     if (now >= killAt) kill(survivors, leader);
     else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
-      terminateLeaderFirst(survivors, leader, told, (now - startedAt) / graceMs);
-    } else terminate(survivors, told);
+      terminateLeaderFirst(survivors, leader, termOnce, (now - startedAt) / graceMs);
+    } else terminate(survivors, termOnce);
     if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal)))
       return { left };
   }
@@ -135,26 +135,31 @@ async function endGroup({ leader, graceMs = GRACE_DEFAULT_MS, clock, signal }: E
 }
 
 /** Shares of the grace, see `leaderFirst`. */
-const REST_TOLD_AT = 0.5;
+const REST_TERM_AT = 0.5;
 const REST_KILLED_AT = 0.8;
 
-function terminateLeaderFirst(survivors: readonly ProcessEntry[], leader: Leader, told: Told, passed: number): void {
+function terminateLeaderFirst(
+  survivors: readonly ProcessEntry[],
+  leader: Leader,
+  termOnce: TermOnce,
+  passed: number,
+): void {
   const rest = survivors.filter((entry) => !isProcess(leader)(entry));
-  terminate(survivors.filter(isProcess(leader)), told);
+  terminate(survivors.filter(isProcess(leader)), termOnce);
   if (passed >= REST_KILLED_AT) for (const entry of rest) send(entry, 'SIGKILL');
-  else if (passed >= REST_TOLD_AT) terminate(rest, told);
+  else if (passed >= REST_TERM_AT) terminate(rest, termOnce);
 }
 
 function isProcess({ pid, startTicks }: Leader): (entry: ProcessEntry) => boolean {
   return (entry) => entry.pid === pid && entry.startTicks === startTicks;
 }
 
-/** Tells each once, see Told. */
-function terminate(survivors: readonly ProcessEntry[], told: Told): void {
+/** Sends SIGTERM once to each, see TermOnce. */
+function terminate(survivors: readonly ProcessEntry[], termOnce: TermOnce): void {
   for (const entry of survivors) {
-    if (!told.claim(entry.pid, entry.startTicks)) continue;
+    if (!termOnce.claim(entry.pid, entry.startTicks)) continue;
     send(entry, 'SIGTERM');
-    // A stopped process takes the signal only when it goes on.
+    // A stopped process takes the signal only when it continues.
     send(entry, 'SIGCONT');
   }
 }
@@ -170,7 +175,7 @@ function send(entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (processEntry(entry.pid)?.startTicks === entry.startTicks) signalPid(entry.pid, signal);
 }
 
-/** False when there is nobody to tell: gone already, or another user's. The next look at the process table decides. */
+/** False when the process has ended or belongs to another user. The next scan of the process table decides. */
 function signalPid(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

@@ -90,7 +90,7 @@ export async function openOwnFolder(path: string): Promise<Folder> {
   }
 }
 
-/** Opens the directory of a run, which stands in a folder of the service's own. */
+/** Opens the directory of a run, which is in a folder of the service. */
 export async function openRunDir(runDir: string): Promise<Folder> {
   await using parent = await openOwnFolder(dirname(runDir));
   return await parent.folder(basename(runDir));

@@ -6,7 +6,7 @@ import type { Folder, Name } from './folder.ts';
 
 /** Entries that are removed at the same time: enough for Node's four threads, and a bound on open descriptors. */
 const AT_A_TIME = 16;
-/** A process that still writes there makes new entries for as long as it lives: the next sweep goes on. */
+/** A process that still writes there creates new entries while it lives: the next sweep continues. */
 const ROUNDS_MAX = 4;
 const OWNER_ALL = 0o700;
 

@@ -92,7 +92,7 @@ async function giveToOwnerOf(folder: Folder, made: FileHandle): Promise<void> {
   if (uid !== process.geteuid?.()) await made.chown(uid, gid);
 }
 
-/** Removes a file or a link. Nothing is wrong where there is none. */
+/** Removes a file or a link. A missing entry is not an error. */
 export function removeRunFile(runDir: string, path: string): Promise<void> {
   return inFolder(runDir, path, unlinkIfThere);
 }
@@ -109,7 +109,7 @@ export function hasRunEntry(runDir: string, path: string): Promise<boolean> {
   );
 }
 
-/** A text that changes when the file does; empty where there is none. */
+/** A text that changes when the file does; empty for a missing file. */
 export function versionOfRunFile(runDir: string, path: string): Promise<string> {
   const version = inFolder(runDir, path, async (folder, name) => {
     const { mtimeNs, size, ino } = await lstat(folder.at(name), { bigint: true });

@@ -1,7 +1,7 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { FOLDER_FLAGS } from './folder-flags.ts';
 
-/** An entry of a folder that stands in a folder of the service's own. */
+/** An entry of a folder that is in a folder of the service. */
 export interface EntryOf {
   readonly folder: string;
   readonly name: string;
@@ -20,6 +20,6 @@ export function unlinkIn({ folder, name }: EntryOf): void {
       closeSync(fd);
     }
   } catch {
-    // It is not there, or goes with its folder.
+    // Missing, or removed with its folder.
   }
 }

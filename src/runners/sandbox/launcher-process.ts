@@ -156,7 +156,7 @@ export class LauncherProcess {
     this.#child?.stderr?.on('data', (chunk: Buffer) => {
       if (this.#diagnosis.length < DIAGNOSIS_MAX_BYTES) this.#diagnosis += chunk.toString('latin1');
     });
-    // A connection that breaks is seen as an end; whoever waits for a report learns it from there.
+    // A broken connection counts as an end, which waiting callers observe there.
     for (const stream of [this.#child?.stdout, this.#child?.stderr, this.#control]) stream?.on('error', () => {});
     let line = '';
     this.#control?.on('data', (chunk: Buffer) => {

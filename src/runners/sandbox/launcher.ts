@@ -30,7 +30,7 @@ const F_SETFD = 2;
 const ALL_DESCRIPTORS = 0xffff_ffff;
 /** Node ignores these two; an ignored signal stays ignored in the tool, and `yes | head` would never end. */
 const SIGNALS_NODE_IGNORES = [13, 25];
-/** When memory ends, a job goes before the daemon and what else the machine does. */
+/** When memory runs out, the kernel kills a job before the daemon and other programs. */
 const OOM_SCORE_ADJ = 500;
 const ENOENT = 2;
 const EACCES = 13;
@@ -66,7 +66,7 @@ interface PipeEnds {
   readonly write: number;
 }
 
-/** Ends the launcher when nobody is left to tell. */
+/** Ends the launcher when the daemon is gone. */
 function report(message: LauncherReport): void {
   try {
     fs.writeSync(CONTROL_FD, `${JSON.stringify(message)}\n`);
@@ -167,7 +167,7 @@ function changeAccount({ system, sandbox, pipes }: Prepared, account: AccountIds
   becomeAccount(account);
 }
 
-/** No descriptor but the three standard ones reaches the tool, and its output goes to real pipes. */
+/** No descriptor but the three standard ones reaches the tool, and its output is written to real pipes. */
 function arrangeDescriptors(system: SystemCalls, pipes: NonNullable<Prepared['pipes']>): void {
   const { close_range, dup3, fcntl } = system.numbers.made;
   const marked = system.call(close_range, 3, ALL_DESCRIPTORS, CLOSE_RANGE_CLOEXEC);

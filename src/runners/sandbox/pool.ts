@@ -22,7 +22,7 @@ interface SandboxSupport {
 export interface LauncherPool {
   /**
    * Starts one tool. Rejects with SandboxRefused when there is no launcher for it, and with the error of `beforeStart`;
-   * in both cases the tool never starts. What goes wrong later is told by `started`.
+   * in both cases the tool never starts. `started` reports later faults.
    */
   launch(request: LaunchRequest): Promise<Launched>;
   supported(): Promise<SandboxSupport>;
@@ -34,7 +34,7 @@ interface LauncherPoolOptions {
   readonly clock: Clock;
   /** Launchers kept waiting when nothing happens. */
   readonly warm?: number;
-  /** Told when a launcher that was to wait could not be started. */
+  /** Called when a spare launcher could not be started. */
   readonly onProblem?: (error: Error) => void;
   /** Where launchers keep compiled code; by default beside the daemon's own, null for nowhere. */
   readonly compileCacheDir?: string | null;

@@ -3,7 +3,7 @@ import type { SandboxPolicy } from './policy.ts';
 
 /** What the daemon and a launcher say to each other on descriptor 3: one JSON text for each line. */
 
-/** The descriptor on which a launcher is told its job. */
+/** The descriptor on which a launcher receives its order. */
 export const CONTROL_FD = 3;
 
 /** A longer order is refused. It is read into memory at once; the kernel itself takes about 2 MiB of arguments. */
@@ -71,7 +71,7 @@ export function parseReport(line: string): LauncherReport {
 /** One of them is in each report, and says of which kind it is. */
 const REPORT_MEMBERS = ['ready', 'executing', 'error'];
 
-/** As a shell would exit for a command that it can't start: 127 when there is none, 126 otherwise. */
+/** As a shell would exit for a command that it can't start: 127 when it is missing, 126 otherwise. */
 export function exitCodeOf(problem: LaunchProblem): 126 | 127 {
   return problem === 'not_found' ? 127 : 126;
 }

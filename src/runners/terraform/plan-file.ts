@@ -105,7 +105,7 @@ function textOf(from: Picked, number: number): string {
   return UTF_8.decode(messages(from, number)[0]);
 }
 
-/** Terraform plans to delete data that nothing reads any more, and shows this to nobody. */
+/** Terraform plans to delete data that nothing reads any more, and does not show this. */
 function resourceOf(message: Buffer, actions: Readonly<Record<number, string>>): ChangeKey[] {
   const picked = pick(message, {
     [RESOURCE.deposed]: 'bytes',

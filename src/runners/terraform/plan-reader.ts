@@ -38,9 +38,9 @@ interface PlanReaderOptions extends PlanViewOptions {
 export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem: string };
 
 /**
- * Reads what `terraform show -json` printed of a plan. A long one is read in a thread of its own, so that the event
- * loop is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the
- * plan where it is too long, not JSON or not a plan, or where the thread ended without an answer.
+ * Reads what `terraform show -json` printed of a plan. A long one is read in a separate thread, so that the event loop
+ * is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the plan
+ * where it is too long, not JSON or not a plan, or where the thread ended without an answer.
  */
 export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<ReadPlan> {
   if (json.length > PLAN_JSON_MAX_BYTES) {

@@ -47,7 +47,7 @@ export class PrintedState implements OutputSift {
       return joined(bytes.subarray(0, at), this.#collect(bytes.subarray(at)));
     }
     const from = this.#beginningIn(bytes);
-    // Copied: whoever pushes takes the memory of its chunk back.
+    // Copied: the caller reuses the memory of its chunk.
     this.#held = Buffer.from(bytes.subarray(from));
     const shown = bytes.subarray(0, from);
     if (shown.length > 0) this.#atLineStart = shown.at(-1) === NEWLINE;

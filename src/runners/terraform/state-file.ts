@@ -10,7 +10,7 @@ export const ERRORED_STATE_FILE = 'errored.tfstate';
 export const STATE_MAX_BYTES = 128 * 1024 * 1024;
 /** How often a running apply's state is looked at, in milliseconds. */
 const LOOK_EVERY_MS = 250;
-/** Keeping a large state takes its time: so many times that long passes until the next look. */
+/** Storing a large state takes time: the next check follows after this multiple of it. */
 const REST_FACTOR = 10;
 
 /** Reads a state. Null for what is no whole state: terraform may be writing it at this moment. */
@@ -28,7 +28,7 @@ export function parseState(bytes: Buffer): State | null {
   return { bytes, serial, lineage, resources: countInstances(resources) };
 }
 
-/** A resource with `count` or `for_each` stands once, with its instances in it. */
+/** A resource with `count` or `for_each` is listed once, with its instances. */
 function countInstances(resources: unknown): number {
   if (!Array.isArray(resources)) return 0;
   return resources.reduce<number>(

@@ -40,7 +40,7 @@ export async function begin(job: Job, tools: Tools): Promise<Run> {
   if (materials.aside !== null) {
     tools.say(
       `A state of an earlier run is set aside (version ${materials.aside}), and terraform does not know of what ` +
-        'stands in it: see "svc workspace state", and "svc workspace export" to bring it where it belongs.',
+        'it contains: see "svc workspace state", and "svc workspace export" to restore it.',
     );
   }
   return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials, tools.signal) };
@@ -57,7 +57,7 @@ export function exec(
     argv: [tool.path, ...words],
     readable: [tool.path],
     connectPorts: 'any',
-    // A provider is a process of its own that terraform talks to by a unix socket.
+    // A provider is a separate process that terraform talks to by a unix socket.
     unixSockets: true,
     environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
     folder: root.folder,
@@ -69,7 +69,7 @@ export function exec(
 export async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
   const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
   if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
-  // A process that goes on could change what the next step takes for the result of this one.
+  // A surviving process could change the result of this step before the next step reads it.
   if (end.survivors.length > 0) throw new Ended('A process of this step could not be ended. Nothing more was run.');
   return end;
 }

@@ -50,7 +50,7 @@ function step(run: Run): Promise<Outcome> {
   return run.materials.plan === null ? applyFresh(run) : applySaved(run, run.materials.plan);
 }
 
-/** Initialises the root. True when it has a backend of its own, which is left alone. */
+/** Initialises the root. True when it has its own backend, which is not changed. */
 async function initialise(run: Run): Promise<boolean> {
   await must(run, ['init', ...COMMON]);
   const backend = await backendOf(run.root);
@@ -79,7 +79,7 @@ async function positionBefore(run: Run, ownBackend: boolean): Promise<StatePosit
   return state === null ? NO_STATE : { serial: state.serial, lineage: state.lineage };
 }
 
-/** The state in a backend of the root's own; null while there is none. */
+/** The state in the root's backend; null before the first one. */
 async function pull(run: Run): Promise<State | null> {
   const { stdout } = await must(run, ['state', 'pull', '-no-color'], STATE_MAX_BYTES);
   return stdout.length === 0 ? null : parseState(stdout);
@@ -135,7 +135,7 @@ async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
   await must(run, ['plan', ...COMMON, `-out=${join(tools.runDir, PLAN_FILE)}`]);
   const file = await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES).catch(() => null);
   if (file === null) throw new Ended(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
-  // Nothing reads it any more; where it stays, it goes with the directory of the run.
+  // Nothing reads it any more; at the latest it is removed with the directory of the run.
   await removeRunFile(tools.runDir, PLAN_FILE).catch(() => undefined);
   const made = { bytes: file, tool: tool.name };
   // What is no plan file is refused in our words before the tool is asked about it.
@@ -213,7 +213,7 @@ async function keep({ tools }: Run, state: State, aside = false): Promise<void> 
   }
 }
 
-/** The last word on the state is kept before the directory of the run goes. */
+/** Stores the final state before the directory of the run is removed. */
 async function foundInFolder(run: Run, before: State | null, printed: State | null): Promise<WorkspaceResult> {
   const { tools, root } = run;
   // Either is there only where the file that it belongs in could not be written, and has what that lacks.

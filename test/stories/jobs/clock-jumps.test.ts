@@ -81,7 +81,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
     assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(site, fits)).join('\n'));
     for (const id of [stuck, command]) {
       assert.equal((await api.waitFor(id)).state, 'failed');
-      assert.match((await linesOf(site, id)).join('\n'), /ran into its time-out/);
+      assert.match((await linesOf(site, id)).join('\n'), /reached its time-out/);
     }
     const tookMs = performance.now() - startedAt;
     // The time-out, and half of the grace until the sleeping helper of terraform is told.

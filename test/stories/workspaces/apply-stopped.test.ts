@@ -83,7 +83,7 @@ describe('An apply with helpers that will not go', { skip: needs('terraform or t
         ids.map((id) => site.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
       );
       assert.deepEqual([lateRow?.state, cancelledRow?.state], ['failed', 'cancelled']);
-      assert.match((await linesOf(site, late)).join('\n'), /ran into its time-out/);
+      assert.match((await linesOf(site, late)).join('\n'), /reached its time-out/);
       for (const [name, id] of [
         ['late', late],
         ['cancelled', cancelled],

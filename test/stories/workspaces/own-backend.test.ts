@@ -130,6 +130,6 @@ describe('A root with a backend of its own', { skip: needs('terraform or tofu') 
     await addWorkspace(site, 'own', `terraform {\n  backend "local" {\n    path = "here.tfstate"\n  }\n}\n${items(1)}`);
     const job = await runToEnd(site, 'plan', 'own');
     assert.equal(job.state, 'failed');
-    assert.match((await linesOf(site, job.id)).join('\n'), /Take the backend block out/);
+    assert.match((await linesOf(site, job.id)).join('\n'), /Remove the backend block/);
   });
 });

@@ -38,12 +38,12 @@ interface FetchGitOptions {
   readonly pool: LauncherPool;
   /** As whom and where git works unless it needs ssh; by default as this process, in `into`. */
   readonly place?: GitPlace | null;
-  /** Ends git when this process is killed; without it git goes on then. */
+  /** Ends git when this process is killed; without it git continues. */
   readonly guard?: Guard | null;
   readonly limits?: FetchLimits;
   readonly searchPath?: string;
   readonly clock?: Clock;
-  /** Aborted where nobody wants it any more: git is ended with all of its processes. */
+  /** Aborts an unwanted fetch: git is ended with all of its processes. */
   readonly signal?: AbortSignal | undefined;
   /** For tests, which bring repositories as files. */
   readonly protocols?: readonly string[];
@@ -174,7 +174,7 @@ function tooLarge(limitBytes: number): Failure {
   return new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`);
 }
 
-/** Of the files below it, in bytes. What goes away while it is measured counts nothing. */
+/** The size of the files below it, in bytes. Entries that are removed during the measurement count as 0. */
 async function sizeOf(folder: string): Promise<number> {
   let sum = 0;
   let seen = 0;

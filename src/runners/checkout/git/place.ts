@@ -39,7 +39,7 @@ export async function makeGitFolders(into: string, place: GitPlace | null, clock
     await writeFile(join(gitDir, file), text, { mode: 0o600, flag: 'wx' });
     made.push(join(gitDir, file));
   }
-  // Before git is started, so nobody else changes these paths. The outermost comes last.
+  // Before git is started, so that no process changes these paths. The outermost comes last.
   if (place !== null) for (const path of made.toReversed()) await lchown(path, place.account.uid, place.account.gid);
   return {
     work,

@@ -23,10 +23,7 @@ export interface Git {
   readonly protocols: readonly string[];
   /** What git runs as; null is the account of this process. */
   readonly account: AccountIds | null;
-  /**
-   * Ends git, which has no bounds of its own in time and on the disk, when this process is killed; null leaves it
-   * alone.
-   */
+  /** Ends git, which does not limit its own time and disk space, when this process is killed; null leaves it alone. */
   readonly guard: Guard | null;
   /** Aborted to end what runs, with all of its processes. */
   readonly signal: AbortSignal;
@@ -165,7 +162,7 @@ export async function runGit<T>(
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
       beforeStart: (leader) =>
-        git.guard?.watch({ jobId: runId, ...leader, toldDir: null, leaderFirst: false, output: null, remove: [] }),
+        git.guard?.watch({ jobId: runId, ...leader, termDir: null, leaderFirst: false, output: null, remove: [] }),
     });
     const taking = take(launched.stdout).catch((error: unknown) => {
       launched.stdout.destroy();

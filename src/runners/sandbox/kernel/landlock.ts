@@ -36,7 +36,7 @@ const ASK_VERSION = 1;
 const RULE_PATH_BENEATH = 1;
 const RULE_NET_PORT = 2;
 
-/** The ABI of the kernel's Landlock; 0 when there is none or it is switched off. */
+/** The ABI of the kernel's Landlock; 0 when it is missing or switched off. */
 export function landlockAbi(system: SystemCalls): number {
   return Math.max(0, system.call(system.numbers.made.landlock_create_ruleset, 0, 0, ASK_VERSION));
 }

@@ -10,7 +10,7 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const PR_CAP_AMBIENT = 47;
 const PR_CAP_AMBIENT_CLEAR_ALL = 4;
 const CAPABILITY_VERSION_3 = 0x2008_0522;
-/** The kernel's bit sets have room for so many; it answers EINVAL from the first that it does not know. */
+/** The size of the kernel's bit sets; it returns EINVAL for the first unknown capability. */
 const CAPABILITIES_AT_MOST = 64;
 const SECCOMP_SET_MODE_FILTER = 1;
 const RLIMIT_AS = 9;

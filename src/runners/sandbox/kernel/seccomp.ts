@@ -47,7 +47,7 @@ const TIOCLINUX = 0x541c;
  * O_CREAT and the bit of O_TMPFILE that O_DIRECTORY does not share: only with one of them does an open read its mode.
  */
 const CREATING_FLAGS = 0o100 | 0o20000000;
-/** Set-user-ID and set-group-ID: a file that has one runs as its owner for whoever starts it. */
+/** Set-user-ID and set-group-ID: such a file runs as its owner for every user. */
 const SET_ID_BITS = 0o6000;
 
 /** Which argument of a call holds the mode, and which its flags where only some calls make a file. */
