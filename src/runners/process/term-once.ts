@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.ts';
 
 /**
- * Sends SIGTERM once per process. The daemon, its guard and a rescuing daemon may each end the same tree, and a second
- * SIGTERM makes many tools abandon their orderly end: terraform exits at once and loses its latest changes. A file per
- * process, in a folder that the job cannot write to, records the signal for all of them.
+ * Ensures that each process gets SIGTERM once. The daemon, its guard and a rescuing daemon may each end the same tree,
+ * and a second SIGTERM makes many tools abandon their orderly end: terraform exits at once and loses its latest
+ * changes. A file per process, in a folder that the job cannot write to, records the signal for all of them.
  */
 export class TermOnce {
   readonly #dir: string | null;
