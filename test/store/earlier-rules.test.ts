@@ -58,6 +58,8 @@ for (const engine of ENGINES) {
       assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);
       await add('a-text', ['logger', 'disk ${event.labels.mountpoint} is full']);
       assert.deepEqual(await command('sda1'), ['logger', 'disk sda1 is full']);
+      await add('a-started', ['timeout', '9', 'logger', 'disk ${event.labels.mountpoint} is full']);
+      assert.deepEqual(await command('sda1'), ['timeout', '9', 'logger', 'disk sda1 is full']);
     });
 
     test('makes the event an error where it refuses a value; one notification per rule and day says so', async () => {

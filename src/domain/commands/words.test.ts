@@ -158,7 +158,10 @@ describe('T14: A value of an event in a word of a command', () => {
       /^command: word 2: "\/srv" is not accepted; expected a name/,
     );
     assert.deepEqual(await fill(['bash', '/opt/fix.sh', X], 'web1', true), ['bash', '/opt/fix.sh', 'web1']);
-    await refused(['bash', '-c', `fix ${X}`], /"bash" runs what its words say/, true);
+    const words = ['timeout', '9', 'logger', `disk ${X} is full`];
+    assert.deepEqual(await fill(words, 'web1', true), ['timeout', '9', 'logger', 'disk web1 is full']);
+    for (const x of [...PATHS, ...NEITHER])
+      assert.match(String(await fill(words, x, true)), /is not accepted; expected a name/);
     await refused([X], /the first word names the program/, true);
   });
 

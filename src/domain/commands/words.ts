@@ -45,25 +45,25 @@ export function commandWords(templates: readonly Template[], isEarlier: boolean)
     throw new ActionRefused('command', 'the first word names the program and must not come from the event', 0);
   if (first === '') throw new ActionRefused('command', 'the first word must name a program', 0);
   return templates.map((template, index) => {
-    if (template.fixed === null) refuseForm(template, index, first, isEarlier);
+    if (template.fixed === null && !isEarlier) refuseForm(template, index, first);
     return wordOf(template, index, isEarlier && template.parts.length === 1);
   });
 }
 
-function refuseForm({ parts }: Template, index: number, first: string, isEarlier: boolean): void {
+function refuseForm({ parts }: Template, index: number, first: string): void {
   const [before] = parts;
   const isBounded =
     parts.length === 1 ||
     (parts.length === 2 && before !== undefined && 'literal' in before && /[=/:]$/.test(before.literal));
   const launcher = first.slice(first.lastIndexOf('/') + 1);
-  if (LAUNCHERS.has(launcher.replace(VARIANT, '')) && !(isEarlier && isBounded))
+  if (LAUNCHERS.has(launcher.replace(VARIANT, '')))
     throw new ActionRefused(
       'command',
       `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the ` +
         'program or a script of your own first',
       index,
     );
-  if (!isBounded && !isEarlier)
+  if (!isBounded)
     throw new ActionRefused(
       'command',
       '${…} must be a whole word, or the end of a word whose text before it ends with "=", "/" or ":"',
