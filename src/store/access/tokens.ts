@@ -100,7 +100,7 @@ function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promise<Toke
 }
 
 export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
-  // Whoever signs in sweeps what has expired, so that the table stays as small as the sessions in use.
+  // Each sign-in deletes expired sessions, so that the table holds only sessions in use.
   await tx.db.deleteFrom('sessions').where('expires_at', '<=', tx.now).execute();
   await tx.db.insertInto('sessions').values(row).execute();
 }

@@ -82,7 +82,7 @@ const heldById = prepared<{ id: string }, ApprovalRow>((db, value, dialect) =>
   dialect.holdRows(db.selectFrom('approvals').selectAll().where('id', '=', value('id'))),
 );
 
-/** As `getApproval`, and nobody else settles it before the transaction ends. */
+/** As `getApproval`, and locks it until the transaction ends. */
 export async function holdApproval(tx: Tx, id: string): Promise<ApprovalRow> {
   const [row] = (await heldById(tx.db, { id })).rows;
   if (row === undefined) throw unknown(id);

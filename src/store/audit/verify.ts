@@ -142,7 +142,7 @@ function rowFault(
       );
     return hash('sha256', rowText(row)) === row.hash ? null : `row ${row.seq} was altered`;
   }
-  // Otherwise rows that were written anew without a key would become sound by the next row of the service.
+  // Otherwise rows that were rewritten without a key would become valid with the next row of the service.
   if (row.seq > 1 && !afterKeyed && row.operation !== SEAM)
     return `row ${row.seq} has a key and follows rows that have none, and is no seam`;
   const expectedHash = ring?.macBy(row.key_id, 'ledger', rowText(row)) ?? null;

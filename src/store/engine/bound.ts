@@ -9,7 +9,7 @@ import {
 import type { Dialect } from './dialect.ts';
 import type { Db, Schema } from '../schema/schema.ts';
 
-/** What a query builder of ours stands on. */
+/** The base of our query builders. */
 interface Bound {
   readonly dialect: Dialect;
   readonly run: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>;

@@ -50,7 +50,7 @@ export interface Dialect {
   faultOf(error: unknown): StoreFault;
 }
 
-/** Takes statements whose results nobody needs: they must have succeeded before the commit. */
+/** Takes statements whose results are not needed: they must have succeeded before the commit. */
 export type Later = (statement: Promise<unknown>) => void;
 
 /** Sets one member of a group apart from the others: its failure undoes its own writes only. */

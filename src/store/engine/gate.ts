@@ -225,7 +225,7 @@ export class WriteGate {
     }
   }
 
-  /** Some faults end the whole transaction, whoever met them. */
+  /** Some faults end the whole transaction, regardless of the member. */
   #endsAll(error: unknown): boolean {
     return ['full', 'lost'].includes(this.#faultOf(error));
   }

@@ -47,7 +47,7 @@ export function answer(settled: readonly Settled[]): void {
   for (const each of settled) for (const notify of each.notify) call(notify);
 }
 
-/** A listener that throws is a mistake of ours: it becomes loud, and the gate goes on. */
+/** A listener that throws is a bug: it is reported, and the gate continues. */
 function call(notify: () => void): void {
   try {
     notify();

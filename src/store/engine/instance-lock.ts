@@ -17,7 +17,7 @@ const OPEN = new Set<DatabaseSync>();
  * the file and writes nothing. The kernel drops them with the process.
  */
 export function holdLock(file: string): InstanceLock {
-  // A file that is there is not opened: closing any descriptor of it would drop the locks that this process has on it.
+  // An existing file is not opened: closing any descriptor of it would drop the locks that this process has on it.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -37,7 +37,7 @@ export function holdLock(file: string): InstanceLock {
 
 /** What SQLite answers when another process holds the lock (busy, locked). */
 const HELD = [5, 6];
-/** "Not a database": a torn file. SQLite reads it only when it has got the lock, so nobody holds it. */
+/** "Not a database": a torn file. SQLite reads it only with the lock, so no process holds it. */
 const TORN = 26;
 
 /** True while a live process holds the lock. A file that is gone, or torn by a crash, is not held. */

@@ -17,7 +17,7 @@ export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<v
   if (!ring.has(used.key_id)) throw otherKey(used, ring);
 }
 
-/** The key in use. Where there is none yet, the active key of the ring becomes it. */
+/** The key in use. In a new store, the active key of the ring becomes it. */
 export async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
   const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
   await tx.db

@@ -3,7 +3,7 @@ import { dialectOf, runCompiled } from './bound.ts';
 import type { Dialect } from './dialect.ts';
 import type { Db } from '../schema/schema.ts';
 
-/** Stands in for a value while a query is compiled. */
+/** The placeholder of a value while a query is compiled. */
 class Hole<P> {
   readonly read: (values: P) => unknown;
   constructor(read: (values: P) => unknown) {

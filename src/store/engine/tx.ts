@@ -26,7 +26,7 @@ export interface Tx {
   later(statement: Promise<unknown>): void;
 }
 
-/** A number in the store. Kept by whoever counts, because it is known by its identity. */
+/** A number in the store. The counting code keeps the object, which is compared by identity. */
 export interface Counter {
   /**
    * Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each

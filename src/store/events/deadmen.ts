@@ -96,7 +96,9 @@ export async function tripWatch(
   return row !== undefined;
 }
 
-/** Notes that it is heard again after the silence that was told at `trippedAt`; false where another daemon did. */
+/**
+ * Records that it is heard again after the silence that was reported at `trippedAt`; false where another daemon did.
+ */
 export async function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
   const row = await tx.db
     .updateTable('deadmen')

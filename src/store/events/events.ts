@@ -39,7 +39,7 @@ const insertRow = prepared<EventRow, unknown>((db, value) =>
     }),
 );
 
-/** Processes count into one of so many rows of an outcome: two that commit side by side seldom wait for each other. */
+/** The rows of the counter of an outcome: two processes that commit concurrently seldom wait for each other. */
 const CHAINS = 64;
 const CHAIN = String((pooledBytes(1)[0] ?? 0) % CHAINS);
 

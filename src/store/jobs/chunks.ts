@@ -53,7 +53,7 @@ export async function appendState(tx: Tx, jobId: string, state: JobState, exitCo
 }
 
 const ownedRow = prepared<Fence, object>((db, value, dialect) =>
-  // Held, so that nobody else ends the job between this look and the commit.
+  // Locked, so that the job cannot end between this read and the commit.
   dialect.holdRows(
     db
       .selectFrom('jobs')
@@ -65,7 +65,7 @@ const ownedRow = prepared<Fence, object>((db, value, dialect) =>
   ),
 );
 
-/** Whether the run still owns its job; if so, nobody takes it before the transaction ends. */
+/** Whether the run still owns its job; if so, the job is locked until the transaction ends. */
 export async function isOwned(tx: Tx, fence: Fence): Promise<boolean> {
   return (await ownedRow(tx.db, fence)).rows.length > 0;
 }

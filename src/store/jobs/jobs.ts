@@ -229,7 +229,7 @@ export async function listRunSince(db: Db, since: number, limit: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Asks the daemon that runs the job to stop it. True when the job was running and nobody had asked before. */
+/** Asks the daemon that runs the job to stop it. True when the job was running and no cancel had been requested. */
 export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
   const result = await tx.db
     .updateTable('jobs')
@@ -251,7 +251,7 @@ export async function listRedrivable(db: Db, states: readonly JobState[]): Promi
     .selectAll()
     .where('state', 'in', states)
     .where('trigger', '!=', 'workflow')
-    // What waited for a person's yes is asked for anew, not run again past it.
+    // A job that needed an approval needs a new one when it is repeated.
     .where('initial_state', '=', 'queued')
     // A saved plan runs once, also one that policy let through.
     .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', 'in', PLAN_MAKERS)]))

@@ -7,7 +7,7 @@ import type { JobRow, RuleRow, ScheduleRow } from '../schema/schema.ts';
 
 /**
  * Tags over orders that reach beyond the sandbox: HMAC over the id and the full stored order, by a key that is not in
- * the database. Whoever can write the database alone can neither make such an order nor change one.
+ * the database. An attacker who can write only the database can neither create such an order nor change one.
  */
 
 /** The columns of a tag. Null for orders that need none. */

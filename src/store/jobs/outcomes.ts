@@ -36,7 +36,7 @@ export async function listUntold(
   return (await untold(db, { ...of })).rows;
 }
 
-const told = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =>
+const recorded = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =>
   db
     .updateTable('jobs')
     .set({ outcome_event_id: value('eventId') })
@@ -44,9 +44,9 @@ const told = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =
     .where('outcome_event_id', 'is', null),
 );
 
-/** Names the event of a job's end, in the transaction that writes it. False where the end was told already. */
+/** Records the event of a job's end, in the transaction that writes it. False where the end already has an event. */
 export async function markTold(tx: Tx, jobId: string, eventId: string): Promise<boolean> {
-  return (await told(tx.db, { jobId, eventId })).changed === 1;
+  return (await recorded(tx.db, { jobId, eventId })).changed === 1;
 }
 
 /** Notes what a drift run has to tell beside its end. */

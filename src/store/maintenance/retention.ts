@@ -6,7 +6,7 @@ import type { Db, RuleFireRow } from '../schema/schema.ts';
 
 /** What may be forgotten. Whatever is answered here stays so, so that it can be removed by a later write. */
 
-/** The event of its end is made: the job has ended, and nothing more is told of it. */
+/** The event of its end exists: the job has ended, and no further event follows. */
 const JOB_TOLD = sql<boolean>`jobs.outcome_event_id is not null`;
 
 /**
@@ -96,7 +96,7 @@ const removeFire = prepared<FireId & { before: number }, unknown>((db, value) =>
     .where('fired_at', '<', value('before')),
 );
 
-/** Removes those of them that did not act again meanwhile. */
+/** Removes those of them that did not act again in the mean time. */
 export async function deleteFires(tx: Tx, fires: readonly FireId[], before: number): Promise<void> {
   await holdRetention(tx);
   for (const { rule, fingerprint, status } of fires) tx.later(removeFire(tx.db, { rule, fingerprint, status, before }));

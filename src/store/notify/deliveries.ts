@@ -165,7 +165,7 @@ export async function putOff(tx: Tx, target: string, until: number): Promise<voi
 
 /** What the doctor tells. */
 interface DeliveryCounts {
-  /** Those that are told: not of tokens that were revoked or have expired. */
+  /** The active ones: not those of revoked or expired tokens. */
   readonly endpoints: number;
   /** Endpoints whose last message was not taken. */
   readonly failing: number;

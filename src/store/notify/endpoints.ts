@@ -88,7 +88,7 @@ export function findArmed(db: Db, jobId: string): Promise<ArmedJobRow | undefine
   return db.selectFrom('armed_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 }
 
-/** Notes that its end is told. */
+/** Records that its end was announced. */
 export async function disarm(tx: Tx, jobId: string): Promise<void> {
   await tx.db.updateTable('armed_jobs').set({ done_at: tx.now }).where('job_id', '=', jobId).execute();
 }

@@ -69,7 +69,7 @@ function asked(db: Db) {
 /** Written out, so that the partial index of what is pending serves the query. */
 const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
-/** Pending approvals that nobody was told of, the oldest first; `now` by the store's clock. */
+/** Pending approvals that were not announced yet, the oldest first; `now` by the store's clock. */
 export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
   return asked(db)
     .where(PENDING)
@@ -89,7 +89,7 @@ export type AskedOrNone = ApprovalRow & {
   event_labels: string | null;
 };
 
-/** Pending approvals whose half time has passed since they were told, and of which nobody was reminded. */
+/** Pending approvals whose half time has passed since they were announced, without a reminder. */
 export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
   const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
   return asked(db)
@@ -111,15 +111,15 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
     .execute();
 }
 
-/** Settled approvals of which people were told one by one, and whose outcome they do not know yet. */
+/** Decided approvals that were announced individually and whose outcome was not announced yet. */
 export function followable(db: Db, limit: number): Promise<AskedOrNone[]> {
-  const told = db
+  const announced = db
     .selectFrom('pages')
     .select('approval_id')
     .where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
   return asked(db)
     .where('approvals.state', '!=', 'pending')
-    .where('approvals.id', 'in', told)
+    .where('approvals.id', 'in', announced)
     .orderBy('approvals.id')
     .limit(limit)
     .execute();

@@ -40,7 +40,7 @@ export async function deleteMute(tx: Tx, id: string): Promise<MuteRow> {
   return row;
 }
 
-/** Those whose time has passed and whose end nobody has noted yet, the oldest end first. */
+/** Expired mutes whose end is not recorded yet, the oldest end first. */
 export function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRow[]> {
   return db
     .selectFrom('mutes')

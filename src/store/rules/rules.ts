@@ -23,7 +23,7 @@ export async function getRule(db: Db, name: string): Promise<RuleRow> {
   return row;
 }
 
-/** Reads it; until this write ends nobody else changes or removes it, or makes a silence for it. Throws not_found. */
+/** Reads and locks it: until this write ends it cannot be changed, removed or silenced by others. Throws not_found. */
 export async function holdRule(tx: Tx, name: string): Promise<RuleRow> {
   await tx.dialect.lockKey(tx.db, `rule:${name}`);
   return getRule(tx.db, name);
@@ -55,7 +55,7 @@ export function ruleOf(row: RuleRow): Rule {
   };
 }
 
-/** What a rule is told when it is added; the rest of its row is kept by the store. */
+/** The fields of a new rule; the store sets the others. */
 export interface NewRule extends Omit<Rule, 'enabled' | 'isEarlier'> {
   readonly addedBy: string;
   /** Not tried on any event until somebody enables it. */

@@ -34,7 +34,7 @@ export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
   if (inserted === undefined) throw new Failure('duplicate', `name: a schedule with the name ${name} already exists.`);
 }
 
-/** Throws not_found. Nobody else changes the row before the write has ended. */
+/** Throws not_found. The row is locked until the write has ended. */
 export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
   const [row] = await tx.dialect.holdRows(tx.db.selectFrom('schedules').selectAll().where('name', '=', name)).execute();
   if (row === undefined) throw noSchedule(name);

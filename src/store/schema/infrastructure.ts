@@ -37,7 +37,7 @@ export interface WorkspaceRow {
   moved_via: string | null;
   moved_at: number | null;
   drift: Drift;
-  /** Whether its root has a backend of its own; null before the first run. */
+  /** Whether its root has its own backend; null before the first run. */
   own_backend: 0 | 1 | null;
   /**
    * JSON: the secrets that its runs were ever given. Their values may be in its state, and are kept out of every
@@ -50,7 +50,7 @@ export interface WorkspaceRow {
   created_at: number;
 }
 
-/** One version of the state of a root that has no backend of its own. */
+/** One version of the state of a root that has no backend. */
 export interface StateRow {
   workspace: string;
   version: number;

@@ -32,7 +32,7 @@ export interface ArmedJobRow {
   done_at: number | null;
 }
 
-/** One thing that people are told. */
+/** A notification. */
 export interface NotificationRow {
   id: string;
   /** What it says about what: a page of a topic is made once. */
@@ -46,7 +46,7 @@ export interface NotificationRow {
   detail: string;
   /** Why it was held, or which page speaks for it. */
   reason: string | null;
-  /** 1 once those who were asked were told the outcome. */
+  /** 1 when the recipients were notified of the outcome. */
   followed: 0 | 1;
   created_at: number;
   /** What it is counted with when many come at once; null for one that is always shown on its own. */
@@ -74,6 +74,6 @@ export interface DeadmanRow {
   every_ms: number;
   added_by: string;
   created_at: number;
-  /** When its silence was told; null while it is heard. */
+  /** When its silence was reported; null while it is heard. */
   tripped_at: number | null;
 }

@@ -83,10 +83,10 @@ export interface RuleRow {
   approval_ttl_ms: number | null;
   /** JSON: an Action. */
   action: string;
-  /** JSON: who stands behind it, for the asking chain. */
+  /** JSON: its owner, for the asking chain. */
   owners: string;
   added_by: string;
-  /** Goes up with every change: what was compiled of an older version is void. */
+  /** Increases with every change: the compiled form of an older version is void. */
   version: number;
   created_at: number;
   updated_at: number;
@@ -98,7 +98,7 @@ export interface RuleRow {
   order_key_id: string | null;
   /** 1: `${…}` was checked as this build does; null: by an earlier build, in other places and without bounds. */
   bounded_values: 1 | null;
-  /** What it does, in the words of who wrote it; null where nobody did. */
+  /** The author's description; null without one. */
   summary: string | null;
 }
 
@@ -159,6 +159,6 @@ export interface ScheduleRow {
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
   order_key_id: string | null;
-  /** What it does, in the words of who wrote it; null where nobody did. */
+  /** The author's description; null without one. */
   summary: string | null;
 }

@@ -97,7 +97,7 @@ export interface JobRow {
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
   order_key_id: string | null;
-  /** What it does, in the words of who wrote it; null where nobody did. */
+  /** The author's description; null without one. */
   summary: string | null;
 }
 
@@ -117,7 +117,7 @@ export interface TokenRow {
   scope: Scope;
   salt: Uint8Array;
   hash: Uint8Array;
-  /** Goes up with every change of the row: a cached verification of an older version is void. */
+  /** Increases with every change of the row: a cached verification of an older version is void. */
   version: number;
   created_at: number;
   expires_at: number | null;

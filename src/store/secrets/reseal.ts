@@ -25,7 +25,7 @@ interface Resealed {
   readonly broken: readonly string[];
 }
 
-/** The write of a row sealed anew; false when somebody changed or removed it since. */
+/** Writes a resealed row; false when it was changed or removed since. */
 type Put = (tx: Tx, by: ResealBy) => Promise<boolean>;
 
 /** A row under an old key. */
@@ -54,7 +54,7 @@ export async function resealAll(store: Store, ring: Keyring, by: ResealBy): Prom
   let count = 0;
   const broken = new Set<string>();
   for (const table of SEALED_TABLES) {
-    // Once more while there was something to do: a row may have been sealed with the older key meanwhile.
+    // Repeat while rows were found: a row may have been sealed with the older key in the mean time.
     for (let done = -1; done !== 0; count += done) done = await resealTable(store, ring, by, table, broken);
   }
   return { count, broken: [...broken] };
@@ -113,14 +113,14 @@ async function readSecrets(db: Db, keyIds: readonly string[], limit: number, ski
   return rows.map((row) => ({
     what: `secret ${row.project}/${row.name}`,
     sealAnew(ring) {
-      const anew = {
+      const resealed = {
         sealed: ring.seal(secretLabel(row), ring.open(secretLabel(row), row.sealed)),
         key_id: ring.activeId,
       };
       return async ({ db }) => {
         const update = db
           .updateTable('secrets')
-          .set(anew)
+          .set(resealed)
           .where('project', '=', row.project)
           .where('name', '=', row.name);
         return changedOne(await update.where('sealed', '=', row.sealed).executeTakeFirst());
@@ -142,14 +142,14 @@ async function readStates(db: Db, keyIds: readonly string[], limit: number, skip
   return rows.map((row) => ({
     what: `state ${row.version} of workspace ${row.workspace}`,
     sealAnew(ring) {
-      const anew = {
+      const resealed = {
         sealed: ring.seal(stateLabel(row), ring.open(stateLabel(row), row.sealed)),
         key_id: ring.activeId,
       };
       return async ({ db }) => {
         const update = db
           .updateTable('states')
-          .set(anew)
+          .set(resealed)
           .where('workspace', '=', row.workspace)
           .where('version', '=', row.version);
         return changedOne(await update.where('sealed', '=', row.sealed).executeTakeFirst());
@@ -170,7 +170,7 @@ async function readWebhookKeys(db: Db, keyIds: readonly string[], limit: number,
   return rows.map((row) => ({
     what: `signing secret of webhook ${row.webhook}`,
     sealAnew(ring) {
-      const anew = {
+      const resealed = {
         sealed: ring.seal(webhookKeyLabel(row), ring.open(webhookKeyLabel(row), row.sealed)),
         key_id: ring.activeId,
       };
@@ -178,7 +178,7 @@ async function readWebhookKeys(db: Db, keyIds: readonly string[], limit: number,
         changedOne(
           await db
             .updateTable('webhook_keys')
-            .set(anew)
+            .set(resealed)
             .where('webhook', '=', row.webhook)
             .where('sealed', '=', row.sealed)
             .executeTakeFirst(),
@@ -209,20 +209,24 @@ function artifactAnew(row: ArtifactRow, ring: Keyring): Put {
   if (hash('sha256', row.sealed) !== row.digest) throw new SealBroken('altered');
   const sealed = ring.seal(planLabel(row), ring.open(planLabel(row), row.sealed));
   const view = ring.seal(planViewLabel(row), ring.open(planViewLabel(row), row.sealed_view));
-  const anew = { sealed, sealed_view: view, digest: hash('sha256', sealed), key_id: ring.activeId };
+  const resealed = { sealed, sealed_view: view, digest: hash('sha256', sealed), key_id: ring.activeId };
   return async (tx, by) => {
-    const update = tx.db.updateTable('artifacts').set(anew).where('id', '=', row.id).where('digest', '=', row.digest);
+    const update = tx.db
+      .updateTable('artifacts')
+      .set(resealed)
+      .where('id', '=', row.id)
+      .where('digest', '=', row.digest);
     if (!changedOne(await update.where('key_id', '=', row.key_id).executeTakeFirst())) return false;
     const asked = tx.db
       .updateTable('approvals')
-      .set({ plan_digest: anew.digest })
+      .set({ plan_digest: resealed.digest })
       .where('plan_artifact_id', '=', row.id);
     await asked.where('plan_digest', '=', row.digest).execute();
     tx.record({
       ...by,
       operation: 'seal.rotate',
       target: row.id,
-      detail: { digest: anew.digest, digest_before: row.digest },
+      detail: { digest: resealed.digest, digest_before: row.digest },
     });
     return true;
   };

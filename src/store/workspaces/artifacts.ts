@@ -45,7 +45,7 @@ const heldFacts = prepared<{ id: string }, ArtifactFacts>((db, value, dialect) =
   dialect.holdRows(db.selectFrom('artifacts').select(FACTS).where('id', '=', value('id'))),
 );
 
-/** As `findArtifact`, in a write that notes its digest: nobody seals it anew before that write has ended. */
+/** As `findArtifact`, in a write that records its digest: it cannot be resealed before that write has ended. */
 export async function holdArtifact(tx: Tx, id: string): Promise<ArtifactFacts | undefined> {
   return (await heldFacts(tx.db, { id })).rows[0];
 }

@@ -129,7 +129,7 @@ function lastOf(db: Db, workspace: string, aside: boolean): Promise<Pick<StateRo
   return ordered.executeTakeFirst();
 }
 
-/** The version that was set aside last, if that was after `since`; null where there is none. */
+/** The version that was set aside last, if that was after `since`; null otherwise. */
 export async function findAside(db: Db, workspace: string, since: number): Promise<number | null> {
   const row = await db
     .selectFrom('states')

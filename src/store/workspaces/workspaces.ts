@@ -30,7 +30,7 @@ export function listWorkspaces(db: Db): Promise<WorkspaceRow[]> {
   return db.selectFrom('workspaces').selectAll().orderBy('name').execute();
 }
 
-/** What a new workspace is told; the rest of the row is what runs find out. */
+/** The fields of a new workspace; runs determine the others. */
 export type NewWorkspace = Pick<
   WorkspaceRow,
   'name' | 'source' | 'path' | 'approve_when' | 'deny_when' | 'require_saved_plan' | 'protect_destroy'
@@ -112,7 +112,7 @@ export async function findLock(db: Db, name: string): Promise<string | null> {
 /** Who holds a workspace. */
 type Holder = Pick<JobRow, 'id' | 'kind' | 'state' | 'requested_by'>;
 
-// Two lookups, each of which a partial index of its own serves: the history of a key may be long.
+// Two lookups, each with its own partial index: the history of a key may be long.
 const changingJobs = prepared<{ key: string }, Holder>((db, value) => {
   const changing = db
     .selectFrom('jobs')
@@ -147,7 +147,7 @@ export function findOpenJob(db: Db, name: string): Promise<Holder | undefined> {
     .executeTakeFirst();
 }
 
-/** Where the state of a workspace is now, and who brought it there; nulls where that was nobody of ours. */
+/** The current state of a workspace and the job that made it; nulls where no job of ours did. */
 interface Move {
   readonly serial: number;
   readonly lineage: string;
@@ -187,7 +187,7 @@ export async function recordDrift(tx: Tx, name: string, drift: Exclude<Drift, 'u
   await tx.db.updateTable('workspaces').set({ drift, drift_checked_at: tx.now }).where('name', '=', name).execute();
 }
 
-/** Whether the root has a backend of its own, as the last run found. */
+/** Whether the root has its own backend, as the last run found. */
 export async function recordBackend(tx: Tx, name: string, own: boolean): Promise<void> {
   const value = own ? 1 : 0;
   await tx.db

@@ -104,7 +104,7 @@ export function poolDb(dialect: Dialect, pool: Pool, explain: (error: unknown) =
 const types = new TypeOverrides();
 types.setTypeParser(builtin.builtins.INT8, Number);
 
-/** A pool whose broken connections end no process: an error on a client that nobody hears would. */
+/** A pool whose broken connections do not end the process, as an unhandled error of a client would. */
 export function openPool(config: PoolConfig): Pool {
   const pool = new Pool({ ...config, types, keepAlive: true });
   pool.on('error', () => undefined);

@@ -46,7 +46,7 @@ async function listenOnce(
   first: boolean,
 ): Promise<void> {
   const client = new Client(config);
-  // Heard from the start and for good: an error of a connection that nobody hears would end the process.
+  // Handled for the whole life: an unhandled error of a connection would end the process.
   const ended = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()));
   client.on('notification', (message) => {
     if (message.payload !== self) changed();

@@ -31,7 +31,7 @@ const dialect: Dialect = {
       id: string;
     }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
-  // A write transaction is the only one: nobody else holds or changes anything.
+  // A write transaction is the only one: no other one holds a lock or changes rows.
   holdRows: (query) => query,
   lockKey: () => Promise.resolve(),
   shareKey: () => Promise.resolve(true),
