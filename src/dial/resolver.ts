@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { errorCode } from '../lib/error-code.ts';
 
-/** All addresses of a name, IPv4 and IPv6. Rejects if there are none, and may reject when `signal` aborts. */
+/** All addresses of a name, IPv4 and IPv6. Rejects for a name without one, and may reject when `signal` aborts. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 const HOSTS_FILE = '/etc/hosts';
