@@ -137,8 +137,8 @@ for (const postgres of [false, true]) {
         'rules',
         'warn',
         'Rules: 4, all of them can be read. 3 of an earlier build can end events as errors: ' +
-          'b-shell (action.command: "bash" runs what its words say, so that ${…} is not accepted in them; ' +
-          'put the program or a script of your own first); ' +
+          'b-shell (action.command: "bash" runs its arguments, so ${…} is not accepted in them; ' +
+          'put the program or your own script first); ' +
           'c-text (action.command: ${…} must be a whole word, or the end of a ' +
           'word whose text before it ends with "=", "/" or ":"); ' +
           `d-value (a value of ${refused} is not accepted). ` +

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 const FORM = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,8})s)?(?:(\d{1,9})ms)?$/;
 
-/** `30s`, `5m`, `1h30m`, `7d`, `250ms` to milliseconds; null when the text has not that form. */
+/** `30s`, `5m`, `1h30m`, `7d`, `250ms` to milliseconds; null for any other text. */
 export function parseDuration(text: string): number | null {
   const match = FORM.exec(text);
   if (match === null || text === '') return null;
@@ -19,13 +19,13 @@ export function parseDuration(text: string): number | null {
 
 /** Milliseconds to the shortest text that parses back to them. */
 export function formatDuration(ms: number): string {
-  let rest = Math.max(0, Math.trunc(ms));
-  if (rest === 0) return '0s';
+  let left = Math.max(0, Math.trunc(ms));
+  if (left === 0) return '0s';
   let text = '';
   for (const [unit, size] of Object.entries(UNITS_MS)) {
-    const count = Math.floor(rest / size);
+    const count = Math.floor(left / size);
     if (count > 0) text += `${count}${unit}`;
-    rest -= count * size;
+    left -= count * size;
   }
   return text;
 }

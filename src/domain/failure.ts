@@ -1,6 +1,6 @@
 /**
- * One table of failures: code to HTTP status, exit code of the command line, hint and, where a retry helps,
- * the seconds to wait. Every face reads it; none adds to it. Hints hold no volatile detail.
+ * One table of failures: code to HTTP status, exit code of the command line, hint and, if a retry helps, the seconds to
+ * wait. Every face reads it; none adds to it. Hints hold no volatile detail.
  */
 export const FAILURES = {
   not_found: { status: 404, exit: 3, hint: 'Check the id or name and list the collection.' },
@@ -43,7 +43,7 @@ export function failureRow(code: FailureCode): FailureRow {
   return FAILURES[code];
 }
 
-/** A refusal that a caller is told about. A programmer's mistake is an ordinary Error and becomes `internal`. */
+/** A refusal that the caller sees. A programming error is an ordinary Error and becomes `internal`. */
 export class Failure extends Error {
   readonly code: FailureCode;
   /** Additional members of the `error` object, such as `stale`. */
@@ -57,9 +57,7 @@ export class Failure extends Error {
   }
 }
 
-/**
- * Wraps anything thrown into a Failure; what is no Failure becomes `internal` without its text, which may hold values.
- */
+/** Wraps anything thrown into a Failure. Any other error becomes `internal` without its text, which may hold values. */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return new Failure('internal', 'An unexpected error occurred; the log of the daemon has the details.');

@@ -101,7 +101,7 @@ describe('T14: a name', () => {
     assert.ok(new Set(PAYLOADS).size >= 60);
   });
 
-  it('of a workspace, source, secret or project is none of the payloads', () => {
+  it('of a workspace, source, secret or project never equals a payload', () => {
     for (const payload of PAYLOADS) {
       assert.equal(NAME.test(payload), false, JSON.stringify(payload));
     }
@@ -115,7 +115,7 @@ describe('T14: a name', () => {
 });
 
 describe('T14: an id', () => {
-  it('of a plan and of everything else is none of the payloads, also with its prefix', () => {
+  it('of a plan or anything else never equals a payload, also with its prefix', () => {
     for (const prefix of PREFIXES) {
       for (const payload of PAYLOADS) {
         for (const form of [

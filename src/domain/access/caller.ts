@@ -10,7 +10,7 @@ export interface Caller {
   readonly name: string;
   /** Whom the credential belongs to: decisions, idempotency keys and stream caps count by it. */
   readonly owner: string;
-  /** The scope shown to people; `scopes` is what is checked. */
+  /** The scope shown to people; checks read `scopes`. */
   readonly scope: Scope;
   readonly scopes: readonly Scope[];
   readonly via: Via;
@@ -18,7 +18,7 @@ export interface Caller {
   readonly expiresAt: number | null;
 }
 
-/** The local command line: whoever can open the data directory. It acts as `local:<user>`. */
+/** The caller of the local command line, which can open the data directory. It acts as `local:<user>`. */
 export function localCaller(user: string): Caller {
   const id = `local:${user}`;
   return {

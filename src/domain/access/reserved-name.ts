@@ -1,6 +1,6 @@
 /**
- * What the service calls itself in the audit ledger, in the asking chain and as the recipient of links: `gatehouse`, or
- * a word with a colon and a name behind it (`daemon:dmn_…`, `local:ops`, `notify:ops`, `transport:1`, `webhook:am`).
+ * The names of the service in the audit ledger, in the asking chain and as the recipient of links: `gatehouse`, or a
+ * word, a colon and a name (`daemon:dmn_…`, `local:ops`, `notify:ops`, `transport:1`, `webhook:am`).
  */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   'gatehouse',

@@ -2,7 +2,7 @@ import { need, textOf } from '../yaml/fields.ts';
 import type { YamlMap, YamlValue } from '../yaml/file.ts';
 import type { Fill } from './field.ts';
 
-/** What a rule file says of one kind of action. Each kind has a row in `rules/actions.ts`. */
+/** How a rule file describes one kind of action. Each kind has a row in `rules/actions.ts`. */
 export interface RuleActionRow<Fields> {
   /** The fields beside the one that names the kind. */
   readonly others: readonly string[];
@@ -11,8 +11,8 @@ export interface RuleActionRow<Fields> {
   /** The fields of a rule file that are read as these. */
   write(fields: Fields): Readonly<Record<string, unknown>>;
   /**
-   * Checks them, with their expressions; `isEarlier` for those of a rule that an earlier build stored. What it answers
-   * makes them anew from the values of an event. Throws ActionRefused.
+   * Checks the fields and their expressions; `isEarlier` marks a rule that an earlier build stored. The returned
+   * function fills the fields with the values of an event. Throws ActionRefused.
    */
   compile(fields: Fields, isEarlier: boolean): Promise<(fill: Fill) => Fields>;
 }

@@ -6,7 +6,7 @@ import { NAME } from '../name.ts';
 import { ActionRefused } from './action-refused.ts';
 import { compileTemplate, shown, type Template } from './template.ts';
 
-/** What is said of a value that a field does not take, whoever it came from; it names no value. */
+/** The fault of a value that a field does not accept; it holds no value. */
 export type Check = (text: string) => { readonly text: string } | { readonly fault: string };
 
 const NAME_FAULT = 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit';
@@ -20,7 +20,7 @@ export const timeout: Check = (text) => {
   return ms >= TIMEOUT_MIN_MS && ms <= JOB_TIMEOUT_MAX_MS ? { text } : { fault: 'expected at least 1s and at most 7d' };
 };
 
-/** A compiled field: its value, or null where it has none. */
+/** A compiled field: its value, or null without one. */
 export type Field = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
 /** The value of a field for one event. Throws Unfilled. */
@@ -38,7 +38,7 @@ export function optional(
   return source === null ? null : field(named, source, check, fixed);
 }
 
-/** A field of the action: what stands fixed is checked now, what an expression yields when it does. */
+/** A field of the action: fixed text is checked now, the value of an expression when it is evaluated. */
 export async function field(named: string, source: string, check: Check, fixed: Check = check): Promise<Field> {
   return fieldOf(named, await refusing(named, null, () => compileTemplate(source)), check, fixed);
 }
@@ -52,7 +52,7 @@ function fieldOf(named: string, template: Template, check: Check, fixed: Check):
   const { parts } = template;
   const expressions = parts.filter((part) => 'isPath' in part);
   if (expressions.some(({ isPath }) => isPath))
-    throw new ActionRefused(named, '${path(…)} is accepted in a word of a command only');
+    throw new ActionRefused(named, '${path(…)} is accepted only in a word of a command');
   return (facts) => {
     let text = '';
     for (const part of parts) {
@@ -66,7 +66,7 @@ function fieldOf(named: string, template: Template, check: Check, fixed: Check):
   };
 }
 
-/** What is said of an expression is said of the field, and of the word, that it stands in. */
+/** Reports the fault of an expression as a fault of its field and word. */
 export async function refusing<T>(named: string, wordIndex: number | null, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -5,22 +5,22 @@ import type { EventFacts } from '../events/event.ts';
 import { checkRuleCel, eventContext } from '../conditions/facts.ts';
 import { textReads } from '../conditions/reads.ts';
 
-/** A text with `${…}` in it. `$${` stands for a `${` that is none. */
+/** A text with `${…}` in it. `$${` is a literal `${`. */
 export interface Template {
-  /** Its text where none of it comes from the event, else null. */
+  /** Its text if no part of it comes from the event, else null. */
   readonly fixed: string | null;
   readonly parts: readonly ({ readonly literal: string } | TemplateExpression)[];
 }
 
 /** One `${…}`. */
 export interface TemplateExpression {
-  /** Written as `${path(…)}`: it is to yield an absolute path. */
+  /** Written as `${path(…)}`: it must yield an absolute path. */
   readonly isPath: boolean;
   /** It reads annotations, which are shown on the machine itself only. */
   readonly readsAnnotations: boolean;
   /** Never throws; an error holds no value of the event. */
   fill(facts: EventFacts): { readonly text: string } | { readonly error: string };
-  /** The first label or annotation that it reads and the event does not have, as it is written; null for none. */
+  /** The first label or annotation that it reads and the event lacks, as written; null without one. */
   unset(facts: EventFacts): string | null;
 }
 
@@ -58,9 +58,9 @@ async function compileExpression(expression: string): Promise<TemplateExpression
     const outcome = checked.run(eventContext(facts));
     if ('error' in outcome) return outcome;
     const text = String(outcome.value);
-    // Neither can reach another program unchanged: NUL ends an argument, half a pair has no UTF-8.
+    // Neither can reach a program unchanged: NUL ends an argument, and a lone surrogate has no UTF-8 form.
     if (text.includes('\0') || !text.isWellFormed())
-      return { error: 'it yields a character that no program can be given' };
+      return { error: 'it yields a character that cannot be passed to a program' };
     return { text };
   };
   const reads = textReads(checked.expr);
@@ -70,7 +70,7 @@ async function compileExpression(expression: string): Promise<TemplateExpression
 
 const PATH_CALL = /^(\s*)path(\s*\([^]*\)\s*)$/;
 
-/** `path(…)` around all of an expression says what it yields, and is no function of CEL: blanks take its place. */
+/** `path(…)` around a whole expression declares what it yields. It is not a CEL function, so blanks replace it. */
 async function withoutPath(expression: string): Promise<{ readonly text: string; readonly isPath: boolean }> {
   const [, before = '', call = ''] = PATH_CALL.exec(expression) ?? [];
   if (call === '' || expression.length > CEL_LENGTH_MAX) return { text: expression, isPath: false };
@@ -107,7 +107,8 @@ function partsOf(source: string): Part[] {
 }
 
 /**
- * Where the expression that begins at `from` ends: at the brace that is neither in a text nor closes one of its own.
+ * The end of the expression that begins at `from`: the closing brace that is neither in a text nor part of the
+ * expression.
  */
 function endOf(source: string, from: number): number {
   let depth = 0;
@@ -118,10 +119,10 @@ function endOf(source: string, from: number): number {
     else if (character === '}' && depth === 0) return at;
     else if (character === '}') depth -= 1;
   }
-  throw new CelRefused('"${" has no "}" that closes it; write $${ where none is meant');
+  throw new CelRefused('"${" has no closing "}"; write $${ for a literal ${');
 }
 
-/** Where a text that begins at `from` has its last quote; a raw text (`r"…"`) knows no escapes. */
+/** The offset of the closing quote of the text that begins at `from`; a raw text (`r"…"`) has no escapes. */
 function endOfText(source: string, from: number, quote: string): number {
   const mark = source.startsWith(quote.repeat(3), from) ? quote.repeat(3) : quote;
   const isRaw = /(?:^|[^\w])[bB]?[rR][bB]?$/.test(source.slice(Math.max(0, from - 3), from));

@@ -1,6 +1,6 @@
 /** Words of approvals. */
 
-/** The machine: one conditional update leads out of `pending`, and nothing leads back. */
+/** The state machine: one conditional update leaves `pending`, and nothing returns to it. */
 const APPROVAL_MOVES = {
   pending: ['approved', 'rejected', 'expired'],
   approved: [],

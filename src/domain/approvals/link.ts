@@ -1,6 +1,6 @@
 import type { Decision } from './approval.ts';
 
-/** The absolute URL that a sender posts to; `origin` has no path and no slash at its end. */
+/** The absolute URL that a sender posts to; `origin` has no path and no trailing slash. */
 export function hookUrl(origin: string, token: string): string {
   return `${origin}/hook/${token}`;
 }

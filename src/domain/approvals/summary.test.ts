@@ -41,9 +41,10 @@ const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
 ];
 
 for (const [some, expected] of ROWS)
-  test(`A job says: ${expected.slice(0, 80)}`, () => assert.equal(summarise({ ...COMMAND, ...some }), expected));
+  test(`The summary of a job is: ${expected.slice(0, 80)}`, () =>
+    assert.equal(summarise({ ...COMMAND, ...some }), expected));
 
-test('A summary that somebody writes is one line of fixed text', () => {
+test('A written summary is one line of fixed text', () => {
   for (const text of ['frees space', 'x'.repeat(200), 'a · b', '$HOME']) assert.equal(summaryFault(text), null, text);
   for (const text of ['', ' a', 'a\nb', 'a\0', '\u{202e}a', 'a  b'])
     assert.equal(summaryFault(text), 'expected one line of text', JSON.stringify(text));

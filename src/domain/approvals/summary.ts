@@ -3,7 +3,7 @@ import type { KindFacts } from '../jobs/kind.ts';
 import { KINDS } from '../jobs/kinds.ts';
 import { oneLine } from '../one-line.ts';
 
-/** What a job does, in one line for whoever decides about it. */
+/** What a job does, in one line for the person who decides about it. */
 
 const SUMMARY_CHARACTERS_MAX = 200;
 /** Characters of the name and of the host of an event: the sender chose them. */
@@ -20,13 +20,13 @@ export interface SummaryFacts {
   readonly kind: JobKind;
   readonly workspace: string | null;
   readonly privileged: boolean;
-  /** As it was written; null where nobody did. */
+  /** As written in the order; null without one. */
   readonly written: string | null;
   /** JSON of the order; null where it is not needed, because there is a written summary. */
   readonly spec: string | null;
-  /** The counts of the saved plan; null where there is none. */
+  /** The counts of the saved plan; null without one. */
   readonly plan: string | null;
-  /** The event that asked; null where none did. */
+  /** The event that requested the job; null without one. */
   readonly event: { readonly name: string | null; readonly host: string | null } | null;
 }
 
@@ -39,7 +39,7 @@ export function summarise(facts: SummaryFacts): string {
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {
   const row: KindFacts<unknown> = KINDS[kind];
-  // Behind the kind, a runbook names what the job works on.
+  // After the kind, a runbook names what the job works on.
   const title = row.words.title(workspace ?? row.runbook(row.readSpec(spec ?? '{}')).replace(/^[^:]*:/, ''), false);
   return title.slice(0, 1).toLowerCase() + title.slice(1);
 }

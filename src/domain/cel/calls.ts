@@ -22,8 +22,8 @@ const PATTERN_UNITS_PER_STEP = 16;
 const TEXT_LENGTH = 1_024;
 
 /**
- * Steps of what is slow at its size: times are messages of the library (20 to 100 µs for each call with one), a time
- * zone is looked up anew each time (0.3 ms), and a conversion that fails builds its error (15 µs).
+ * Steps of calls that are slow for their size: times are messages of the library (20 to 100 µs for each call with one),
+ * each call looks its time zone up again (0.3 ms), and a failed conversion builds an error (15 µs).
  */
 const TIME_STEPS = 100;
 const ZONE_STEPS = 1_000;
@@ -32,19 +32,20 @@ const CONVERSIONS = new Set(['int', 'uint', 'double', 'string', 'bytes', 'bool']
 
 const MACROS = ['exists', 'all', 'filter', 'map', 'exists_one', 'existsOne'];
 const LOGIC = new Set(['_&&_', '_||_', '!_', '@not_strictly_false']);
-/** What the planner of the library does itself, so that they stand in no table of functions. */
+/** Operators that the planner of the library handles itself, so no table of functions lists them. */
 const OPERATORS = new Set([...LOGIC, '_?_:_', '_[_]']);
 const ORDER = new Set(['_<_', '_<=_', '_>_', '_>=_']);
 const TO_BOOL = new Set(['contains', 'startsWith', 'endsWith', 'bool']);
 const TO_NUMBER = new Set(['size', 'int', 'uint', 'double']);
 const TO_TIME = new Set(['timestamp', 'duration']);
-/** What a duration has; a time has these and more. */
+/** Accessors of a duration; a time has these and more. */
 const DURATION_PARTS = new Set(['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds']);
-/** Its results are types, which have no names here to compare them with. */
+/** Their results are types, and types have no names here to compare with. */
 const UNUSABLE = new Set(['type']);
 
 /**
- * What a call yields. Checks the function and its operands; charges what it costs beyond one step. Throws CelRefused.
+ * The shape that a call yields. Checks the function and its operands; charges its cost beyond one step. Throws
+ * CelRefused.
  */
 export function callShape(site: CallSite): CelShape {
   const { call, shapeOf } = site;
@@ -98,13 +99,12 @@ function countHint(shape: CelShape): string {
 }
 
 function indexed(site: CallSite, container: CelShape, index: CelShape): CelShape {
-  if (container.kind === 'text')
-    site.refuse('a text cannot be indexed; ask with startsWith, contains or matches what is in it');
+  if (container.kind === 'text') site.refuse('a text cannot be indexed; use startsWith, contains or matches');
   if (container.kind === 'bool' || container.kind === 'number' || container.kind === 'null' || isTime(container))
     site.refuse(`${word(container)} cannot be indexed`);
   if (container.kind === 'list') {
     if (index.kind !== 'number' && index.kind !== 'unknown')
-      site.refuse(`an entry of a list is named by a number, and this is ${word(index)}`);
+      site.refuse(`a list is indexed by a number, and this is ${word(index)}`);
     return container.of;
   }
   const key = site.call.args.at(-1)?.exprKind;
@@ -118,17 +118,17 @@ function compared(site: CallSite, left: CelShape, right: CelShape): CelShape {
   site.charge(Math.min(weight(left), weight(right)));
   if (mayEqual(left, right)) return BOOL;
   const hint = countHint(left) || countHint(right);
-  return site.refuse(`${word(left)} is compared with ${word(right)}, which can never be right${hint}`);
+  return site.refuse(`${word(left)} is compared with ${word(right)}, which is never true${hint}`);
 }
 
 function contained(site: CallSite, element: CelShape, container: CelShape): CelShape {
   site.charge(container.kind === 'map' || container.kind === 'record' ? 1 : weight(container));
-  if (container.kind === 'text') return site.refuse('"in" looks into a list; for a text write text.contains(part)');
+  if (container.kind === 'text') return site.refuse('"in" searches a list; for a text write text.contains(part)');
   if (container.kind === 'bool' || container.kind === 'number' || isTime(container))
-    return site.refuse(`"in" looks into a list, and this is ${word(container)}`);
+    return site.refuse(`"in" searches a list, and this is ${word(container)}`);
   if (container.kind === 'list' && !mayEqual(element, container.of)) {
     return site.refuse(
-      `${word(element)} is looked for in a list whose entries are each ${word(container.of)}, which can never be right`,
+      `${word(element)} is looked up in a list whose entries are each ${word(container.of)}, which is never true`,
     );
   }
   return BOOL;
@@ -161,13 +161,13 @@ function subtracted(site: CallSite, left: CelShape, right: CelShape): CelShape {
   return site.refuse(`${word(right)} cannot be subtracted from ${word(left)}`);
 }
 
-/** What `getHours` and its like yield. */
+/** The shape that `getHours` and the other accessors yield. */
 function partOfTime(site: CallSite, of: CelShape): CelShape {
   const { call } = site;
   if (of.kind === 'duration' && (call.args.length > 0 || !DURATION_PARTS.has(call.function))) {
     site.refuse(`a duration has ${[...DURATION_PARTS].map((name) => `${name}()`).join(', ')}, and no time zone`);
   }
-  if (!isTime(of) && of.kind !== 'unknown') site.refuse(`${call.function} is asked of a time, and this is ${word(of)}`);
+  if (!isTime(of) && of.kind !== 'unknown') site.refuse(`${call.function} needs a time, and this is ${word(of)}`);
   return NUMBER;
 }
 
@@ -177,7 +177,7 @@ function matched(site: CallSite, text: CelShape): CelShape {
     return site.refuse('matches needs its pattern written out, as in text.matches("^a.*z$")');
   }
   if (text.kind !== 'text' && text.kind !== 'unknown')
-    return site.refuse(`matches looks at a text, and this is ${word(text)}`);
+    return site.refuse(`matches needs a text, and this is ${word(text)}`);
   const size = patternSize(site, pattern.value.constantKind.value);
   site.charge((size * (text.kind === 'text' ? text.length : TEXT_LENGTH)) / PATTERN_UNITS_PER_STEP);
   return BOOL;
@@ -191,7 +191,7 @@ function patternSize(site: CallSite, pattern: string): number {
   }
 }
 
-/** Refuses a function that there is not, or not with so many operands, or not in that form. */
+/** Refuses an unknown function, a wrong number of operands and a wrong form of call. */
 function checkFunction(site: CallSite): void {
   const { call } = site;
   const name = call.function;

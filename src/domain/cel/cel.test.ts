@@ -82,19 +82,19 @@ const REFUSED: Record<string, readonly [string, RegExp]> = {
   'a comparison of a text with a number': ['event.name == 3', /a text is compared with a number/],
   'a number that is looked for among texts': [
     '3 in event.items',
-    /a number is looked for in a list whose entries are each a text/,
+    /a number is looked up in a list whose entries are each a text/,
   ],
   'a sum of a text and a number': ['event.name + 1 == "x"', /cannot be added/],
   'what fails for the sample': [
     'event.labels.nope == "x"',
     /for a sample the expression fails: .*there is no field "nope"/,
   ],
-  'a loop over an input inside of a loop': [
+  'a loop over an input inside a loop': [
     'event.items.all(a, event.items.all(b, a == b))',
-    /inside of another loop, all may only run over a list that is written there/,
+    /inside another loop, all may only run over a literal list/,
   ],
-  'a loop over the name of another': ['[event.items].all(a, a.all(b, b == "x"))', /inside of another loop/],
-  'a long written list inside of a loop': [
+  'a loop over the name of another': ['[event.items].all(a, a.all(b, b == "x"))', /inside another loop/],
+  'a long literal list inside a loop': [
     `event.items.all(a, ${ones(INNER_LOOP_MAX + 1)}.all(b, b == 1))`,
     /at most 100 elements/,
   ],
@@ -144,7 +144,7 @@ describe('An accepted CEL expression', () => {
     assert.deepEqual(await answer('event.count > 2', { count: 2.5 }), { value: true });
   });
 
-  it('answers an error, never an exception and never a value of the input, where it fails', async () => {
+  it('returns an error, never an exception and never a value of the input, where it fails', async () => {
     const canary = 'canary-7f3a';
     const failing: [string, object, RegExp][] = [
       ['int(event.name) == 3', { name: canary }, /a value cannot be converted/],
@@ -184,7 +184,7 @@ describe('An accepted CEL expression', () => {
     assert.deepEqual(await answer('event.items.map(i, i) == event.items', { items }), { value: true });
   });
 
-  it('collects anew each time, also where one list is made from another', async () => {
+  it('collects again each time, also where one list is made from another', async () => {
     const text =
       'event.items.map(i, i + "x") == event.items.map(i, i).map(i, i + "x") && event.items.map(i, i).size() == ' +
       'event.items.size()';

@@ -12,7 +12,7 @@ export const CEL_LENGTH_MAX = 4_096;
 
 /** Values that the expression is tried with when it is defined. */
 interface CelSample {
-  /** Its words in a refusal, such as "a plan that changes nothing". */
+  /** Its name in a refusal, such as "a plan that changes nothing". */
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +23,7 @@ export interface CelOptions {
   readonly samples: readonly CelSample[];
 }
 
-/** Errors are told in fixed words with a place, without any value of the input. */
+/** Errors are fixed texts with a place, without any value of the input. */
 export type CelAnswer = { readonly value: boolean } | { readonly error: string };
 
 interface CompiledCel {
@@ -48,8 +48,8 @@ type Parsed = ReturnType<typeof Cel.parse>;
 type Run = (context: Record<string, Cel.CelInput>) => Cel.CelResult;
 
 /**
- * Reads an expression that yields true or false, and checks all that can be known of it before any value is there.
- * Throws CelRefused, whose message names the place and what is wrong.
+ * Reads an expression that yields true or false, and checks everything that is known without a value. Throws
+ * CelRefused, whose message names the place and the fault.
  */
 export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
   const checked = await checkCel(text, options);
@@ -65,8 +65,7 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
 }
 
 /**
- * Reads an expression and checks its names, its operands and what it costs (at most `stepsMax` steps). Throws
- * CelRefused.
+ * Reads an expression and checks its names, its operands and its cost (at most `stepsMax` steps). Throws CelRefused.
  */
 export async function checkCel(
   text: string,
@@ -108,7 +107,7 @@ function read(environment: CelEnvironment, text: string): Parsed {
   try {
     return environment.cel.parse(text);
   } catch (thrown) {
-    // The parser calls itself: what is no bracket may be as deep as the text is long.
+    // The parser is recursive: nesting without brackets may be as deep as the text is long.
     if (thrown instanceof RangeError) throw new CelRefused('the expression is nested too deeply');
     throw syntaxRefused(thrown instanceof Error ? thrown.message : '', text);
   }
@@ -125,14 +124,13 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
 
 function syntaxRefused(message: string, text: string): CelRefused {
   const found = /^<input>:(\d+):(\d+): /.exec(message);
-  if (found === null) return new CelRefused('the expression cannot be read');
+  if (found === null) return new CelRefused('the expression cannot be parsed');
   const line = Number(found[1]);
   const column = Number(found[2]);
   const lines = text.split('\n');
   const rest = (lines[line - 1] ?? '').slice(column - 1).trimStart();
   const hint = SPELLINGS.find(([pattern]) => pattern.test(rest))?.[1];
-  const what =
-    rest === '' ? 'something is missing at the end' : `it cannot be read on from ${JSON.stringify(rest.slice(0, 12))}`;
+  const what = rest === '' ? 'the expression ends too early' : `syntax error at ${JSON.stringify(rest.slice(0, 12))}`;
   const offset = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, column - 1);
   return new CelRefused(`${what}${hint === undefined ? '' : `; ${hint}`}`, { text, offset });
 }
@@ -167,8 +165,8 @@ function outcomeOf(
   text: string,
   place: (id: bigint | undefined) => string,
 ): CelOutcome {
-  // An error of the library is an Error whose stack nobody sees: without, 80,000 evaluations/s miss a label; with,
-  // 25,000.
+  // An error of the library is an Error whose stack is never shown: without stacks, 80,000 evaluations/s miss a label;
+  // with them, 25,000.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

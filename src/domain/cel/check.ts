@@ -4,13 +4,11 @@ import { fieldOf } from './field.ts';
 import { didYouMean } from './refused.ts';
 import { BOOL, type CelShape, join, NOTHING, NUMBER, weight, word } from './shape.ts';
 
-/** More nodes than anyone writes by hand; a macro such as `exists` makes about ten. */
+/** More nodes than people write by hand; a macro such as `exists` makes about ten. */
 const NODES_MAX = 2_000;
 /** Far below the depth at which this walk or an evaluation would overflow the stack. */
 const DEPTH_MAX = 100;
-/**
- * A loop inside of a loop runs over so many written elements at most, so that the cost stays linear in the outer one.
- */
+/** Most literal elements of a loop inside another loop, so that the cost stays linear in the outer one. */
 export const INNER_LOOP_MAX = 100;
 /** Steps that an evaluation over everything that was reckoned with may take: measured at 0.1 to 0.3 µs each. */
 const STEPS_MAX = 5_000_000;
@@ -49,9 +47,9 @@ interface CheckOptions {
 }
 
 /**
- * Checks names, calls, patterns, size and cost of a parsed expression, and says what it yields. The library itself
- * would answer an unknown name with an error at run time, and would look through lists of lists for seconds. Also lets
- * its loops collect by appending. Throws CelRefused.
+ * Checks names, calls, patterns, size and cost of a parsed expression, and returns the shape it yields. The library
+ * itself would report an unknown name only at run time, and would search lists of lists for seconds. Also makes its
+ * loops collect by appending. Throws CelRefused.
  */
 export function checkExpression(expr: Expr, options: CheckOptions): CelShape {
   const { environment, refuse, macro, roots, stepsMax = STEPS_MAX } = options;
@@ -104,7 +102,7 @@ function shapeOf(walk: Walk, expr: Expr, above: Place): CelShape {
     case 'comprehensionExpr':
       return looped(walk, expr, exprKind.value, place);
     case undefined:
-      return walk.refuse(expr, 'this cannot be read');
+      return walk.refuse(expr, 'this part cannot be parsed');
   }
 }
 
@@ -113,7 +111,7 @@ function charge(walk: Walk, expr: Expr, place: Place, steps: number): void {
   if (walk.steps <= walk.stepsMax) return;
   walk.refuse(
     expr,
-    'the expression takes too many steps on a large input; look through each list once, through no list for ' +
+    'the expression takes too many steps on a large input; search each list once, search no list for ' +
       'each entry of another, and repeat less in a pattern',
   );
 }
@@ -148,7 +146,7 @@ function named(walk: Walk, expr: Expr, name: string, place: Place): CelShape {
 }
 
 function selected(walk: Walk, expr: Expr, select: Select, place: Place): CelShape {
-  if (select.operand === undefined) return walk.refuse(expr, 'this cannot be read');
+  if (select.operand === undefined) return walk.refuse(expr, 'this part cannot be parsed');
   const shape = shapeOf(walk, select.operand, place);
   const field = fieldOf(shape, select.field, (what) => walk.refuse(expr, what));
   return select.testOnly ? BOOL : field;
@@ -163,21 +161,20 @@ function looped(walk: Walk, expr: Expr, loop: Comprehension, place: Place): CelS
     loopStep === undefined ||
     result === undefined
   ) {
-    return walk.refuse(expr, 'this cannot be read');
+    return walk.refuse(expr, 'this part cannot be parsed');
   }
   const macro = walk.macro(expr);
   const written = iterRange.exprKind.case === 'listExpr' && iterRange.exprKind.value.elements.length <= INNER_LOOP_MAX;
   if (place.loops > 0 && !written) {
     walk.refuse(
       expr,
-      `inside of another loop, ${macro} may only run over a list that is written there, of at most ` +
-        `${INNER_LOOP_MAX} elements`,
+      `inside another loop, ${macro} may only run over a literal list of at most ${INNER_LOOP_MAX} elements`,
     );
   }
   const range = shapeOf(walk, iterRange, place);
   const over = elements(range) ?? walk.refuse(expr, `${macro} runs over a list, and this is ${word(range)}`);
   const start = shapeOf(walk, accuInit, place);
-  // A loop that may run over nothing is reckoned with once, so that what stands in it is checked and counted.
+  // A loop that may run over nothing counts as one run, so that its body is checked and counted.
   const times = place.times * Math.max(1, over.count);
   const names = new Map([...place.names, [loop.accuVar, start], [loop.iterVar, over.of]]);
   const inside = { ...place, names, loops: place.loops + 1, times };

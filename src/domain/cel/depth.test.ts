@@ -7,7 +7,7 @@ function nested(open: string, close: string, depth: number): string {
   return `${open.repeat(depth)}1${close.repeat(depth)}`;
 }
 
-it('An expression is too deep where more brackets stand in each other than are read in a millisecond', () => {
+it('An expression with deeply nested brackets is refused before it is parsed', () => {
   for (const [open, close] of [
     ['(', ')'],
     ['[', ']'],

@@ -19,8 +19,8 @@ export interface CelEnvironment {
 }
 
 /**
- * Loads the library (91 ms, so only where an expression is at hand) and makes an environment for one expression. Its
- * patterns are compiled once: compiling `^(aws_db|aws_s3|google_.*)$` anew for each of 5,000 entries took 300 ms.
+ * Loads the library (91 ms, so only when there is an expression) and makes an environment for one expression. Its
+ * patterns are compiled once: compiling `^(aws_db|aws_s3|google_.*)$` for each of 5,000 entries took 300 ms.
  */
 export async function celEnvironment(): Promise<CelEnvironment> {
   const [cel, { RE2JS }] = await Promise.all([import('@bufbuild/cel'), import('@bufbuild/re2')]);
@@ -56,8 +56,9 @@ function sizeOf(
 }
 
 /**
- * What `map` and `filter` collect with. The library's own way makes a list of a list of a list …: looking through the
- * result of 5,000 entries overflowed the stack. Only the collecting loop holds the list, so it may grow in place.
+ * The function that `map` and `filter` collect with. The library's own way nests a list in a list for each entry:
+ * reading the result of 5,000 entries overflowed the stack. Only the collecting loop holds the list, so it may grow in
+ * place.
  */
 function append(cel: typeof Cel): Cel.CelFunc {
   const { DYN } = cel.CelScalar;
@@ -91,7 +92,10 @@ function strictNumbers(cel: typeof Cel): readonly Cel.CelFunc[] {
   return strict;
 }
 
-/** Lets the loop of a `map` or a `filter` collect with `append`: changes the tree in place. No text can hold an `@`. */
+/**
+ * Makes the loop of a `map` or a `filter` collect with `append`: changes the tree in place. No source text can hold an
+ * `@`.
+ */
 export function collectByAppending(step: Expr | undefined, accumulator: string): void {
   if (step?.exprKind.case !== 'callExpr') return;
   const call = step.exprKind.value;

@@ -29,7 +29,7 @@ async function refused(text: string, message: string): Promise<void> {
 }
 
 describe('What an expression does with constants alone', () => {
-  it('is not tried at its definition: where it fails, the evaluation says so', async () => {
+  it('is not evaluated at its definition: if it fails, the evaluation reports it', async () => {
     const cases: readonly (readonly [string, unknown])[] = [
       ['1/0 == 1', { error: 'in the expression: a division by zero' }],
       ['duration("5 apples") > duration("1h")', { error: 'character 1: a value cannot be converted to a duration' }],
@@ -44,14 +44,14 @@ describe('What an expression does with constants alone', () => {
 });
 
 describe('A time and a duration', () => {
-  it('are not taken for each other', async () => {
+  it('are not interchangeable', async () => {
     await refused(
       'event.received_at > duration("5m")',
-      'character 19: a time is compared with a duration, which can never be right',
+      'character 19: a time is compared with a duration, which is never true',
     );
     await refused(
       'event.received_at - event.received_at > event.received_at',
-      'character 39: a duration is compared with a time, which can never be right',
+      'character 39: a duration is compared with a time, which is never true',
     );
     await refused(
       'duration("5m") - event.received_at > duration("1m")',
@@ -65,19 +65,19 @@ describe('A time and a duration', () => {
       '(event.received_at - event.received_at).getHours("UTC") > 5',
       'character 40: a duration has getHours(), getMinutes(), getSeconds(), getMilliseconds(), and no time zone',
     );
-    await refused('event.name.getHours() > 5', 'character 11: getHours is asked of a time, and this is a text');
+    await refused('event.name.getHours() > 5', 'character 11: getHours needs a time, and this is a text');
   });
 });
 
 describe('Brackets', () => {
-  it('look into lists and maps, and not into a text, a number or a time', async () => {
+  it('index lists and maps, but not a text, a number or a time', async () => {
     await refused(
       'event.labels.x[0] == "a"',
-      'character 15: a text cannot be indexed; ask with startsWith, contains or matches what is in it',
+      'character 15: a text cannot be indexed; use startsWith, contains or matches',
     );
     await refused(
       'event.name["a"] == "a"',
-      'character 11: a text cannot be indexed; ask with startsWith, contains or matches what is in it',
+      'character 11: a text cannot be indexed; use startsWith, contains or matches',
     );
     await refused('event.count[0] == 1', 'character 12: a number cannot be indexed');
     await refused('event.received_at["hour"] == 1', 'character 18: a time cannot be indexed');
@@ -85,7 +85,7 @@ describe('Brackets', () => {
 });
 
 describe('An error of an evaluation', () => {
-  it('says what is wrong, without any value of the input', async () => {
+  it('names the fault without any value of the input', async () => {
     const canary = 'Canary/Town7f3a';
     const { cel } = await celEnvironment();
     const now = cel.plan(cel.celEnv({}), cel.parse('timestamp(0)').expr)() as CelInput;

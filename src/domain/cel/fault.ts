@@ -1,6 +1,6 @@
 /**
- * The library's message in words that hold no value of the input: a name is told only where the expression itself
- * spells it. What is not known here is not passed on.
+ * The library's message without any value of the input: a name is shown only if the expression itself spells it. An
+ * unknown message is replaced by a general one.
  */
 export function faultOf(message: string, text: string): string {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
@@ -10,8 +10,8 @@ export function faultOf(message: string, text: string): string {
 }
 
 /**
- * The types that an operator or a function was given and has no form for, as ` (int, double)`; nothing else is passed
- * on.
+ * The operand types that an operator or a function does not support, as ` (int, double)`. Nothing else of the message
+ * is kept.
  */
 function typesOf(message: string): string {
   const given = /^found no matching overload for '?[@\w!?:<>=+*/%&|[\]-]+'? applied to '([^']*)'$/.exec(message)?.[1];

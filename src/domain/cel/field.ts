@@ -14,7 +14,7 @@ export function fieldOf(shape: CelShape, name: string, refuse: (what: string) =>
     case 'unknown':
       return shape;
     case 'list':
-      return refuse(`a list has no field "${name}"; look at its entries, such as .exists(e, e.${name} == …)`);
+      return refuse(`a list has no field "${name}"; test its entries, such as .exists(e, e.${name} == …)`);
     case 'bool':
     case 'number':
     case 'text':

@@ -15,17 +15,17 @@ export class CelRefused extends Error {
   }
 }
 
-/** A place in a text as people count it: `character 3`, or `line 2, character 3`. */
+/** A place in a text, counted from 1: `character 3`, or `line 2, character 3`. */
 export function placeAt(text: string, offset: number): string {
   const lines = text.slice(0, offset).split('\n');
   const character = (lines.at(-1)?.length ?? 0) + 1;
   return `${lines.length > 1 ? `line ${lines.length}, ` : ''}character ${character}`;
 }
 
-/** Longer names than this are not compared: nobody mistypes one into the other. */
+/** Longer names than this are not compared: they are rarely mistyped for each other. */
 const NAME_MAX = 40;
 
-/** The name that was probably meant, as `; perhaps "x" is meant`, or an empty text where none is near. */
+/** The closest known name, as `; perhaps "x" is meant`, or an empty text if none is close. */
 export function didYouMean(name: string, known: readonly string[]): string {
   if (name.length > NAME_MAX) return '';
   const near = known

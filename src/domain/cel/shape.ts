@@ -1,12 +1,12 @@
 /**
- * What is known of a value before any value is there: its kind, its names, and how large it may reasonably be. Names
- * are checked by it, and what an evaluation costs is reckoned with it.
+ * What is known of a value before evaluation: its kind, its names, and how large it may reasonably be. Names are
+ * checked against it, and the cost of an evaluation is estimated from it.
  */
 export type CelShape =
   | { readonly kind: 'bool' | 'number' | 'time' | 'duration' | 'null' }
   | { readonly kind: 'text'; /** Characters to reckon with. */ readonly length: number }
-  | { readonly kind: 'list'; /** Elements to reckon with. */ readonly count: number; readonly of: CelShape }
-  /** Exactly these names, each always there. `what` is its word in messages, such as "an entry". */
+  | { readonly kind: 'list'; /** Expected number of elements. */ readonly count: number; readonly of: CelShape }
+  /** Exactly these names, each always present. `what` is its name in messages, such as "an entry". */
   | { readonly kind: 'record'; readonly what: string; readonly fields: Readonly<Record<string, CelShape>> }
   /** Any name, as labels have. */
   | { readonly kind: 'map'; readonly count: number; readonly of: CelShape }

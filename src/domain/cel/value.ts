@@ -2,7 +2,8 @@ import type * as Cel from '@bufbuild/cel';
 
 /**
  * A value in the form that the library reads: records become maps (the library trips over a plain record that has a
- * field called `constructor`), and whole numbers become integers, as CEL means them. Throws on what has no such form.
+ * field called `constructor`), and whole numbers become integers, as CEL means them. Throws on a value without such a
+ * form.
  */
 export function celInput(value: unknown): Cel.CelInput {
   switch (typeof value) {
@@ -21,6 +22,6 @@ export function celInput(value: unknown): Cel.CelInput {
     case 'undefined':
     case 'function':
     case 'symbol':
-      throw new TypeError(`a ${typeof value} cannot be looked at in CEL`);
+      throw new TypeError(`a ${typeof value} has no form in CEL`);
   }
 }

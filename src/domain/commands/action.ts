@@ -65,14 +65,14 @@ const EVERY_HOST = new Set(['all', 'ungrouped']);
 
 /** One host, and nothing that a tool reads as more: no pattern, list, group of all, file or option. */
 const host: Check = (text) => {
-  // What monitors call an instance is mostly host:port. Other colons stand between the hosts of a list.
+  // Monitors mostly name an instance as host:port. Other colons separate the hosts of a list.
   const bare = (HOST_AND_PORT.exec(text)?.groups?.['host'] ?? text).replace(/^\[(.*)\]$/, '$1');
   const isHost =
     bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
   return isHost && !bare.includes('%') ? { text: bare } : { fault: 'expected the name or the address of one host' };
 };
 
-/** Whoever writes a rule may name several hosts, but neither an option nor a file of hosts. */
+/** The author of a rule may name several hosts, but neither an option nor a file of hosts. */
 const limit: Check = (text) =>
   text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text)
     ? { text }
@@ -101,6 +101,6 @@ async function wordsOf(words: readonly string[], isEarlier: boolean): Promise<Fi
 function fillWords(words: readonly Field[], fill: Fill): string[] {
   const filled = words.map(fill);
   if (commandBytes(filled) > COMMAND_BYTES_MAX)
-    throw new Unfilled(`command: it has more than ${COMMAND_BYTES_MAX} bytes in all`);
+    throw new Unfilled(`command: expected at most ${COMMAND_BYTES_MAX} bytes in all`);
   return filled;
 }

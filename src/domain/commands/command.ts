@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts';
 
-/** What a command job's `spec` holds. */
+/** The `spec` of a command job. */
 export interface CommandSpec {
   readonly inventory: string;
   readonly limit: string | null;
@@ -20,16 +20,17 @@ export function commandBytes(words: readonly string[]): number {
   return words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
 }
 
-/** Throws not_found for an inventory that there is not. */
+/** Throws not_found for an unknown inventory. */
 export function requireInventory(inventory: string): void {
-  if (inventory !== LOCALHOST) throw new Failure('not_found', `There is no inventory ${inventory}.`);
+  if (inventory !== LOCALHOST)
+    throw new Failure('not_found', `The inventory ${JSON.stringify(inventory)} does not exist; expected ${LOCALHOST}.`);
 }
 
-/** Throws invalid_argument for a limit that names no host of the inventory; null is no limit. */
+/** Throws invalid_argument for a limit that names no host of the inventory; null means no limit. */
 export function requireLimit(inventory: string, limit: string | null): void {
   if (limit === null || limit === LOCALHOST || limit === 'all') return;
   throw new Failure(
     'invalid_argument',
-    `limit: no host of the inventory ${inventory} is called that; it has ${LOCALHOST}.`,
+    `limit: host ${JSON.stringify(limit)} is not in inventory ${JSON.stringify(inventory)}; expected ${LOCALHOST}.`,
   );
 }

@@ -46,7 +46,7 @@ function oneVariable(text: string): string {
   const line = text.toWellFormed().replaceAll(/[\0\r\n\v\f\u0085\u2028\u2029]/g, ' ');
   const bytes = Buffer.from(line);
   if (bytes.length <= VARIABLE_BYTES_MAX) return line;
-  // A character that the cut goes through is left out.
+  // A character that the cut would split is left out.
   return bytes
     .subarray(0, VARIABLE_BYTES_MAX)
     .toString()

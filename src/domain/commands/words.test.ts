@@ -58,7 +58,7 @@ describe('T14: A value of an event in a word of a command', () => {
       );
   });
 
-  test('is told how a path is written, where it is one', async () => {
+  test('is refused with a hint to path(…), if it is a path', async () => {
     const expected =
       'command: word 2: "/srv" is not accepted; expected a name: letters, ' +
       'digits and _ . : @ -, at most 253 characters, the first a letter, a ' +
@@ -93,9 +93,9 @@ describe('T14: A value of an event in a word of a command', () => {
       await refused(['df', word], /^command: \$\{…\} must be a whole word, or the end of a word/);
   });
 
-  test('stands beside no character that ends a word of a program', async () => {
+  test('is refused beside a character that a program cannot receive', async () => {
     for (const word of [`\0=${X}`, `\ud800=${X}`, '\0', 'a\ud800'])
-      await refused(['df', word], /^command: it has a character that no program can be given$/);
+      await refused(['df', word], /^command: it has a character that cannot be passed to a program$/);
   });
 
   test('is never the program', async () => {
@@ -103,7 +103,7 @@ describe('T14: A value of an event in a word of a command', () => {
       await refused([word, 'x'], /^command: the first word names the program and must not come from the event/);
   });
 
-  test('is in no word of a program that runs what its words say', async () => {
+  test('is in no word of a program that runs its arguments', async () => {
     const launchers = [
       'sh', '/bin/bash', 'python3', 'python3.11', 'pypy3', 'perl5.36.0', 'node', 'node-20', 'lua5.4', 'php8.2', 'awk',
       'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout', 'nice', 'watch', 'busybox', 'chroot',
@@ -114,7 +114,7 @@ describe('T14: A value of an event in a word of a command', () => {
       for (const word of [X, PATH, `/data/${X}`])
         await refused(
           [first, '-c', 'true', word],
-          /^command: "[\w.-]+" runs what its words say, so that \$\{…\} is not accepted/,
+          /^command: "[\w.-]+" runs its arguments, so \$\{…\} is not accepted/,
         );
     for (const first of [
       'df',
@@ -142,10 +142,10 @@ describe('T14: A value of an event in a word of a command', () => {
     await refused(['df', '${path(event.labels)}'], /must yield a text or a number; it yields a map/);
     await refused(['df', '${path(event.nam)}'], /character 11: event has no field "nam"/);
     const action = { kind: 'plan', workspace: PATH, timeout: null } as const;
-    await assert.rejects(compileAction(action), /plan: \$\{path\(…\)\} is accepted in a word of a command only/);
+    await assert.rejects(compileAction(action), /plan: \$\{path\(…\)\} is accepted only in a word of a command/);
   });
 
-  test('of a rule of an earlier build may stand where that build took it, and be a path as a whole word', async () => {
+  test('of a rule of an earlier build is allowed as in that build, and may be a path as a whole word', async () => {
     for (const x of [...NAMES, ...PATHS]) assert.deepEqual(await fill(['df', X], x, true), ['df', x]);
     for (const x of NEITHER) assert.match(String(await fill(['df', X], x, true)), /is not accepted; expected a name/);
     assert.deepEqual(await fill(['logger', `disk ${X} of ${X}`, `-n${X}`], 'web1', true), [

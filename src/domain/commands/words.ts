@@ -3,16 +3,15 @@ import { ActionRefused } from '../actions/action-refused.ts';
 import { shown, type Template, type TemplateExpression } from '../actions/template.ts';
 
 /**
- * The words of a rule's command: where `${…}` may stand, and what it may yield. The value is bounded, so that no
- * program can read it as an option, a list, a pattern or code. Only programs that run what they are given take none at
- * all.
+ * The words of a rule's command: where `${…}` is allowed, and what it may yield. The value is bounded, so that no
+ * program can read it as an option, a list, a pattern or code. Programs that run their arguments take no `${…}` at all.
  */
 
 /** A compiled word. Its error names no field. */
 type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
 /**
- * Shells, language interpreters and programs that start other programs; a version may follow the name (`python3.11`).
+ * Shells, language interpreters and programs that start other programs. A version may follow the name (`python3.11`).
  */
 const LAUNCHERS = new Set(
   (
@@ -36,8 +35,8 @@ const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 const PATH_EXPECTED = `expected an absolute path: / and then ${CHARACTERS} /, without ".."`;
 
 /**
- * Checks the words and their `${…}`. With `isEarlier`, those of a rule that an earlier build stored: `${…}` may
- * stand wherever that build took it, and as a whole word it may also yield a path. Throws ActionRefused.
+ * Checks the words and their `${…}`. With `isEarlier`, the rule was stored by an earlier build: `${…}` is allowed where
+ * that build allowed it, and as a whole word it may also yield a path. Throws ActionRefused.
  */
 export function commandWords(templates: readonly Template[], isEarlier: boolean): Word[] {
   const first = templates[0]?.fixed ?? null;
@@ -59,8 +58,8 @@ function refuseForm({ parts }: Template, index: number, first: string): void {
   if (LAUNCHERS.has(launcher.replace(VARIANT, '')))
     throw new ActionRefused(
       'command',
-      `${JSON.stringify(launcher)} runs what its words say, so that \${…} is not accepted in them; put the ` +
-        'program or a script of your own first',
+      `${JSON.stringify(launcher)} runs its arguments, so \${…} is not accepted in them; put the ` +
+        'program or your own script first',
       index,
     );
   if (!isBounded)
@@ -74,7 +73,7 @@ function refuseForm({ parts }: Template, index: number, first: string): void {
 function wordOf({ parts }: Template, index: number, takesPath: boolean): Word {
   const literals = parts.map((part) => ('literal' in part ? part.literal : ''));
   if (literals.some((literal) => literal.includes('\0') || !literal.isWellFormed()))
-    throw new ActionRefused('command', 'it has a character that no program can be given', index);
+    throw new ActionRefused('command', 'it has a character that cannot be passed to a program', index);
   return (facts) => {
     let text = '';
     for (const part of parts) {

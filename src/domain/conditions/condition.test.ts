@@ -53,7 +53,7 @@ describe('A condition over an event', () => {
     for (const expression of right) assert.deepEqual(await answer(expression), { value: true }, expression);
   });
 
-  test('sees an empty text where the sender gave nothing, so that a comparison is false and no error', async () => {
+  test('sees an empty text where the sender gave nothing, so that a comparison is false and not an error', async () => {
     const bare = event({ name: '', status: null, severity: null, netgroup: null });
     for (const [field, other] of [
       ['name', 'x'],
@@ -105,8 +105,8 @@ describe('A condition over an event', () => {
     for (const expression of conditions) {
       const compiled = await compileCondition(expression);
       for (const [what, facts] of Object.entries(poison)) {
-        const told = compiled.evaluate(facts);
-        assert.ok('error' in told || !told.value, `${expression} for ${what}`);
+        const result = compiled.evaluate(facts);
+        assert.ok('error' in result || !result.value, `${expression} for ${what}`);
       }
     }
   });
@@ -118,11 +118,11 @@ describe('A condition over an event', () => {
     await refused('event.name == "x" ? event.name : true', /must yield true or false/);
     await refused(
       'event.source == "prometheus" && event.name == "x"',
-      /no event has the source "prometheus"; there are generic, alertmanager/,
+      /no event has the source "prometheus"; expected one of generic, alertmanager/,
     );
     await refused(
       'event.name == "x" && event.status == "fireing"',
-      /no event has the status "fireing"; it is firing, resolved or, where the sender gave none, empty/,
+      /no event has the status "fireing"; expected firing, resolved or, if the sender gave none, an empty text/,
     );
     await refused('event.source in ["grafana", "nagios"]', /no event has the source "nagios"/);
     await refused('event.received_at > "2026"', /a time is compared with a text|can never be right|cannot be called/);
@@ -151,7 +151,7 @@ describe('A condition over an event', () => {
 
 describe('A condition that is stored', () => {
   test('is an error for events of the sources that it names, where this version refuses it, else false', async () => {
-    const error = { error: 'character 53: a time is compared with a duration, which can never be right' };
+    const error = { error: 'character 53: a time is compared with a duration, which is never true' };
     const stored = await storedCondition('event.source == "alertmanager" && event.received_at > duration("5m")');
     assert.deepEqual(stored.sources, ['alertmanager']);
     assert.deepEqual(stored.evaluate(event()), error);
@@ -285,8 +285,8 @@ async function quickest(expression: string): Promise<number> {
     const defined = threadCpuMs();
     const compiled = await compileCondition(expression).catch(unlessRefused);
     const loaded = threadCpuMs();
-    const told = compiled?.evaluate({ ...LARGEST });
-    assert.ok(told === undefined || 'error' in told || typeof told.value === 'boolean');
+    const result = compiled?.evaluate({ ...LARGEST });
+    assert.ok(result === undefined || 'error' in result || typeof result.value === 'boolean');
     best = Math.min(best, Math.max(defined - began, loaded - defined, threadCpuMs() - loaded));
   }
   return best;

@@ -7,12 +7,12 @@ import { checkRuleCel, eventContext } from './facts.ts';
 import { quickOf } from './quick.ts';
 import { isEvent, selection, textOf } from './reads.ts';
 
-/** An expression over `event` that is true or false: the `when` of a rule or a silence. */
+/** An expression over `event` that yields true or false: the `when` of a rule or a silence. */
 export interface Condition {
   /** The sources that it can be true for; null where it does not say. */
   readonly sources: readonly string[] | null;
   readonly expr: Expr;
-  /** Never throws; an error is told without any value of the event. */
+  /** Never throws; an error holds no value of the event. */
   evaluate(facts: EventFacts): ConditionAnswer;
 }
 
@@ -22,14 +22,15 @@ export type ConditionAnswer = { readonly value: boolean } | { readonly error: st
 export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
 
 /**
- * Reads one that was accepted once, perhaps by an earlier version. What this one refuses is an error at each event of
- * its sources, and false for others. Never throws: one that cannot be read must not keep the others from an event.
+ * Reads a condition that was accepted before, perhaps by an earlier version. If this version refuses it, it is an error
+ * at each event of its sources, and false for others. Never throws: one broken condition must not keep the others from
+ * an event.
  */
 export async function storedCondition(expression: string): Promise<StoredCondition> {
   try {
     return await compileCondition(expression);
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : 'it cannot be read';
+    const error = thrown instanceof Error ? thrown.message : 'it cannot be parsed';
     const sources = await sourcesIn(expression);
     return { sources, evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }) };
   }
@@ -52,12 +53,14 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const sources = sourcesOf(checked.expr);
   const unknown = sources?.find((source) => !(EVENT_SOURCES as readonly string[]).includes(source));
   if (unknown !== undefined)
-    throw new CelRefused(`no event has the source ${JSON.stringify(unknown)}; there are ${EVENT_SOURCES.join(', ')}`);
+    throw new CelRefused(
+      `no event has the source ${JSON.stringify(unknown)}; expected one of ${EVENT_SOURCES.join(', ')}`,
+    );
   const never = statusesOf(checked.expr).find((status) => !STATUSES.includes(status));
   if (never !== undefined)
     throw new CelRefused(
-      `no event has the status ${JSON.stringify(never)}; it is ${STATUSES.slice(1).join(', ')} or, where the ` +
-        'sender gave none, empty',
+      `no event has the status ${JSON.stringify(never)}; expected ${STATUSES.slice(1).join(', ')} or, if the ` +
+        'sender gave none, an empty text',
     );
   const quick = quickOf(checked.expr);
   const evaluateSoon = (facts: EventFacts): ConditionAnswer => {
@@ -69,7 +72,7 @@ export async function compileCondition(expression: string): Promise<Condition> {
 
 const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
 
-/** The statuses that the terms which an expression joins by `&&` ask for. */
+/** The statuses required by the terms that an expression joins by `&&`. */
 function statusesOf(expr: Expr): readonly string[] {
   const { exprKind } = expr;
   if (exprKind.case !== 'callExpr') return [];
@@ -86,8 +89,8 @@ function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
 }
 
 /**
- * The sources that an expression asks for in one of the terms that it joins by `&&`: whatever the other terms yield,
- * an error too, for another source it is false. A rule that says so costs nothing for events of other sources.
+ * The sources required by one of the terms that an expression joins by `&&`. For another source the expression is
+ * false, even if another term yields an error. Such a rule costs nothing for events of other sources.
  */
 function sourcesOf(expr: Expr): readonly string[] | null {
   const { exprKind } = expr;

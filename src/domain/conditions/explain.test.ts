@@ -55,7 +55,7 @@ const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result:
 ];
 
 for (const [when, terms] of ROWS) {
-  test(`Of ${when} each term is told with what it read, or why it has no answer`, async () => {
+  test(`Of ${when} each term is listed with the values it read, or with its error`, async () => {
     assert.deepEqual(
       (await explainTerms(when, FACTS)).map(({ result, why }) => [result, why]),
       terms,
@@ -68,27 +68,31 @@ function joined(some: Readonly<Record<number, string>>): string {
   return Array.from({ length: 30 }, (_, i) => some[i] ?? `event.name != "${i}"`).join(' && ');
 }
 
-/** What is told behind the first 20. */
-async function told(some: Readonly<Record<number, string>>): Promise<string[]> {
+/** The terms listed after the first 20. */
+async function listedAfter(some: Readonly<Record<number, string>>): Promise<string[]> {
   return (await explainTerms(joined(some), FACTS)).slice(20).map(({ term, result }) => `${result} ${term}`);
 }
 
 describe('Of more than 20 terms', () => {
-  test('the first 20 are told', async () => {
+  test('the first 20 are listed', async () => {
     assert.equal((await explainTerms(joined({}), FACTS)).length, 20);
-    assert.deepEqual(await told({ 3: 'event.name == "x"', 25: 'event.name == "y"' }), []);
+    assert.deepEqual(await listedAfter({ 3: 'event.name == "x"', 25: 'event.name == "y"' }), []);
   });
 
-  test('the first that is false is told too, else the first that has an error', async () => {
-    assert.deepEqual(await told({ 25: 'event.name == "x"', 27: 'event.name == "y"' }), ['false event.name == "x"']);
-    assert.deepEqual(await told({ 22: 'int(event.name) == 1', 25: 'event.name == "x"' }), ['false event.name == "x"']);
-    assert.deepEqual(await told({ 22: 'int(event.name) == 1', 24: 'int(event.name) == 2' }), [
+  test('the first false one is listed too, else the first with an error', async () => {
+    assert.deepEqual(await listedAfter({ 25: 'event.name == "x"', 27: 'event.name == "y"' }), [
+      'false event.name == "x"',
+    ]);
+    assert.deepEqual(await listedAfter({ 22: 'int(event.name) == 1', 25: 'event.name == "x"' }), [
+      'false event.name == "x"',
+    ]);
+    assert.deepEqual(await listedAfter({ 22: 'int(event.name) == 1', 24: 'int(event.name) == 2' }), [
       'error int(event.name) == 1',
     ]);
   });
 });
 
-test('A term that is refused is told with the reason, beside the others', async () => {
+test('A refused term is listed with the reason, beside the others', async () => {
   const terms = await explainTerms(
     'event.name == "DiskFull" && event.received_at > duration("5m") && event.name == "x"',
     FACTS,
@@ -97,7 +101,7 @@ test('A term that is refused is told with the reason, beside the others', async 
     terms.map(({ result, why }) => [result, why]),
     [
       ['true', null],
-      ['error', 'character 19: a time is compared with a duration, which can never be right'],
+      ['error', 'character 19: a time is compared with a duration, which is never true'],
       ['false', 'event.name is "DiskFull"'],
     ],
   );

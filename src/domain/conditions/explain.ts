@@ -4,22 +4,21 @@ import { compileCondition, type Condition } from './condition.ts';
 import { textReads } from './reads.ts';
 import { splitTerms } from './terms.ts';
 
-/** More terms than these are not told one by one: they would be a page of their own. */
+/** More terms than this are not listed one by one: the list would be too long to read. */
 const TERMS_MAX = 20;
-/** Of a text that a term read, what is shown. */
+/** Shown characters of a text that a term read. */
 const SHOWN_CHARACTERS = 100;
 
 /**
- * The terms that an expression joins by `&&`, each tried on the event by itself: the first TERMS_MAX, and behind them
- * the first one that is false, else the first one with an error, where it is none of those. One that is refused is told
- * as an error.
+ * The terms that an expression joins by `&&`, each evaluated on the event alone: the first TERMS_MAX, then the first
+ * false one, else the first one with an error, if it is not among them. A refused term is listed as an error.
  */
 export async function explainTerms(when: string, facts: EventFacts): Promise<RuleTerm[]> {
   const terms: RuleTerm[] = [];
   for (const term of splitTerms(when)) terms.push(await explainTerm(term, facts));
-  const told = terms.slice(0, TERMS_MAX);
+  const listed = terms.slice(0, TERMS_MAX);
   const deciding = terms.find(({ result }) => result === 'false') ?? terms.find(({ result }) => result === 'error');
-  return deciding === undefined || told.includes(deciding) ? told : [...told, deciding];
+  return deciding === undefined || listed.includes(deciding) ? listed : [...listed, deciding];
 }
 
 async function explainTerm(term: string, facts: EventFacts): Promise<RuleTerm> {
@@ -31,8 +30,8 @@ async function explainTerm(term: string, facts: EventFacts): Promise<RuleTerm> {
   const reads = textReads(condition.expr).map(
     ({ path, textIn, isSet }) => `${path} is ${isSet(facts) ? JSON.stringify(shortened(textIn(facts))) : '(not set)'}`,
   );
-  const told = [...new Set(reads)];
-  return { term, result: 'false', why: told.length === 0 ? null : told.join(', ') };
+  const values = [...new Set(reads)];
+  return { term, result: 'false', why: values.length === 0 ? null : values.join(', ') };
 }
 
 async function compiled(term: string): Promise<Condition | { readonly error: string }> {

@@ -6,8 +6,7 @@ import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
 /** What a rule's expression sees, and what each event is made into for it. */
 
 /**
- * Steps that one evaluation may take, reckoned for an event with as many and as long labels as there may be. Everything
- * else waits for it.
+ * Most steps of one evaluation, estimated for an event with the most and longest labels. Everything else waits for it.
  */
 const RULE_STEPS_MAX = 50_000;
 
@@ -30,7 +29,7 @@ const EVENT_SHAPE: CelShape = {
   },
 };
 
-/** What makes the library's forms of the event's parts; loaded with the first expression. */
+/** Makes the library's forms of the event's parts; loaded with the first expression. */
 interface CelForms {
   readonly toTime: (at: string) => Cel.CelInput;
   readonly toMap: typeof Cel.celMap;
@@ -38,7 +37,7 @@ interface CelForms {
 
 let forms: CelForms | null = null;
 
-/** Has to be called, once, before `eventContext`. */
+/** Must be called once before `eventContext`. */
 async function prepareContexts(): Promise<void> {
   if (forms !== null) return;
   const { plan, parse, celEnv, celMap, isCelError } = await import('@bufbuild/cel');
@@ -70,8 +69,8 @@ export function isTextField(field: string): field is TextField {
 }
 
 /**
- * A text of the event as an expression sees it: what the sender did not give is empty, so that a comparison is false
- * and no error.
+ * A text of the event as an expression sees it. A missing text is empty, so a comparison with it is false and not an
+ * error.
  */
 export function eventText(facts: EventFacts, field: TextField): string {
   return facts[field] ?? '';
@@ -82,7 +81,7 @@ export function pairText(pairs: Readonly<Record<string, string>>, name: string):
   return Object.hasOwn(pairs, name) ? (pairs[name] ?? '') : '';
 }
 
-/** Labels or annotations for the library: `has` and `in` tell which there are, and any other name reads as empty. */
+/** Labels or annotations for the library: `has` and `in` test which ones exist, and any other name reads as empty. */
 function pairsOf(pairs: Readonly<Record<string, string>>): Cel.CelInput {
   if (forms === null) throw new Error('prepareContexts was not called');
   const map = forms.toMap(new Map(Object.entries(pairs)));
@@ -95,9 +94,7 @@ function pairsOf(pairs: Readonly<Record<string, string>>): Cel.CelInput {
 
 const contexts = new WeakMap<EventFacts, CelContext>();
 
-/**
- * The event as `event`. Made once for all rules that are tried on the event.
- */
+/** The event as `event`. Made once for all rules that are evaluated on it. */
 export function eventContext(facts: EventFacts): CelContext {
   const made = contexts.get(facts);
   if (made !== undefined) return made;

@@ -67,7 +67,7 @@ function* expressions(): Generator<string> {
   }
 }
 
-test('What is answered without the library is what the library answers', async () => {
+test('An evaluation without the library gives the result of the library', async () => {
   const known = { true: 0, false: 0, undefined: 0 };
   for (const expression of expressions()) {
     const checked = await checkRuleCel(expression);
@@ -94,8 +94,8 @@ test('Comparisons of texts with constants are answered without the library, of a
   for (const expression of SLOW) assert.equal(quickOf((await checkRuleCel(expression)).expr), null, expression);
 });
 
-/** A label that is not there reads as one that is empty, in both ways; only what asks for it tells them apart. */
-test('A missing label is what an empty one is', async () => {
+/** A missing label reads as an empty one, in both ways; only a test for it distinguishes them. */
+test('A missing label reads as an empty one', async () => {
   const label = fc.constantFrom('event.labels.x', 'event.labels["x.y"]', 'event.annotations.x', 'event.labels.missing');
   const constant = fc.constantFrom(...TEXTS).map((text) => JSON.stringify(text));
   const term = fc.oneof(

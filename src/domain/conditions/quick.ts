@@ -2,10 +2,7 @@ import type { Expr } from '../cel/env.ts';
 import type { EventFacts } from '../events/event.ts';
 import { isEvent, isPairs, selection, textOf, textRead } from './reads.ts';
 
-/**
- * What an expression yields for an event; undefined where only the CEL library can tell, such as that a label is
- * missing.
- */
+/** The value of an expression for an event; undefined if only the CEL library can compute it. */
 type Quick = (facts: EventFacts) => boolean | undefined;
 
 /** Of a text and a constant. A prefix or a part of one is the same in code units and in code points. */
@@ -18,8 +15,8 @@ const COMPARISONS: Readonly<Record<string, (text: string, constant: string) => b
 };
 
 /**
- * The way to answer an expression without the library, which takes some ten times as long: most rules compare texts of
- * the event with constants. Null where nothing of it can be answered so.
+ * A way to evaluate an expression without the library, which is about ten times slower: most rules compare texts of the
+ * event with constants. Null if no part of it can be evaluated so.
  */
 export function quickOf(expr: Expr): Quick | null {
   const { exprKind } = expr;
@@ -39,7 +36,7 @@ export function quickOf(expr: Expr): Quick | null {
   return compared(first, second, compare) ?? (target === undefined ? compared(second, first, compare) : null);
 }
 
-/** `ending` settles the whole, whatever the other terms yield, an error too. */
+/** `ending` decides the whole, even if another term yields an error. */
 function joined(terms: readonly Expr[], ending: boolean): Quick | null {
   const quicks = terms.map(quickOf);
   if (quicks.every((quick) => quick === null)) return null;

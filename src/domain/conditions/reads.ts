@@ -29,7 +29,7 @@ export function selection({ exprKind }: Expr): { readonly of: Expr; readonly fie
   return of === undefined || field === null ? null : { of, field };
 }
 
-/** How the text of a field or label is read from an event; null where the expression is none of these. */
+/** How the text of a field or label is read from an event; null for any other expression. */
 export function textRead(expr: Expr): TextRead | null {
   const selected = selection(expr);
   if (selected === null) return null;

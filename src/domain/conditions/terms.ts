@@ -3,8 +3,8 @@ const OPEN = '([{';
 const CLOSE = ')]}';
 
 /**
- * The terms that an expression joins by `&&`, in their order. An expression that is joined otherwise at its top
- * (`||`, `?:`) is one term. The text is one that was checked: its quotes and brackets are in order.
+ * The terms that an expression joins by `&&`, in their order. An expression with another operator at its top (`||`,
+ * `?:`) is one term. The text was checked before: its quotes and brackets match.
  */
 export function splitTerms(expression: string): readonly string[] {
   const terms: string[] = [];
@@ -27,11 +27,11 @@ export function splitTerms(expression: string): readonly string[] {
   return [...terms, expression.slice(start).trim()];
 }
 
-/** Where the text that begins at `from` has its last quote. */
+/** The offset of the closing quote of the text that begins at `from`. */
 function endOfText(expression: string, from: number): number {
   const one = expression[from] ?? '';
   const quote = expression.startsWith(one.repeat(3), from) ? one.repeat(3) : one;
-  // In a raw text, which an r stands before, a backslash is a letter.
+  // In a raw text, prefixed with r, a backslash is an ordinary character.
   const isRaw = /[rR]$/.test(expression.slice(Math.max(0, from - 2), from));
   for (let at = from + quote.length; at < expression.length; at += 1) {
     if (expression[at] === '\\' && !isRaw) at += 1;

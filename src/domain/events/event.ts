@@ -1,14 +1,14 @@
 /** Words of events: what came in, and what became of it. */
 
-/** What an event led to. `received` is no outcome: it is the sum of all. */
+/** The outcome of an event. `received` is not an outcome: it is the sum of all. */
 export const EVENT_OUTCOMES = ['ignored', 'matched', 'suppressed', 'gated', 'fired', 'error'] as const;
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number];
 
-/** Who sends to a webhook: each has a normaliser of its own. */
+/** The senders to a webhook: each has its own normaliser. */
 export const WEBHOOK_SOURCES = ['generic', 'alertmanager', 'grafana', 'uptime-kuma', 'gatus', 'healthchecks'] as const;
 export type WebhookSource = (typeof WEBHOOK_SOURCES)[number];
 
-/** What makes events inside of the service. */
+/** The sources of events inside the service. */
 const INNER_SOURCES = ['host', 'job-outcome', 'check', 'drift', 'mute', 'silence'] as const;
 
 export const EVENT_SOURCES = [...WEBHOOK_SOURCES, ...INNER_SOURCES] as const;
@@ -17,10 +17,10 @@ export type EventSource = (typeof EVENT_SOURCES)[number];
 export const EVENT_STATUSES = ['firing', 'resolved'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
-/** One thing that happened, in one form whoever told it. */
+/** One thing that happened, in one form for all sources. */
 export interface NormalEvent {
   readonly source: EventSource;
-  /** Empty where the sender gave none. */
+  /** Empty if the sender gave none. */
   readonly name: string;
   readonly status: EventStatus | null;
   readonly severity: string | null;
@@ -30,7 +30,7 @@ export interface NormalEvent {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** What a rule's expression sees as `event`. */
+/** The value that a rule's expression sees as `event`. */
 export interface EventFacts extends NormalEvent {
   readonly netgroup: string | null;
   /** Milliseconds since the epoch. */
@@ -43,7 +43,9 @@ export const CHAIN_MAX = 3;
 /** Bounds of one event: labels and annotations beyond them are cut, and an annotation says so. */
 export const EVENT_LIMITS = { labels: 64, nameCharacters: 200, keyCharacters: 100, valueCharacters: 2_000 } as const;
 
-/** The group of addresses that an address belongs to, while none is defined: it is away from all of them. */
+/**
+ * The group of addresses that an address belongs to. No group is defined yet, so each address is away from all of them.
+ */
 export const AWAY = 'away';
 
 /** What one term of a rule's expression yields by itself. */
@@ -54,7 +56,7 @@ export interface RuleTerm {
   readonly why: string | null;
 }
 
-/** What an event goes through; `page`, of the end of a job, says who keeps people from hearing of it. */
+/** The steps of an event; `page`, of the end of a job, says what suppressed its notification. */
 export const TRACE_STEPS = [
   'rule',
   'silence',

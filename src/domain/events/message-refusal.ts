@@ -1,6 +1,6 @@
 /**
- * Why messages of a webhook are refused, and the words of the doctor for it. A refused message left no event but one
- * that says so.
+ * Why messages of a webhook are refused, with the doctor's text for each. A refused message leaves only an event that
+ * reports the refusal.
  */
 export const MESSAGE_REFUSALS = {
   too_large: 'too large',

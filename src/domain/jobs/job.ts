@@ -8,8 +8,8 @@ export const JOB_TRIGGERS = ['api', 'cli', 'mcp', 'web', 'rule', 'schedule', 'wo
 export type JobTrigger = (typeof JOB_TRIGGERS)[number];
 
 /**
- * The machine of a job. A move is carried out as one conditional update (`where state = <from>`), so a move that
- * lost its race moves nothing. Terminal states, the CHECK constraint, the filter's values and the diagram in
+ * The state machine of a job. A transition is one conditional update (`where state = <from>`), so a transition that
+ * lost its race changes nothing. Terminal states, the CHECK constraint, the filter's values and the diagram in
  * docs/reference derive from this table.
  */
 export const JOB_MOVES = {
@@ -44,7 +44,7 @@ export function canMove(from: JobState, to: JobState): boolean {
   return (JOB_MOVES[from] as readonly JobState[]).includes(to);
 }
 
-/** At most this long; a job without a time-out of its own gets the default. */
+/** The longest time-out; a job without one gets the default. */
 export const JOB_TIMEOUT_DEFAULT_MS = 3_600_000;
 export const JOB_TIMEOUT_MAX_MS = 7 * 86_400_000;
 export const STOP_GRACE_MS = 10_000;

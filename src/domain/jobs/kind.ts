@@ -1,8 +1,8 @@
 /** What shared code knows of a kind of job. Each row belongs to the area of its kind, see KINDS. */
 export interface KindFacts<Spec> {
-  /** Reads the `spec` of a stored job, as the code that queued the job wrote it. */
+  /** Reads the `spec` of a stored job, in the form in which it was queued. */
   readSpec(json: string): Spec;
-  /** The `runbook` of a job whose asker gives it no other. */
+  /** The default `runbook` of a job. */
   runbook(spec: Spec): string;
   readonly words: KindWords;
   /**
@@ -10,13 +10,11 @@ export interface KindFacts<Spec> {
    * helpers were doing when the helpers end before it.
    */
   readonly stop: 'group' | 'leader-first';
-  /**
-   * What can show that one tap is enough to approve such a job: a saved plan without destroys, or the rule that asked.
-   */
+  /** What can allow approval with one tap: a saved plan without destroys, or the requesting rule. */
   readonly oneTap: 'by-plan' | 'by-rule' | 'never';
   /** Whether a run makes a saved plan: its view always has `plan_artifact_id`, and the plan does not stop a redrive. */
   readonly makesPlan: boolean;
-  /** Whether a run destroys everything that it works on: whoever approves it is warned. */
+  /** Whether a run destroys everything that it works on: its approver is warned. */
   readonly destroysAll: boolean;
 }
 

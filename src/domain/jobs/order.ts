@@ -1,10 +1,10 @@
 /**
- * Whether an order reaches beyond the sandbox of its run: it is privileged, or may write paths outside of its run.
- * `stored` is the JSON of a job's spec or of an action. An order that cannot be read counts as one that does.
+ * Whether an order reaches beyond the sandbox of its run: it is privileged, or may write paths outside its run.
+ * `stored` is the JSON of a job's spec or of an action. An order that cannot be parsed counts as such an order.
  */
 export function needsTag(privileged: boolean, stored: string): boolean {
   if (privileged) return true;
-  // Most orders have neither word, and are not parsed.
+  // Most orders contain neither word and are not parsed.
   if (!/privileged|writable|\\u/.test(stored)) return false;
   try {
     const order = JSON.parse(stored) as { readonly privileged?: unknown; readonly writable?: unknown } | null;

@@ -89,14 +89,14 @@ const CASES: readonly [AddressClass | null, readonly string[]][] = [
       '4000::1',
     ],
   ],
-  // A Teredo address reaches through its server and its client.
+  // A Teredo address reaches its server and its client.
   ['loopback', ['2001:0:7f00:1::1', '2001:0:808:808::80ff:fffe']],
   ['public', ['2001:0:808:808::f7f7:f7f7']],
   [null, ['', 'localhost', '127.1', '0x7f.0.0.1', '127.0.0.1.', 'fe80::1%eth0', '1.2.3.4/8', '[::1]', '::g']],
 ];
 
 for (const [kind, addresses] of CASES) {
-  test(`T36: ${kind ?? 'no address'}: ${addresses.slice(0, 3).join(', ')} and the like`, () => {
+  test(`T36: ${kind ?? 'no address'}: ${addresses.slice(0, 3).join(', ')} and others`, () => {
     assert.deepEqual(
       addresses.map((address) => [address, classifyAddress(address)]),
       addresses.map((address) => [address, kind]),
@@ -112,7 +112,7 @@ test('A refusal names the class with the article that it takes', () => {
   ]);
 });
 
-test('An address has one spelling, and IPv4 inside of IPv6-mapped is IPv4', () => {
+test('An address has one spelling, and an IPv4-mapped address is IPv4', () => {
   const spellings: readonly (readonly [string, string | null])[] = [
     ['::FFFF:10.0.0.5', '10.0.0.5'],
     ['0:0:0:0:0:ffff:a00:5', '10.0.0.5'],
@@ -187,7 +187,7 @@ const text = (value: bigint, bits: number): string =>
     ? [24n, 16n, 8n, 0n].map((at) => (value >> at) & 255n).join('.')
     : Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 65_535n).toString(16)).join(':');
 
-test('Membership in prefixes is what comparing numbers gives, at the edges of each prefix too', () => {
+test('Membership in prefixes equals a comparison of numbers, at the edges of each prefix too', () => {
   let seed = 7;
   const random = (below: number): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) % below;
   for (let round = 0; round < 300; round += 1) {

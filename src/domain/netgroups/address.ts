@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Kinds of addresses. Only `public` is one that anybody on the internet may have. */
+/** Kinds of addresses. Only `public` addresses are reachable on the internet. */
 export type AddressClass =
   | 'public'
   | 'loopback'
@@ -21,7 +21,7 @@ type Row = readonly [is: AddressClass, prefixes: readonly string[]];
 const V4: readonly Row[] = [
   ['unspecified', ['0.0.0.0/32']],
   ['broadcast', ['255.255.255.255/32']],
-  // Clouds answer a machine's questions about itself here, with credentials among the answers.
+  // Metadata services of clouds answer here, also with credentials.
   ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32']],
   ['loopback', ['127.0.0.0/8']],
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']],
@@ -33,7 +33,7 @@ const V4: readonly Row[] = [
   ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4']],
 ];
 
-/** An IPv6 address that no row covers is reserved, so that a form nobody thought of is refused. */
+/** An IPv6 address that no row covers is reserved, so an unknown form is refused. */
 const V6: readonly Row[] = [
   ['unspecified', ['::/128']],
   ['loopback', ['::1/128']],
@@ -49,7 +49,7 @@ const V6: readonly Row[] = [
 
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
-/** `::ffff:` and two words: an IPv4 address as a socket of both families shows it. The text is in canonical form. */
+/** `::ffff:` and two groups: an IPv4 address as a dual-stack socket shows it. The text is in canonical form. */
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 const V4_CLASSES = compiled(V4);
@@ -71,16 +71,16 @@ const CARRIERS: readonly {
 ];
 
 /**
- * What each part of the program accepts as an address. `destination` sees through the forms of IPv6 that carry an IPv4
- * address, because a packet to them arrives there. `own` does not: a listener or a peer that has such an address is not
- * the machine that the carried address names.
+ * The addresses that each part of the program accepts. `destination` resolves the IPv6 forms that carry an IPv4
+ * address, because a packet to them arrives there. `own` does not: a listener or a peer with such an address is not the
+ * machine that the carried address names.
  */
 const POLICIES = {
-  /** Registered push endpoints: anybody with a token names them. */
+  /** Registered push endpoints: anyone with a token can name them. */
   push: { as: 'destination', allows: ['public'] },
   /** Git sources are added on the machine. A git server on the same machine or network is usual. */
   git: { as: 'destination', allows: ['public', 'loopback', 'private', 'shared', 'documentation', 'benchmarking'] },
-  /** Listeners that only this machine may reach, and peers whose connections are not counted by address. */
+  /** Listeners that only this machine may reach, and peers whose connections are not limited by address. */
   loopback: { as: 'own', allows: ['loopback'] },
   /** A proxy has an address of one machine. */
   trustedProxy: {
@@ -99,8 +99,8 @@ export function allowsAddress(use: AddressUse, text: string): boolean {
 }
 
 /**
- * The one spelling of an IP literal: lower case, IPv6 shortened as RFC 5952 has it, an IPv4-mapped address as IPv4.
- * Null for text that is no address, and for one with a zone: a zone names an interface, and only this machine knows it.
+ * The canonical form of an IP literal: lower case, IPv6 shortened as in RFC 5952, an IPv4-mapped address as IPv4. Null
+ * for any other text, and for an address with a zone: a zone names an interface that only this machine knows.
  */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text;
@@ -113,8 +113,8 @@ export function canonicalAddress(text: string): string | null {
 }
 
 /**
- * The class of the place that packets to an IP literal reach; null for text that is none. A carrier is public only
- * where all that it carries is.
+ * The class of the address that packets to an IP literal reach; null for any other text. A carrier is public only if
+ * every address that it carries is.
  */
 export function classifyAddress(text: string): AddressClass | null {
   const address = canonicalAddress(text);
@@ -126,7 +126,7 @@ export function classifyAddress(text: string): AddressClass | null {
 }
 
 /**
- * The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null is `a malformed
+ * The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null gives `a malformed
  * address`.
  */
 export function addressWords(kind: AddressClass | null): string {
@@ -148,7 +148,8 @@ export interface AddressSet {
 }
 
 /**
- * Null where one of the texts is no prefix (`10.0.0.0/8`, `fd00::/8`) and no address, which counts as a prefix of one.
+ * Null if one of the texts is neither a prefix (`10.0.0.0/8`, `fd00::/8`) nor an address, which is a prefix of one
+ * address.
  */
 export function addressSet(prefixes: readonly string[]): AddressSet | null {
   const parsed = prefixes.map(parsePrefix);
@@ -165,7 +166,7 @@ interface Prefix {
 }
 
 /**
- * Null for text that is none. IPv4-mapped IPv6 is none: canonical addresses never have that form, so it would cover
+ * Null for any other text, also for IPv4-mapped IPv6: canonical addresses never have that form, so it would cover
  * nothing.
  */
 export function parsePrefix(text: string): Prefix | null {

@@ -17,8 +17,7 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * The name of the group that an address belongs to: the first that covers it; `away` where none does, and wherever any
- * excludes it.
+ * The name of the group that an address belongs to: the first that covers it; `away` if none does or any excludes it.
  */
 export function classify(address: string, groups: readonly Netgroup[]): string {
   const plain = plainAddress(address);

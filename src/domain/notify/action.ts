@@ -31,10 +31,10 @@ const message: Check = (text) => ({ text: text.slice(0, MESSAGE_CHARACTERS_MAX).
 const fixedMessage: Check = (text) =>
   text !== '' && text.length <= MESSAGE_CHARACTERS_MAX
     ? { text }
-    : { fault: `expected true, or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
+    : { fault: `expected true or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
 
 function messageOf(value: YamlValue): string | null {
   if (value.kind === 'text' && value.type === 'boolean' && value.text.toLowerCase() === 'true') return null;
   if (value.kind === 'text' && value.type === 'string') return value.text;
-  throw refused(`${ACTION_PREFIX}notify`, value, 'expected true, or the text of the message');
+  throw refused(`${ACTION_PREFIX}notify`, value, 'expected true or the text of the message');
 }

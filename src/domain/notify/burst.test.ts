@@ -16,8 +16,8 @@ const step = (some: Partial<BurstStanding>): string => {
   return fold ? 'fold' : singles > 0 ? `${singles} singles` : 'wait';
 };
 
-describe('Of pages that come at once', () => {
-  test('the first ones are shown one by one, at once', () => {
+describe('Of notifications that come at once', () => {
+  test('the first ones are sent one by one, at once', () => {
     assert.deepEqual(
       [step({ waiting: 1 }), step({ waiting: SINGLE_MAX }), step({ waiting: 2, shown: SINGLE_MAX - 2 })],
       ['1 singles', '5 singles', '2 singles'],
@@ -25,10 +25,10 @@ describe('Of pages that come at once', () => {
     assert.deepEqual([step({ waiting: 30 }), step({ waiting: 30, shown: 3 })], ['5 singles', '2 singles']);
   });
 
-  test('the rest is gathered for ten seconds and then folded', () => {
-    const rest = { waiting: 25, shown: SINGLE_MAX };
+  test('the others are gathered for ten seconds and then folded', () => {
+    const others = { waiting: 25, shown: SINGLE_MAX };
     assert.deepEqual(
-      [0, GATHER_MS - 1, GATHER_MS].map((age) => step({ ...rest, oldestAt: NOW - age })),
+      [0, GATHER_MS - 1, GATHER_MS].map((age) => step({ ...others, oldestAt: NOW - age })),
       ['wait', 'wait', 'fold'],
     );
   });
@@ -39,7 +39,7 @@ describe('Of pages that come at once', () => {
     assert.equal(step({ waiting: 600, oldestAt: NOW - 59_000 }), 'fold');
   });
 
-  test('what a daemon that died had left is one page where it is many, and single ones where it is few', () => {
+  test('those left by a daemon that died are one notification if many, and single ones if few', () => {
     assert.deepEqual([step({ waiting: 30, oldestAt: 0 }), step({ waiting: 4, oldestAt: 0 })], ['fold', '4 singles']);
   });
 
@@ -47,7 +47,7 @@ describe('Of pages that come at once', () => {
     assert.equal(step({ waiting: 30, oldestAt: NOW + 3_600_000 }), 'fold');
   });
 
-  test('nothing is made of nothing', () => {
+  test('without waiting notifications nothing is sent', () => {
     assert.equal(step({ oldestAt: 0 }), 'wait');
   });
 });

@@ -2,15 +2,15 @@ import type { JobState } from '../jobs/job.ts';
 import { NAMES_MAX } from './notification.ts';
 import type { EndedFacts, NotificationFacts, NotificationKind } from './notification-facts.ts';
 
-/** When many pages of one sort come at once, people get the first ones and then one page that counts the rest. */
+/** Of many notifications of one kind at once, people get the first ones and then one that counts the others. */
 
-/** Within a minute, so many are shown one by one: more than that nobody reads one by one. */
+/** Notifications sent one by one within a minute. People do not read more than this one by one. */
 export const SINGLE_MAX = 5;
 /** What is counted together, and how far apart two pages that count are at least, in milliseconds. */
 export const WINDOW_MS = 60_000;
 /**
- * So long the rest of a burst is gathered before it is told, in milliseconds: long enough that the page counts most of
- * it, and short enough that who looks at the first pages still waits for it.
+ * How long the other notifications of a burst are gathered, in milliseconds: long enough to count most of the burst,
+ * and short enough that a reader of the first ones still waits for it.
  */
 export const GATHER_MS = 10_000;
 /** Jobs and events that a page names when it counts: their ids fill a lock screen several times over. */
@@ -31,13 +31,13 @@ export interface BurstStanding {
   readonly oldestAt: number;
   /** Shown one by one within the last minute. */
   readonly shown: number;
-  /** Pages within the last minute that spoke for others. */
+  /** Notifications within the last minute that summarised others. */
   readonly folded: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What is done now: so many are shown one by one, or all that wait are folded into one page. Neither: they wait on. */
+/** The next step: send `singles` one by one, or fold all that wait into one notification. Neither: keep waiting. */
 export interface BurstStep {
   readonly singles: number;
   readonly fold: boolean;
@@ -46,21 +46,21 @@ export interface BurstStep {
 const WAIT: BurstStep = { singles: 0, fold: false };
 
 /**
- * Nothing waits for longer than a minute: a page that counts comes GATHER_MS after the first that it counts, or a
- * minute after the one before.
+ * Nothing waits longer than a minute: a summary is sent GATHER_MS after the first notification that it counts, or a
+ * minute after the previous summary.
  */
 export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStanding): BurstStep {
   if (waiting === 0 || folded > 0) return WAIT;
   const room = Math.max(0, SINGLE_MAX - shown);
   if (waiting <= room) return { singles: waiting, fold: false };
-  // A clock that was set back must not hold them for as long as it was wrong.
+  // A clock that was set back must not delay them for as long as it was wrong.
   if (Math.abs(now - oldestAt) >= GATHER_MS) return { singles: 0, fold: true };
   return { singles: room, fold: false };
 }
 
-/** The page that speaks for these, the oldest first: all of one burst, at least one. */
-export function foldFacts(pages: readonly NotificationFacts[]): NotificationFacts {
-  const jobs = pages.filter((each) => each.kind === 'job');
+/** The notification that summarises these, the oldest first: all of one burst, at least one. */
+export function foldFacts(notifications: readonly NotificationFacts[]): NotificationFacts {
+  const jobs = notifications.filter((each) => each.kind === 'job');
   if (jobs.length > 0) {
     return {
       kind: 'jobs',
@@ -70,9 +70,9 @@ export function foldFacts(pages: readonly NotificationFacts[]): NotificationFact
       first: jobs.slice(0, LISTED_MAX),
     };
   }
-  const matches = pages.filter((each) => each.kind === 'rule');
+  const matches = notifications.filter((each) => each.kind === 'rule');
   const [first] = matches;
-  if (first === undefined) throw new Error('only pages about jobs and rules are folded');
+  if (first === undefined) throw new Error('only notifications about jobs and rules are folded');
   return {
     kind: 'rules',
     rule: first.rule,

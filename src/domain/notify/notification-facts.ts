@@ -1,7 +1,7 @@
 import type { ApprovalState } from '../approvals/approval.ts';
 import type { JobKind, JobState } from '../jobs/job.ts';
 
-/** What people are told of. None of it is a value that an operator gave: names, states and counts only. */
+/** The facts of a notification. None of them is a value that an operator gave: names, states and counts only. */
 
 export const NOTIFICATION_KINDS = [
   'approval',
@@ -27,11 +27,11 @@ export interface AskedFacts {
   readonly requestedBy: string;
   readonly rule: string | null;
   readonly schedule: string | null;
-  /** What the event that a rule answers is about, such as `DiskFull on web1`: the sender chose it. */
+  /** The subject of the event that the rule matched, such as `DiskFull on web1`, chosen by the sender. */
   readonly about: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Of the saved plan; null where there is none. */
+  /** Of the saved plan; null without one. */
   readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
   /** Whether one tap may approve it; absent in what earlier builds stored. */
   readonly oneTap?: boolean;
@@ -67,8 +67,8 @@ export type NotificationFacts =
   | { readonly kind: 'approvals'; readonly count: number }
   | EndedFacts
   /**
-   * Beside those that were shown one by one, so many ended; `first` are the oldest of them, `names` their different
-   * runbooks, one more than a page names.
+   * Jobs that ended beside those sent one by one: `count` of them; `first` are the oldest, `names` their distinct
+   * runbooks, one more than a notification names.
    */
   | {
       readonly kind: 'jobs';

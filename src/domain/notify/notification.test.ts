@@ -36,7 +36,7 @@ describe('The time left', () => {
   const H = 60 * M;
   for (const [title, cases] of [
     [
-      'is told in seconds below two minutes',
+      'is shown in seconds below two minutes',
       [
         [40 * S, '40s'],
         [M, '1m'],
@@ -46,7 +46,7 @@ describe('The time left', () => {
       ],
     ],
     [
-      'is told in minutes below a day',
+      'is shown in minutes below a day',
       [
         [2 * M, '2m'],
         [2 * M + 20 * S, '2m'],
@@ -57,7 +57,7 @@ describe('The time left', () => {
       ],
     ],
     [
-      'is told in hours from a day on',
+      'is shown in hours from a day on',
       [
         [24 * H, '1d'],
         [51 * H + 10 * M, '2d 3h'],
@@ -83,11 +83,11 @@ describe('The time left', () => {
     );
   }
 
-  test('is none once the deadline has come', () => {
+  test('is "no time left" once the deadline has come', () => {
     assert.deepEqual([0, -5 * M, 200].map(timeLeft), ['no time left', 'no time left', 'no time left']);
   });
 
-  test('stands in the request and in its reminder', () => {
+  test('is part of the request and of its reminder', () => {
     const asked = {
       approvalId: 'apr_1',
       jobId: 'job_1',
@@ -138,7 +138,7 @@ describe('The time left', () => {
   );
 });
 
-describe('A page that speaks for others', () => {
+describe('A notification that summarises others', () => {
   test('says how many jobs ended and how, which runbooks they were, and the ids of the first 20', () => {
     const jobs = Array.from({ length: 30 }, (_, n) =>
       ended(n, n % 15 === 0 ? { state: 'degraded', runbook: 'plan:net' } : {}),
@@ -157,7 +157,7 @@ describe('A page that speaks for others', () => {
     assert.equal(two.message, 'a (and other messages): DiskFull, DiskSlow. evt_1, evt_2');
   });
 
-  test('is the page itself where it speaks for one, at every rung', () => {
+  test('is the notification itself if it summarises one, at every rung', () => {
     for (const detail of ['full', 'summary', 'terse'] as const) {
       for (const one of [ended(1), matched(1), matched(1, { message: 'The disk is full' })])
         assert.deepEqual(compose(foldFacts([one]), detail), compose(one, detail));

@@ -4,11 +4,10 @@ import { oneLine, type OneLine } from '../one-line.ts';
 import type { AskedFacts, EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
 
 /**
- * What people are told of, and in which words. A page never holds a value that an operator gave: names, states and
- * counts only.
+ * The texts of notifications. A notification never holds a value that an operator gave: names, states and counts only.
  */
 
-/** How much of it a lock screen shows. Only `full` has buttons. */
+/** How much a lock screen shows. Only `full` has buttons. */
 export const PUSH_DETAILS = ['full', 'summary', 'terse'] as const;
 export type PushDetail = (typeof PUSH_DETAILS)[number];
 
@@ -43,7 +42,7 @@ export interface NotificationContext {
   readonly now: number;
   /** Where the pages are, without a slash at the end. */
   readonly baseUrl: string;
-  /** The capability URLs of this recipient; null where it gets none. */
+  /** The capability URLs of this recipient; null if it gets none. */
   readonly links: { readonly approve: string; readonly reject: string } | null;
 }
 
@@ -55,8 +54,8 @@ type Words = Omit<NotificationMessage, 'id' | 'title' | 'message' | 'actions'> &
 
 /** The words and buttons of a page at a rung. */
 export function composeNotification(facts: NotificationFacts, context: NotificationContext): NotificationMessage {
-  const { title, message, ...rest } = wordsOf(facts, context);
-  const words = { ...rest, title: oneLine(title), message: oneLine(message) };
+  const { title, message, ...others } = wordsOf(facts, context);
+  const words = { ...others, title: oneLine(title), message: oneLine(message) };
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
   if (context.detail !== 'terse') return whole;
   return { ...whole, title: oneLine(terseTitle(facts)), message: oneLine(jobIdsOf(facts)) };
@@ -72,8 +71,8 @@ function wordsOf(facts: NotificationFacts, context: NotificationContext): Words 
       return decided(facts, at);
     case 'approvals':
       return {
-        title: `${facts.count} approvals wait`,
-        message: 'More came within a minute than are shown one by one.',
+        title: `${facts.count} approvals pending`,
+        message: 'More than are sent one by one came within a minute.',
         priority: 4,
         tags: ['raised_hand'],
         click: at('/approvals'),
@@ -90,22 +89,22 @@ function wordsOf(facts: NotificationFacts, context: NotificationContext): Words 
       return facts.heard
         ? {
             title: `${facts.name} is heard again`,
-            message: `Webhook ${facts.webhook} was heard.`,
+            message: `Webhook ${facts.webhook} got a message.`,
             priority: 3,
             tags: ['white_check_mark'],
             click: at('/events'),
           }
         : {
             title: `${facts.name} is silent`,
-            message: `Webhook ${facts.webhook} was not heard for ${formatDuration(facts.everyMs)}.`,
+            message: `Webhook ${facts.webhook} got no message for ${formatDuration(facts.everyMs)}.`,
             priority: 5,
             tags: ['skull'],
             click: at('/events'),
           };
     case 'test':
       return {
-        title: 'Test page',
-        message: `Asked for by ${facts.by}. Pages arrive here.`,
+        title: 'Test notification',
+        message: `Requested by ${facts.by}. Notifications arrive here.`,
         priority: 3,
         tags: ['wave'],
         click: at('/devices'),
@@ -136,10 +135,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/**
- * How much time there is, as exact as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h
- * left`.
- */
+/** The time left, as precise as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h left`. */
 export function timeLeft(ms: number): string {
   if (ms < SECOND_MS / 2) return 'no time left';
   // Two units at most, and seconds only where they matter. Rounded, because an hour that began a moment ago is an hour.
@@ -167,7 +163,7 @@ function buttons(
 const OUTCOMES = {
   approved: { word: 'Approved', after: 'The job is queued.', tag: 'white_check_mark' },
   rejected: { word: 'Rejected', after: 'Nothing runs.', tag: 'no_entry_sign' },
-  expired: { word: 'Expired', after: 'Nobody decided in time: nothing runs.', tag: 'hourglass' },
+  expired: { word: 'Expired', after: 'No decision in time. Nothing runs.', tag: 'hourglass' },
 } as const;
 
 function decided(facts: Extract<NotificationFacts, { kind: 'decided' }>, at: (path: string) => string): Words {
@@ -199,10 +195,10 @@ type Many<K extends 'jobs' | 'rules'> = Extract<NotificationFacts, { kind: K }>;
 function endedMany({ count, names, states, first }: Many<'jobs'>, at: (path: string) => string): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return ended(only, at);
-  const told = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
+  const counts = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
   return {
-    title: `${count} jobs ended: ${told.join(', ')}`,
-    message: `More came at once than are shown one by one: ${namesOf(names)}. ${listOf(
+    title: `${count} jobs ended: ${counts.join(', ')}`,
+    message: `More ended at once than are sent one by one: ${namesOf(names)}. ${listOf(
       first.map(({ jobId }) => jobId),
       count,
     )}`,
@@ -276,9 +272,9 @@ function terseTitle(facts: NotificationFacts): string {
   switch (facts.kind) {
     case 'approval':
     case 'reminder':
-      return 'svc: 1 approval waits';
+      return 'svc: 1 approval pending';
     case 'approvals':
-      return `svc: ${facts.count} approvals wait`;
+      return `svc: ${facts.count} approvals pending`;
     case 'decided':
       return `svc: 1 approval ${facts.state}`;
     case 'job':
@@ -292,6 +288,6 @@ function terseTitle(facts: NotificationFacts): string {
     case 'deadman':
       return facts.heard ? 'svc: a watch is heard again' : 'svc: a watch is silent';
     case 'test':
-      return 'svc: test page';
+      return 'svc: test notification';
   }
 }

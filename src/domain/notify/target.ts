@@ -1,4 +1,4 @@
-/** A target of `--notify`, as the store knows it: never its URL. */
+/** A target of `--notify` as the store keeps it: without its URL. */
 export interface NotifyTarget {
   /** What the operator calls it; unique within one daemon. */
   readonly name: string;
@@ -11,7 +11,7 @@ export function recipientOf({ name }: Pick<NotifyTarget, 'name'>): string {
   return `notify:${name}`;
 }
 
-/** Enough of the key that two targets of one name are told apart. */
+/** Enough of the key to distinguish two targets of one name. */
 const KEY_CHARACTERS = 16;
 
 /** What deliveries to it are recorded under. */

@@ -25,13 +25,13 @@ export const JOB_ACTION_KINDS = [
 export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
 /**
- * What a rule or a schedule does. A value of a rule's may hold `${…}`: an expression over the event, checked as that
- * field's type.
+ * The action of a rule or a schedule. A value in a rule may hold `${…}`: an expression over the event, checked as the
+ * type of its field.
  */
 export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly kind: P } & ActionFields[P] }[K];
 
 /**
- * Actions of a rule file. To look for drift is for schedules only: the end of such a run is an event that rules answer.
+ * Actions of a rule file. Drift checks are for schedules only: the end of such a run is an event that rules can match.
  */
 export const RULE_ACTION_KINDS = [
   'command',

@@ -5,8 +5,8 @@ import { compileAction } from './fill.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * Why this version refuses a rule that is stored, which an earlier one may have taken: the field, and what is wrong
- * with it; null where it takes it. Such a rule is an error at each event. Takes some milliseconds.
+ * Why this version refuses a stored rule that an earlier version accepted: the field and its fault; null if it accepts
+ * the rule. A refused rule is an error at each event. Takes some milliseconds.
  */
 export async function ruleFault({
   when,

@@ -42,7 +42,7 @@ describe('A rule file', () => {
     const { summary } = await readRuleFile(`${WHEN}summary: frees space on the disk\n${NOTIFY}`);
     assert.equal(summary, 'frees space on the disk');
     const wrong: readonly (readonly [string, RegExp])[] = [
-      ['', /^summary \(line 2\): expected a value, and there is none\.$/],
+      ['', /^summary \(line 2\): expected a value; found none\.$/],
       ['""', /^summary \(line 2\): expected one line of text\.$/],
       ['"a\\nb"', /^summary \(line 2\): expected one line of text\.$/],
       ["'free ${event.name}'", /^summary \(line 2\): expected fixed text, without \$\{…\}\.$/],
@@ -86,7 +86,7 @@ describe('A rule file', () => {
       ['- a', /^file: expected fields/],
       [`nmae: x\n${WHEN}${NOTIFY}`, /^"nmae" \(line 1\): no such field here; perhaps "name" is meant\.$/],
       [`name: Disk Full\n${WHEN}${NOTIFY}`, /^name \(line 1\): expected 1 to 63/],
-      [`name:\n${WHEN}${NOTIFY}`, /^name \(line 1\): expected a value, and there is none/],
+      [`name:\n${WHEN}${NOTIFY}`, /^name \(line 1\): expected a value; found none/],
       [NOTIFY, /^when \(line 1\): this field is required\.$/],
       [WHEN, /^action \(line 1\): this field is required\.$/],
       [`when: [a]\n${NOTIFY}`, /^when \(line 1\): expected text\.$/],
@@ -98,7 +98,7 @@ describe('A rule file', () => {
       [`when: event.name = "x"\n${NOTIFY}`, /^when \(line 1\): character 12: .*write == to compare\.$/],
       [
         `when: event.source == "prometheus"\n${NOTIFY}`,
-        /^when \(line 1\): no event has the source "prometheus"; there are generic, alertmanager,/,
+        /^when \(line 1\): no event has the source "prometheus"; expected one of generic, alertmanager,/,
       ],
       [`when: event.severity == null\n${NOTIFY}`, /^when \(line 1\): .*a text is compared with null/],
       [`${WHEN}cooldown: 10\n${NOTIFY}`, /^cooldown \(line 2\): expected a duration such as/],
@@ -106,8 +106,8 @@ describe('A rule file', () => {
       [`${WHEN}cooldown:\n${NOTIFY}`, /^cooldown \(line 2\): expected a value/],
       [`${WHEN}approval: yes\n${COMMAND}`, /^approval \(line 2\): expected none or required\.$/],
       [`${WHEN}approval: required\n${NOTIFY}`, /^approval \(line 2\): a rule that only notifies makes no job/],
-      [`${WHEN}approval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 2\): it goes with approval: required\.$/],
-      [`${WHEN}one_tap: true\n${COMMAND}`, /^one_tap \(line 2\): it goes with approval: required\.$/],
+      [`${WHEN}approval_ttl: 5m\n${COMMAND}`, /^approval_ttl \(line 2\): expected only with approval: required\.$/],
+      [`${WHEN}one_tap: true\n${COMMAND}`, /^one_tap \(line 2\): expected only with approval: required\.$/],
       [`${WHEN}approval: required\none_tap: yes please\n${COMMAND}`, /^one_tap \(line 3\): expected true or false\.$/],
       [
         `${WHEN}approval: required\none_tap: true\naction:\n  apply: net\n`,
@@ -115,7 +115,7 @@ describe('A rule file', () => {
       ],
       [
         `${WHEN}approval: none\napproval_ttl: 5m\n${COMMAND}`,
-        /^approval_ttl \(line 3\): it goes with approval: required\.$/,
+        /^approval_ttl \(line 3\): expected only with approval: required\.$/,
       ],
       [`${WHEN}approval_ttl: 8d\n${COMMAND}`, /^approval_ttl \(line 2\): expected at least 1s and at most 7d\.$/],
     ];
@@ -125,27 +125,30 @@ describe('A rule file', () => {
   test('is refused by the field of its action and its line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['[notify]', /^action \(line 3\): expected one of command, plan, apply, destroy, notify/],
-      ['inventory: localhost', /^action \(line 3\): it says not what to do/],
+      ['inventory: localhost', /^action \(line 3\): no action given; expected one of/],
       ['aply: net', /^action\."aply" \(line 3\): no such field here; perhaps "apply" is meant\.$/],
-      ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*, and there are plan and apply\.$/],
-      ['apply: net\n  limit: x', /^action\."limit" \(line 4\): no such field here; there are apply, timeout\.$/],
+      ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*; found plan and apply\.$/],
+      ['apply: net\n  limit: x', /^action\."limit" \(line 4\): no such field here; expected one of apply, timeout\.$/],
       ['apply: Net', /^action\.apply \(line 3\): expected 1 to 63/],
       ['apply: net\n  timeout: 8d', /^action\.timeout \(line 4\): expected at least 1s and at most 7d\.$/],
       ['command: uptime\n  inventory: localhost', /^action\.command \(line 3\): expected a list of words/],
       ['command: []\n  inventory: localhost', /^action\.command \(line 3\): expected at least one word/],
       ['command: [""]\n  inventory: localhost', /^action\.command \(line 3\): the first word must name a program/],
-      ['command: [a, ~]\n  inventory: localhost', /^action\.command \(line 3\): expected a value, and there is none/],
+      ['command: [a, ~]\n  inventory: localhost', /^action\.command \(line 3\): expected a value; found none/],
       ['command: [a, [b]]\n  inventory: localhost', /^action\.command \(line 3\): expected text\.$/],
       ['command: [uptime]', /^action\.inventory \(line 3\): this field is required\.$/],
       [
         'command: [uptime]\n  inventory: localhost\n  limit:',
-        /^action\.limit \(line 5\): expected a value, and there is none/,
+        /^action\.limit \(line 5\): expected a value; found none/,
       ],
       [
         'command: [echo, "${event.nam}"]\n  inventory: localhost',
         /^action\.command \(line 3\): character 6: event has no field "nam"/,
       ],
-      ['command: [echo, "${event.name"]\n  inventory: localhost', /^action\.command \(line 3\): "\$\{" has no "\}"/],
+      [
+        'command: [echo, "${event.name"]\n  inventory: localhost',
+        /^action\.command \(line 3\): "\$\{" has no closing "\}"/,
+      ],
       [
         'command: [echo, "${event.labels}"]\n  inventory: localhost',
         /^action\.command \(line 3\): .*must yield a text or a number; it yields a map/,
@@ -156,9 +159,9 @@ describe('A rule file', () => {
       ],
       [
         'command: [echo, {event.name}]\n  inventory: localhost',
-        /^action\.command \(line 3\): expected text; a value that holds \$\{…\}/,
+        /^action\.command \(line 3\): expected text; quote a value that holds \$\{…\}/,
       ],
-      ['notify: false', /^action\.notify \(line 3\): expected true, or the text of the message\.$/],
+      ['notify: false', /^action\.notify \(line 3\): expected true or the text of the message\.$/],
       ['notify: 5', /^action\.notify \(line 3\): expected true/],
     ];
     for (const [action, message] of cases) await refused(`${WHEN}action:\n  ${action}\n`, message);
@@ -173,7 +176,7 @@ describe('A rule file', () => {
         `${words}  limit: web1\n  timeout: "\${event.nam}"`,
         /^action\.timeout \(line 8\): character 6: event has no field "nam"/,
       ],
-      [words.replace('df', 'sh\n    - -c'), /^action\.command \(line 6\): "sh" runs what its words say/],
+      [words.replace('df', 'sh\n    - -c'), /^action\.command \(line 6\): "sh" runs its arguments/],
       [words.replace('${event', 'disk ${event'), /^action\.command \(line 5\): \$\{…\} must be a whole word/],
       ['apply: "${event.nam}"', /^action\.apply \(line 3\): character 6: event has no field "nam"/],
       ['notify: "${event.nam}"', /^action\.notify \(line 3\): character 6: event has no field "nam"/],
@@ -199,19 +202,19 @@ describe('A rule file', () => {
       [`when: '${first}\n  ${second}'\n`, /^when \(line 2\): character 6: event has no field "nam"/],
       [
         `when: |\n  ${first}\n  ${second.replace('==', '=')}\n`,
-        /^when \(line 3\): character 11: it cannot be read on from .*write == to compare\.$/,
+        /^when \(line 3\): character 11: syntax error at .*write == to compare\.$/,
       ],
-      // Escapes: the place within the expression is told.
+      // Escapes: the place within the expression is named.
       [
         `when: ${JSON.stringify(`${first}\n${second}`)}\n`,
         /^when \(line 1\): line 2, character 6: event has no field "nam"/,
       ],
-      [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: it cannot be read on from "&&"\.$/],
+      [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: syntax error at "&&"\.$/],
     ];
     for (const [when, message] of cases) await refused(`${when}${NOTIFY}`, message);
   });
 
-  test('may name an action of later jobs, and is told that they are not there yet', async () => {
+  test('may name an action of later jobs, and is refused because they do not exist yet', async () => {
     for (const action of [
       'playbook: clean.yml\n  source: ops\n  inventory: prod\n  limit: web1',
       'workflow: patch',

@@ -22,7 +22,7 @@ import {
 } from './actions.ts';
 import { RULE_APPROVALS, type Rule, type RuleApproval } from './rule.ts';
 
-/** What a rule file says; `name` is null where it has none. */
+/** The content of a rule file; `name` is null if it has none. */
 export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
   readonly name: string | null;
 }
@@ -30,7 +30,7 @@ export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
 const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'summary', 'action'];
 /** Fields of all kinds beside those that name the kind. */
 const OTHER_FIELDS = [...new Set(RULE_ACTION_KINDS.flatMap((kind) => RULE_ACTIONS[kind].others))];
-/** Fields of a kind that is refused: it is told by its name and not by them. */
+/** Fields of a kind that is refused: the refusal names the kind and not them. */
 const LATER_FIELDS = new Set(['source', 'tags', 'skip_tags', 'check', 'diff', 'extra_vars']);
 
 const DURATION_MIN_MS = 1_000;
@@ -39,7 +39,7 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
 
 /**
  * Reads a rule file and checks all of it, with its expressions. Throws invalid_argument that names the field and its
- * line, and not_implemented for an action whose jobs there are not yet.
+ * line, and not_implemented for an action whose jobs do not exist yet.
  */
 export async function readRuleFile(text: string): Promise<RuleFile> {
   const { rule, when, action } = await parse(text);
@@ -84,10 +84,10 @@ async function parse(text: string): Promise<Parsed> {
   }
   const ttl = file.fields.get('approval_ttl');
   if (ttl !== undefined && rule.approval !== 'required')
-    throw refused('approval_ttl', ttl, 'it goes with approval: required');
+    throw refused('approval_ttl', ttl, 'expected only with approval: required');
   const oneTap = file.fields.get('one_tap');
   if (oneTap !== undefined && rule.oneTap === true) {
-    if (rule.approval !== 'required') throw refused('one_tap', oneTap, 'it goes with approval: required');
+    if (rule.approval !== 'required') throw refused('one_tap', oneTap, 'expected only with approval: required');
     if (!ONE_TAP_KINDS.includes(rule.action.kind))
       throw refused('one_tap', oneTap, 'only a command can be approved by one tap');
   }
@@ -156,15 +156,11 @@ function actionOf(value: YamlValue): RuleAction {
     kind === undefined &&
     [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || OTHER_FIELDS.includes(name))
   ) {
-    throw refused('action', value, `it says not what to do: expected one of ${RULE_ACTION_KINDS.join(', ')}`);
+    throw refused('action', value, `no action given; expected one of ${RULE_ACTION_KINDS.join(', ')}`);
   }
   if (kind === undefined) refuseOthers(value, [...RULE_ACTION_KINDS, ...OTHER_FIELDS], ACTION_PREFIX);
   if (kind === undefined || kinds.length > 1)
-    throw refused(
-      'action',
-      value,
-      `expected one of ${RULE_ACTION_KINDS.join(', ')}, and there are ${kinds.join(' and ')}`,
-    );
+    throw refused('action', value, `expected one of ${RULE_ACTION_KINDS.join(', ')}; found ${kinds.join(' and ')}`);
   return readAs(kind, value);
 }
 
@@ -174,7 +170,7 @@ function readAs<K extends RuleActionKind>(kind: K, map: YamlMap): Action<K> {
   return { kind, ...row.read(map, need(map, kind, ACTION_PREFIX)) };
 }
 
-/** The refusal of a `when`, with the line of the file that the fault is on where the expression goes over several. */
+/** The refusal of a `when`, with the line of the fault if the expression has several lines. */
 function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
   const { offset } = fault;
   const start =
@@ -184,8 +180,8 @@ function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
 }
 
 /**
- * The refusal of a field of an action, with the line of that field; of a command with that of the word, where it is one
- * word's.
+ * The refusal of a field of an action, with the line of that field, or of the word of a command if the fault is in one
+ * word.
  */
 function actionRefused(action: YamlValue, { field, what, word }: ActionRefused): Failure {
   const value = (action.kind === 'map' ? action.fields.get(field) : undefined) ?? action;

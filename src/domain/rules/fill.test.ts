@@ -61,7 +61,7 @@ const DASHES = [
 ]; // prettier-ignore
 
 describe('What an event fills in', () => {
-  test('stands between fixed text of a message, as a whole, and as often as it is named', async () => {
+  test('fills a message whole, between fixed text, and as often as it is named', async () => {
     const message = '${event.name}: disk of ${event.labels.instance}, ${size(event.name)}, $${HOME} and $$';
     assert.deepEqual(await fill({ kind: 'notify', message }, event()), {
       kind: 'notify',
@@ -74,7 +74,7 @@ describe('What an event fills in', () => {
     assert.deepEqual(await fill({ kind: 'notify', message }, event()), { kind: 'notify', message: `}" \\ it's }` });
   });
 
-  test('is a value of the field that it stands in', async () => {
+  test('is a value of its field', async () => {
     const filled = await fill(
       command(['uptime'], { limit: '${event.labels.instance}', timeout: '${event.labels.time}' }),
       event(),
@@ -183,11 +183,11 @@ describe('What an event fills in', () => {
     for (const name of ['a\0b', '\ud800'])
       assert.match(
         await errorOf(command(['echo', '${event.name}']), event({ name })),
-        /^command: word 2: it yields a character that no program can be given/,
+        /^command: word 2: it yields a character that cannot be passed to a program/,
       );
     assert.match(
       await errorOf(command(['echo', 'x'.repeat(131_000), '${event.name}']), event({ name: 'x'.repeat(253) })),
-      /more than 131072 bytes/,
+      /at most 131072 bytes/,
     );
   });
 
@@ -220,10 +220,10 @@ test('A fixed value is checked when the rule is defined', async () => {
   await refused(command(['uptime'], { limit: '@/etc/passwd' }), /^limit: expected hosts/);
   await refused(command(['uptime'], { limit: '' }), /^limit: expected hosts/);
   await refused(command(['uptime'], { inventory: '-i' }), /^inventory: expected/);
-  await refused({ kind: 'notify', message: 'x'.repeat(1_001) }, /^notify: expected true, or a text of 1 to 1000/);
+  await refused({ kind: 'notify', message: 'x'.repeat(1_001) }, /^notify: expected true or a text of 1 to 1000/);
   await refused({ kind: 'apply', workspace: '-chdir=/', timeout: null }, /^apply: expected/);
   const many = command(['echo', '${1}'.repeat(51)]);
-  await refused(many, /^command: expected at most 50 times \$\{…\}, and there are 51$/);
+  await refused(many, /^command: expected at most 50 times \$\{…\}; found 51$/);
   await refused(command(Array.from({ length: 1_001 }, () => 'x')), /^command: expected at most 1000 words/);
   assert.equal((await fill(command(['uptime'], { limit: 'web*:!web7' }), event())).kind, 'command');
 });

@@ -9,12 +9,11 @@ export interface CompiledAction<K extends RuleActionKind = RuleActionKind> {
   fill(facts: EventFacts): { readonly action: Action<K> } | { readonly error: string };
 }
 
-/** `${…}` in one action: each takes 1 ms to compile, and whoever waits for the rules waits for all of them. */
+/** Most `${…}` in one action: each takes 1 ms to compile, and every reader of the rules waits for all of them. */
 const EXPRESSIONS_MAX = 50;
 
 /**
- * Checks an action, with the expressions in it; `isEarlier` for that of a rule which an earlier build stored. Throws
- * ActionRefused.
+ * Checks an action with its expressions; `isEarlier` marks a rule that an earlier build stored. Throws ActionRefused.
  */
 export async function compileAction<K extends RuleActionKind>(
   action: Action<K>,
@@ -23,7 +22,7 @@ export async function compileAction<K extends RuleActionKind>(
   const { kind } = action;
   const count = JSON.stringify(action).split('${').length - 1;
   if (count > EXPRESSIONS_MAX)
-    throw new ActionRefused(kind, `expected at most ${EXPRESSIONS_MAX} times \${…}, and there are ${count}`);
+    throw new ActionRefused(kind, `expected at most ${EXPRESSIONS_MAX} times \${…}; found ${count}`);
   const fields = await RULE_ACTIONS[kind].compile(action, isEarlier);
   return {
     fill(facts) {

@@ -33,7 +33,7 @@ describe('the host of an event', () => {
       [{ instance: '10.0.0.5:9100' }, '10.0.0.5'],
       [{ instance: '[2001:db8::1]:9100' }, '2001:db8::1'],
       [{ instance: '[2001:db8::1]' }, '2001:db8::1'],
-      // Which of its colons is before a port nobody can tell.
+      // It is unknown which of its colons is before a port.
       [{ instance: '2001:db8::1' }, '2001:db8::1'],
       [{ instance: 'https://example.org/health' }, 'https://example.org/health'],
       [{ alertname: 'DiskFull' }, null],

@@ -6,9 +6,9 @@ interface MuteTarget {
   readonly value: string | null;
 }
 
-/** What an announcement is about. */
+/** The subject of an announcement. */
 export interface Announced {
-  /** The name of the event; null where there is none. */
+  /** The name of the event; null without one. */
   readonly eventName: string | null;
   readonly host: string | null;
 }

@@ -6,7 +6,7 @@ import type { RuleApproval } from './rule.ts';
 /** A rule that was tried on an event. */
 export interface TriedRule {
   readonly name: string;
-  /** Its action only tells people: it never ends the search. */
+  /** Its action only notifies: it never ends the search. */
   readonly notifies: boolean;
   readonly result: 'matched' | 'did not match' | 'error';
   /** Of an error: why, as the end of a sentence. */

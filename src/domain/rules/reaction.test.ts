@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
     when: 'there is no rule for it',
     tried: [],
     outcome: 'ignored',
-    reason: 'No enabled rule is about such events.',
+    reason: 'No enabled rule is for this source of events.',
     rule: null,
   },
   {
@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
     when: 'a rule that tells people matched',
     tried: [telling('a'), passedOver('b')],
     outcome: 'matched',
-    reason: 'Rule a matched and only tells people.',
+    reason: 'Rule a matched and only notifies.',
     rule: 'a',
     notifies: ['a'],
   },
@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
     when: 'two such rules matched',
     tried: [telling('a'), telling('b')],
     outcome: 'matched',
-    reason: 'Rule a (and 1 more) matched and only tells people.',
+    reason: 'Rule a (and 1 more) matched and only notifies.',
     rule: 'a',
     notifies: ['a', 'b'],
   },
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     when: 'an error came before a rule that tells people',
     tried: [failed('a'), telling('b')],
     outcome: 'matched',
-    reason: 'Rule b matched and only tells people.',
+    reason: 'Rule b matched and only notifies.',
     rule: 'b',
     notifies: ['b'],
   },
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     when: 'a silence stops one of two such rules',
     tried: [telling('a', { silence: SILENCE }), telling('b')],
     outcome: 'matched',
-    reason: 'Rule b matched and only tells people.',
+    reason: 'Rule b matched and only notifies.',
     rule: 'b',
     notifies: ['b'],
   },
@@ -144,7 +144,7 @@ const ROWS: readonly Row[] = [
     rule: 'a',
   },
   {
-    when: 'the cooldown is nearly over: whole seconds are told, and none that have not passed',
+    when: 'the cooldown is nearly over: whole seconds are shown, and only those that have passed',
     tried: [rule('a', { cooldownMs: MINUTE_MS })],
     standing: { a: { lastFiredAt: NOW - 59_959 } },
     outcome: 'suppressed',
@@ -200,16 +200,16 @@ const ROWS: readonly Row[] = [
     rule: 'a',
   },
   {
-    when: 'the service is cordoned and the rule only tells people',
+    when: 'the service is cordoned and the rule only notifies',
     tried: [telling('a')],
     facts: { cordoned: true },
     outcome: 'matched',
-    reason: 'Rule a matched and only tells people.',
+    reason: 'Rule a matched and only notifies.',
     rule: 'a',
     notifies: ['a'],
   },
   {
-    when: 'as many jobs stand before it as may',
+    when: 'the chain has the most jobs allowed',
     tried: [rule('a')],
     facts: { depth: CHAIN_MAX },
     outcome: 'fired',
@@ -217,7 +217,7 @@ const ROWS: readonly Row[] = [
     rule: 'a',
   },
   {
-    when: 'one job more stands before it',
+    when: 'the chain is one job longer',
     tried: [rule('a')],
     facts: { depth: CHAIN_MAX + 1 },
     outcome: 'suppressed',
@@ -245,27 +245,23 @@ describe('What becomes of an event', () => {
     });
   }
 
-  test(
-    'the first thing that stops it is the one that is told, in the order silence, cooldown, duplicate, ' +
-      'cordon, loop',
-    () => {
-      const all = rule('a', { silence: SILENCE, cooldownMs: MINUTE_MS, approval: 'required' });
-      const standing = { a: { lastFiredAt: NOW, openJob: { id: 'job_1', state: 'running' as const } } };
-      const facts = { cordoned: true, depth: CHAIN_MAX + 1 };
-      const reasons = [
-        decideReaction(factsOf({ tried: [all], standing, facts })),
-        decideReaction(factsOf({ tried: [{ ...all, silence: null }], standing, facts })),
-        decideReaction(factsOf({ tried: [{ ...all, silence: null, cooldownMs: null }], standing, facts })),
-        decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts })),
-        decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts: { depth: CHAIN_MAX + 1 } })),
-      ].map(({ reason }) => reason.split(' ')[0]);
-      assert.deepEqual(reasons, ['Silence', 'Rule', 'Duplicate:', 'cordoned', 'loop']);
-      const step = decideReaction(factsOf({ tried: [rule('a')], facts: { depth: CHAIN_MAX + 1 } })).trace.find(
-        (each) => each.step === 'loop',
-      );
-      assert.match(step?.why ?? '', /^Rule a makes no job of this event: 4 jobs stand before it/);
-    },
-  );
+  test('the first step that stops it is reported, in the order silence, cooldown, duplicate, cordon, loop', () => {
+    const all = rule('a', { silence: SILENCE, cooldownMs: MINUTE_MS, approval: 'required' });
+    const standing = { a: { lastFiredAt: NOW, openJob: { id: 'job_1', state: 'running' as const } } };
+    const facts = { cordoned: true, depth: CHAIN_MAX + 1 };
+    const reasons = [
+      decideReaction(factsOf({ tried: [all], standing, facts })),
+      decideReaction(factsOf({ tried: [{ ...all, silence: null }], standing, facts })),
+      decideReaction(factsOf({ tried: [{ ...all, silence: null, cooldownMs: null }], standing, facts })),
+      decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts })),
+      decideReaction(factsOf({ tried: [{ ...all, silence: null }], facts: { depth: CHAIN_MAX + 1 } })),
+    ].map(({ reason }) => reason.split(' ')[0]);
+    assert.deepEqual(reasons, ['Silence', 'Rule', 'Duplicate:', 'cordoned', 'loop']);
+    const step = decideReaction(factsOf({ tried: [rule('a')], facts: { depth: CHAIN_MAX + 1 } })).trace.find(
+      (each) => each.step === 'loop',
+    );
+    assert.match(step?.why ?? '', /^Rule a makes no job of this event: the chain before it has 4 jobs/);
+  });
 });
 
 test('The reason of what was done names the job, and the approval that it waits for', () => {

@@ -3,10 +3,10 @@ import { formatDuration, tellDuration } from '../duration.ts';
 import { CHAIN_MAX, type EventOutcome, type TraceStep } from '../events/event.ts';
 import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
 
-/** What becomes of an event, decided from facts alone: the one place that `svc rule test` and the real thing share. */
+/** Decides the outcome of an event from facts alone, for `svc rule test` and for real events. */
 
 export interface ReactionDecision {
-  /** `fired` and `gated` are what is to be done: the job is not made yet. */
+  /** `fired` and `gated` are decisions: the job is not made yet. */
   readonly outcome: EventOutcome;
   /** In words; of `fired` and `gated`, see `doneReason`. */
   readonly reason: string;
@@ -58,15 +58,19 @@ interface Held extends Verdict {
   readonly rule: string;
 }
 
-/** No rule decided: those that tell people count first, then what held one of them, then an error. */
+/** No rule decided: a rule that only notifies comes first, then one that was stopped, then an error. */
 function undecided(
   facts: ReactionFacts,
   notifies: readonly string[],
   held: readonly Held[],
 ): Verdict & { readonly rule: string | null } {
-  const [told] = notifies;
-  if (told !== undefined) {
-    return { outcome: 'matched', reason: `Rule ${told}${others(notifies)} matched and only tells people.`, rule: told };
+  const [notifier] = notifies;
+  if (notifier !== undefined) {
+    return {
+      outcome: 'matched',
+      reason: `Rule ${notifier}${others(notifies)} matched and only notifies.`,
+      rule: notifier,
+    };
   }
   const [first] = held;
   if (first !== undefined) return first;
@@ -82,7 +86,7 @@ function undecided(
   const count = facts.tried.length;
   const reason =
     count === 0
-      ? 'No enabled rule is about such events.'
+      ? 'No enabled rule is for this source of events.'
       : `No rule matched; ${count === 1 ? '1 was' : `${count} were`} tried.`;
   return { outcome: 'ignored', reason, rule: null };
 }
@@ -152,7 +156,7 @@ const GUARDS: readonly Guard[] = [
     passed: 'It did not act for this fingerprint within its cooldown.',
     stops({ name, cooldownMs }, { lastFiredAt }, { now }) {
       if (cooldownMs === null || lastFiredAt === null) return null;
-      // A clock that was set back must not hold a rule for as long as it was wrong.
+      // A clock that was set back must not stop a rule for as long as it was wrong.
       const sinceMs = Math.abs(now - lastFiredAt);
       if (sinceMs >= cooldownMs) return null;
       return {
@@ -185,19 +189,19 @@ const GUARDS: readonly Guard[] = [
   {
     step: 'loop',
     jobsOnly: true,
-    passed: `At most ${CHAIN_MAX} jobs stand before it.`,
+    passed: `The chain before it has at most ${CHAIN_MAX} jobs.`,
     stops: ({ name }, _standing, { depth }) => (depth > CHAIN_MAX ? loopStop(name, depth) : null),
   },
 ];
 
-/** The reason is the word that the contract names; the step says the rest. */
+/** The reason is the word of the contract; the step has the details. */
 function loopStop(rule: string, depth: number): Stop {
-  const chain = `${depth} jobs stand before it, each made because the one before had ended, and ${CHAIN_MAX} may`;
+  const chain = `the chain before it has ${depth} jobs, each made by the end of another; the limit is ${CHAIN_MAX}`;
   return {
     reason: 'loop',
     why:
       `Rule ${rule} makes no job of this event: ${chain}. svc job list shows their rules (rule:NAME); let the ` +
-      'expression of one of them leave out the end of the others.',
+      'expression of one of them exclude the end of the others.',
   };
 }
 
@@ -242,12 +246,12 @@ function act(
     };
   }
   if (rule.notifies) {
-    add('fire', 'passed', 'It tells people.');
-    return { outcome: 'matched', reason: `Rule ${rule.name} matched and only tells people.` };
+    add('fire', 'passed', 'It notifies.');
+    return { outcome: 'matched', reason: `Rule ${rule.name} matched and only notifies.` };
   }
   if (rule.approval === 'required') {
     add('gate', 'stopped', 'It requires approval: the job waits for a decision.');
-    add('fire', 'not reached', 'The job is queued when somebody approves it.');
+    add('fire', 'not reached', 'The job is queued when it is approved.');
     return { outcome: 'gated', reason: '' };
   }
   add('gate', 'passed', 'It requires no approval.');

@@ -16,11 +16,11 @@ export interface Rule {
   readonly action: RuleAction;
   /** Its command may be approved by one tap on a notification. */
   readonly oneTap?: boolean;
-  /** The owners who stand behind the rule: they are in the asking chain of every job that it makes. */
+  /** The owners of the rule: they are in the asking chain of every job that it makes. */
   readonly owners: readonly string[];
-  /** What it does, in the words of who wrote it; null or absent where nobody did. */
+  /** What it does, in the words of its author; null or absent without one. */
   readonly summary?: string | null;
-  /** Stored by a build that took `${…}` in other places of a command, and any value there. */
+  /** Stored by a build that accepted `${…}` in other places of a command, and any value there. */
   readonly isEarlier?: boolean;
 }
 

@@ -7,9 +7,7 @@ import type { Action, JobActionKind } from '../rules/actions.ts';
 /** What a schedule does. There is no event to tell people of, so it always makes a job. */
 export type ScheduledAction = Action<JobActionKind>;
 
-/**
- * Where nobody names a time zone: machines of several zones may share one store, so it is never that of the machine.
- */
+/** The default time zone. Machines in several zones may share one store, so it is never the zone of the machine. */
 export const TIMEZONE_DEFAULT = 'UTC';
 /** Longer lines say nothing that a shorter one can't. */
 const CRON_CHARACTERS_MAX = 200;
@@ -21,8 +19,8 @@ const EVERY_HOUR = /^(?:[*?](?:\/1)?|0?0-23(?:\/1)?)$/;
 /** To be in the list all the same after the time that is given is stripped of what is below a second. */
 const SECOND_MS = 1_000;
 /**
- * A slot that was taken further ahead than this was taken while the clock was wrong: what it says about the times until
- * then is not believed. Smaller steps back are those of a restored machine or of a person, and nothing runs twice.
+ * A slot taken further ahead than this was taken while the clock was wrong, so it is ignored. Smaller steps back come
+ * from a restored machine or a person, and nothing runs twice.
  */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
@@ -32,29 +30,30 @@ interface Timetable {
   readonly cron: string;
   /** The name of the zone in its own letters. */
   readonly timezone: string;
-  /** The first slot after a time, both in milliseconds since the epoch; null where there is none any more. */
+  /** The first slot after a time, both in milliseconds since the epoch; null if no slot follows. */
   next(afterMs: number): number | null;
 }
 
 export type ReadTimetable = (cron: string, timezone: string) => Timetable;
 
 /**
- * Loads what reads cron lines: 7 ms that only those wait for who have a schedule. The function throws invalid_argument
- * for a line that has not five fields, that can't be read or that never comes, and for an unknown time zone.
+ * Loads the parser of cron lines: 7 ms that only installations with a schedule pay. The function throws
+ * invalid_argument for a line without five fields, one that cannot be parsed or that never occurs, and for an unknown
+ * time zone.
  *
- * A line tells times by the clock on the wall of its zone. Where that clock is set forward, the slots that it skips run
- * once, all together, at the moment at which it goes on. Where it is set back, what occurs twice runs the first time
- * only. A line that names every hour goes by the time that passes: it neither waits through an hour nor hurries.
+ * A line gives local times of its zone. When the local clock is set forward, the skipped slots run once, all together,
+ * at the first moment after the gap. When it is set back, a slot that occurs twice runs the first time only. A line for
+ * every hour follows elapsed time: it neither skips nor repeats an hour.
  */
 export async function timetableReader(): Promise<ReadTimetable> {
   const { Cron } = await import('croner');
   return (text, zone) => {
     const cron = checkedFields(text);
     const timezone = checkedZone(zone);
-    // It counts in plain local times; which moments those are is decided below, since its own rule passes over slots.
+    // The library counts in plain local times. They are mapped to moments below, because its own mapping skips slots.
     const line = readLine(cron, () => new Cron(cron, { mode: '5-part', utcOffset: 0, paused: true }));
     if (nextLocal(line, 0) === null)
-      throw new Failure('invalid_argument', 'cron: there is no such day, so this would never run.');
+      throw new Failure('invalid_argument', 'cron: no such day exists, so this would never run.');
     const byElapsed = EVERY_HOUR.test(cron.split(' ')[1] ?? '');
     return { cron, timezone, next: (afterMs) => (byElapsed ? nextElapsed : nextOnWall)(line, timezone, afterMs) };
   };
@@ -65,7 +64,7 @@ function checkedFields(text: string): string {
   if (text.length > CRON_CHARACTERS_MAX)
     throw new Failure('invalid_argument', `cron: expected at most ${CRON_CHARACTERS_MAX} characters.`);
   if (fields.length === 5) return fields.join(' ');
-  const seconds = fields.length === 6 ? ' There are no seconds.' : '';
+  const seconds = fields.length === 6 ? ' Seconds are not supported.' : '';
   throw new Failure(
     'invalid_argument',
     'cron: expected five fields (minute, hour, day of the month, month, day of the week), such as "0 3 * * ' +
@@ -77,7 +76,7 @@ function checkedZone(text: string): string {
   try {
     if (text.length <= ZONE_CHARACTERS_MAX && ZONE_NAME.test(text)) return zoned(0, text).timeZoneId;
   } catch {
-    // Told below, in our words.
+    // Reported below.
   }
   throw new Failure('invalid_argument', 'timezone: expected the name of a time zone, such as Europe/Berlin or UTC.');
 }
@@ -87,7 +86,7 @@ function readLine(cron: string, read: () => Cron): Cron {
     return read();
   } catch (error) {
     const why =
-      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it cannot be read';
+      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : 'it cannot be parsed';
     throw new Failure('invalid_argument', `cron: ${JSON.stringify(cron)}: ${why}.`);
   }
 }
@@ -107,7 +106,7 @@ function offsetMs(at: Temporal.ZonedDateTime): number {
 
 function nextOnWall(line: Cron, timezone: string, afterMs: number): number | null {
   let local: number | null = afterMs + offsetMs(zoned(afterMs, timezone));
-  // More than once only in an hour that occurs the second time: its slots have been.
+  // Loops only in an hour that occurs the second time: its slots have run.
   for (;;) {
     local = nextLocal(line, local);
     if (local === null) return null;
@@ -116,7 +115,7 @@ function nextOnWall(line: Cron, timezone: string, afterMs: number): number | nul
   }
 }
 
-/** When the clock of the zone first shows a local time; where it never does, when it goes on behind it. */
+/** The first moment of a local time in the zone; for a skipped local time, the first moment after the gap. */
 function momentOf(local: number, timezone: string): number {
   const wanted = zoned(local, 'UTC').toPlainDateTime();
   const at = wanted.toZonedDateTime(timezone, { disambiguation: 'earlier' });
@@ -124,7 +123,7 @@ function momentOf(local: number, timezone: string): number {
   return (shown ?? at).epochMilliseconds;
 }
 
-/** Goes from one change of the clock to the next: in between, local time and time are the same but for an offset. */
+/** Walks from one change of the clock to the next: in between, local time has a constant offset. */
 function nextElapsed(line: Cron, timezone: string, afterMs: number): number | null {
   let from = zoned(afterMs, timezone);
   let fromMs = afterMs;
@@ -140,8 +139,8 @@ function nextElapsed(line: Cron, timezone: string, afterMs: number): number | nu
 }
 
 /**
- * From when on the next slot counts, in milliseconds since the epoch, at `now`: the slot that was taken last counts as
- * run, also where the clock was set back behind it.
+ * The time after which the next slot counts at `now`, in milliseconds since the epoch. The slot taken last counts as
+ * run, also after the clock was set back before it.
  */
 export function countsFrom(now: number, lastAt: number | null): number {
   return lastAt === null || lastAt > now + AHEAD_MAX_MS ? now : Math.max(now, lastAt);

@@ -12,19 +12,18 @@ import {
 import type { Redactor } from './pattern-replacer.ts';
 
 /**
- * Finds secret values in hex digits, however a tool groups them: `aa:bb:cc`, `AA-BB`, `aabb ccdd`, `0xaa, 0xbb`,
- * `\xaa`, and the lines of xxd, od and hexdump. Digits are read past the separators between them; any 6 bytes in a row
- * of a value count, so that it is found in each line of a dump that holds so much of it. Plain text costs 0.6 ns a
- * byte, digits alone 2.5 ns.
+ * Finds secret values in hex digits with any grouping: `aa:bb:cc`, `AA-BB`, `aabb ccdd`, `0xaa, 0xbb`, `\xaa`, and the
+ * lines of xxd, od and hexdump. Separators between digits are skipped. Any 6 consecutive bytes of a value match, so it
+ * is found in each line of a dump that holds 6 of its bytes. Plain text costs 0.6 ns a byte, digits alone 2.5 ns.
  */
 
 /** From one window to the next of the same value: 2 digits, or 4 where a tool prints words. */
 const STEP_MAX = 4;
-/** Separators between two digits: `, 0x` has 3 beside its zero, which is no digit of the value. */
+/** Separators between two digits: `, 0x` has 3 beside its zero, which is not a digit of the value. */
 const GAP_MAX = 4;
 /**
- * A dump shows the bytes of a line once more as text, after two spaces. When a value was found in the digits, the line
- * goes from there to its end, up to this: a line of xxd holds 256 bytes at most.
+ * A dump repeats the bytes of a line as text after two spaces. When a value was found in the digits, that text is
+ * replaced to the end of the line, up to this length: a line of xxd holds 256 bytes at most.
  */
 const TEXT_COLUMN_BYTES_MAX = 1_024;
 
@@ -33,7 +32,8 @@ const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
 /**
- * Replaces what the windows cover in one stream. Never holds back more than 11 digits with the separators between them.
+ * Replaces the digits that the windows cover in one stream. Holds back at most 11 digits with the separators between
+ * them.
  */
 export class GroupedHexReplacer implements Redactor {
   readonly #windows: HexWindows;
@@ -68,7 +68,7 @@ export class GroupedHexReplacer implements Redactor {
       else {
         const start = this.#found || (held > 0 && at === 0) ? at : nextRun(data, at, this.#windows.shifts);
         const end = this.#read(data, start, held);
-        // Negative: the run goes on behind the data, and its end from there on may be the start of a window.
+        // Negative: the run continues after the data, and its last part may be the start of a window.
         if (end < 0) holdFrom = -end - 1;
         at = end < 0 ? data.length : end;
       }
@@ -78,14 +78,14 @@ export class GroupedHexReplacer implements Redactor {
   }
 
   end(): Buffer {
-    const rest = this.#held.subarray(Math.max(0, this.#doneTo - this.#base));
+    const remaining = this.#held.subarray(Math.max(0, this.#doneTo - this.#base));
     this.#held = NOTHING;
-    return rest;
+    return remaining;
   }
 
   /**
-   * Reads digits and separators up to and with the first byte that is neither. All that changes with each byte is
-   * local: this is where the time goes.
+   * Reads digits and separators up to and including the first byte that is neither. All state that changes with each
+   * byte is local, because this loop takes most of the time.
    */
   #read(data: Buffer, from: number, held: number): number {
     const low = this.#windows.low;
@@ -119,14 +119,14 @@ export class GroupedHexReplacer implements Redactor {
         this.#found = false;
         return at + 1;
       } else {
-        // The 0 of 0xaa is no digit of the value.
+        // The 0 of 0xaa is not a digit of the value.
         if (byte === SMALL_X && gap === 0 && digits > 0 && data[at - 1] === ZERO) {
           window = before;
           digits -= 1;
           gap = gapBefore + 1;
         }
         gap += 1;
-        // What was held was read before: a gap in it stands before the place where the value was found.
+        // The held bytes were read before: a gap in them is before the place where the value was found.
         if (this.#found && byte === SPACE && at >= held && (at === 0 ? this.#last : data[at - 1]) === SPACE) {
           this.#beginColumn(data, at + 1);
           return at + 1;
@@ -135,14 +135,14 @@ export class GroupedHexReplacer implements Redactor {
     }
     const end = data.length - 1;
     const start = gap > GAP_MAX ? data.length : this.#startOfPart(data, end, digits);
-    // An x may follow, and then the last 0 is no digit.
+    // If an x follows, the last 0 is not a digit.
     const isZero = digits > 0 && gap === 0 && data[end] === ZERO;
     return -1 - (isZero ? Math.min(start, this.#startOfPart(data, end - 1, digits - 1)) : start);
   }
 
   /**
-   * Where the longest part of the last digits stands that may be the start of a value; the end of the data where there
-   * is none.
+   * The offset of the longest part of the last digits that may be the start of a value; the end of the data if none
+   * may.
    */
   #startOfPart(data: Buffer, last: number, digits: number): number {
     for (let count = Math.min(digits, RUN_DIGITS - 1); count > 0; count -= 1) {
@@ -181,7 +181,7 @@ export class GroupedHexReplacer implements Redactor {
     if (until > done) this.#parts.push(data.subarray(done, until));
     this.#doneTo = Math.max(this.#doneTo, this.#base + until);
     this.#base += until;
-    // A copy: the memory of the data is taken back.
+    // A copy: the caller reuses the memory of the data.
     this.#held = until < data.length ? Buffer.from(data.subarray(until)) : NOTHING;
     if (plain && until === data.length) return data;
     return this.#parts.length === 1 ? (this.#parts[0] ?? NOTHING) : Buffer.concat(this.#parts);
@@ -199,12 +199,12 @@ function digitsFrom(data: Buffer, start: number, count: number): number {
   return number;
 }
 
-/** The 0 of 0xaa is none. What stands behind `last` was not read yet. */
+/** The 0 of 0xaa is not one. The bytes after `last` were not read yet. */
 function isDigit(data: Buffer, at: number, last: number): boolean {
   return (KINDS[data[at] ?? 0] ?? OTHER) < SEPARATOR && !(data[at] === ZERO && at < last && data[at + 1] === SMALL_X);
 }
 
-/** Where the last `count` digits begin that end at `last` or before. */
+/** The offset of the last `count` digits at or before `last`. */
 function placeOf(data: Buffer, last: number, count: number): number {
   let left = count;
   for (let at = last; at > 0; at -= 1) {
@@ -215,9 +215,8 @@ function placeOf(data: Buffer, last: number, count: number): number {
 }
 
 /**
- * The next place where 12 digits and separators stand in a row, or the last bytes, which may be the start of such a
- * row. `from` is behind a byte that is neither. Looks at the last two of 12 bytes first, and in plain text at few
- * others.
+ * The next run of 12 digits and separators, or the last bytes, which may be the start of such a run. `from` follows a
+ * byte that is neither. Tests the last two of 12 bytes first, and in plain text few others.
  */
 function nextRun(data: Buffer, from: number, shifts: Uint8Array): number {
   const { length } = data;

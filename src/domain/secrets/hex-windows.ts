@@ -1,6 +1,6 @@
 /**
- * Bytes of a value that must follow each other: fewer would be met by chance, and in a dump at most 5 stay at the ends
- * of a line, as in other folded texts. They are found as windows of 4 bytes that overlap, because 32 bits are one
+ * Consecutive bytes of a value that make a match: fewer would match by chance. In a dump at most 5 remain at the ends
+ * of a line, as in other folded texts. They are found as overlapping windows of 4 bytes, because 32 bits are one
  * number.
  */
 const VALUE_BYTES_MIN = 6;
@@ -23,7 +23,7 @@ for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
 for (const separator of ' \t:-,\\xX') KINDS[separator.charCodeAt(0)] = SEPARATOR;
 
 /**
- * By the last two of 12 bytes: how many bytes further a run of 12 begins at the earliest when these can't be in the
+ * By the last two of 12 bytes: the number of bytes to skip to the earliest run of 12, if these two cannot be in the
  * digits of a value.
  */
 const NO_VALUES = new Uint8Array(65_536).fill(RUN_DIGITS - 1);
@@ -37,8 +37,8 @@ export class HexWindows {
   /** By the low 16 bits of a window: 1 where there is one. */
   readonly low = new Uint8Array(LOW_BITS + 1);
   /**
-   * As NO_VALUES, with 0 for two bytes that stand side by side in the digits of these values. The bytes of a text begin
-   * with few digits: hardly two letters of prose may.
+   * Like NO_VALUES, with 0 for two adjacent bytes in the digits of these values. The bytes of a text begin with few
+   * different digits, so two letters of prose hardly ever match.
    */
   readonly shifts: Uint8Array;
 
@@ -97,8 +97,7 @@ function shiftsOf(bytes: Buffer): Uint8Array {
 }
 
 /**
- * In the order of the bytes, and with each two swapped, as od and hexdump print words. A window of one byte repeated
- * says nothing.
+ * In byte order, and with each pair swapped, as od and hexdump print words. A window of one repeated byte is left out.
  */
 function windowsOf(value: Buffer): number[] {
   const windows: number[] = [];

@@ -50,7 +50,7 @@ test('A data directory directly below the root is replaced only where a name fol
   );
 });
 
-test('A secret value within a path, and a path within a secret value, are both gone', () => {
+test('A secret value within a path, and a path within a secret value, are both replaced', () => {
   assert.equal(cleaned([`${DATA}/runs/job_1/x`], FOLDERS, ['ana/.local']), `${REDACTED}/x`);
   assert.equal(cleaned([`${DATA}/runs/job_1/x ${DATA}`], FOLDERS, ['gatehouse', 'job_1']), '[run]/x [data]');
   assert.equal(

@@ -1,4 +1,4 @@
-/** What stands in recorded output in place of the directory of the run, and of the data directory. */
+/** Replace the directory of the run and the data directory in recorded output. */
 const RUN_WORD = '[run]';
 const DATA_WORD = '[data]';
 
@@ -21,8 +21,8 @@ export function pathForms({ run, data }: HiddenFolders): PathForm[] {
 }
 
 /**
- * As it is, as JSON and as a URL has it. A folder directly below the root, such as `/data`, only where a name follows:
- * `/database` is another.
+ * The path as it is, in JSON and in a URL. A folder directly below the root, such as `/data`, matches only if a name
+ * follows: `/database` is another folder.
  */
 function formsOf(path: string, word: string): PathForm[] {
   const names = path.split('/').filter((name) => name !== '');

@@ -3,8 +3,8 @@ import type { PatternSearch } from './redaction-search.ts';
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Replaces bytes in one stream. `push` answers what is ready, which may be the same buffer or a part of it; what may be
- * the start of something to replace is held back until the next bytes tell. `end` answers the rest.
+ * Replaces bytes in one stream. `push` returns the bytes that are ready, which may be the same buffer or a part of it.
+ * A possible start of a match is held back until the next bytes decide. `end` returns the remaining bytes.
  */
 export interface Redactor {
   push(chunk: Buffer): Buffer;
@@ -16,16 +16,16 @@ export function chained(first: Redactor, second: Redactor): Redactor {
   return {
     push: (chunk) => second.push(first.push(chunk)),
     end() {
-      const rest = first.end();
-      if (rest.length === 0) return second.end();
-      return Buffer.concat([second.push(rest), second.end()]);
+      const last = first.end();
+      if (last.length === 0) return second.end();
+      return Buffer.concat([second.push(last), second.end()]);
     },
   };
 }
 
 /**
- * Every byte that belongs to any occurrence of any form goes; occurrences that overlap become one mark. Positions count
- * from the start of the stream. The bytes held back are not kept: the state of the search says what they are.
+ * Removes every byte of any occurrence of any form; overlapping occurrences become one mark. Positions count from the
+ * start of the stream. Held bytes are not stored: the state of the search determines them.
  */
 export class PatternReplacer implements Redactor {
   readonly #search: PatternSearch;

@@ -1,20 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The forms in which a tool may print a secret value. A form is bytes to look for; what a form leaves out is said here:
- * base64 with other bytes around the value hides the characters that hold only bits of the value, so at most 4 bits of
- * its first and of its last byte stay (of base64 twice: the first and the last byte), and a value that a tool reverses,
- * encrypts or colours within is not recognised. Hex digits in groups are no forms: see grouped-hex.ts.
+ * The forms in which a tool may print a secret value. A form is bytes to search for. Limits: base64 with other bytes
+ * around the value hides the characters that hold only bits of the value, so at most 4 bits of its first and of its
+ * last byte remain (of base64 twice: the first and the last byte). A value that a tool reverses, encrypts or colours
+ * within is not recognised. Grouped hex digits are not forms: see grouped-hex.ts.
  */
 
-/**
- * An encoding shorter than this would be met by chance, in a commit id or a time. The value itself is always a form.
- */
+/** A shorter encoding would match by chance, in a commit id or a time. The value itself is always a form. */
 export const SHORT_BYTES = 6;
 /**
- * Above this, where values are keys and not words, the rare forms are left out: a form costs 36 bytes of memory and
- * 0.3 us of the start for each of its bytes. A PEM key of 3 KB with every form took 70 ms and 6 MB, without them 17 ms
- * and 4 MB.
+ * Longer values are keys and not words, and their rare forms are left out: each byte of a form costs 36 bytes of memory
+ * and 0.3 us at start. A PEM key of 3 KB with every form took 70 ms and 6 MB, without the rare forms 17 ms and 4 MB.
  */
 const EVERY_FORM_UP_TO_BYTES = 512;
 /** Of a longer value only so much is looked for, so that one value never holds up the daemon for more than 0.2 s. */
@@ -29,7 +26,7 @@ const HEX_WIDTHS = [60];
 
 const ALWAYS_PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
 /**
- * What the usual encoders leave as it is: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI,
+ * The characters that common encoders keep: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI,
  * none.
  */
 const URL_PLAIN = ['~', "~!*'()"].map(plainBytes);
@@ -37,7 +34,7 @@ const URL_PLAIN_RARE = ['*', '~/', "~!*'();/?:@&=+$,#", ''].map(plainBytes);
 
 /**
  * Each form once, the value itself first. Line ends around the value are not part of it: `echo` adds one and `$(…)`
- * takes it away.
+ * removes it.
  */
 export function secretForms(value: Buffer): Buffer[] {
   const bytes = withoutLineEnds(value).subarray(0, LONGEST_VALUE_BYTES);
@@ -82,7 +79,7 @@ function base64Forms(bytes: Buffer): string[] {
   return [...forms, ...url, ...folded];
 }
 
-/** With `offset` bytes before it, the characters from the first to the last that hold bits of these bytes only. */
+/** Encodes with `offset` bytes before the value; returns the characters that hold only bits of the value. */
 function base64Within(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
   return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
@@ -93,19 +90,20 @@ function forUrls(base64: string): string {
 }
 
 /**
- * Base64 of the base64, each with other bytes around it or not. Nine texts hold what only bits of the value make; the
- * alphabet of URLs needs no more, because base64 of base64 has none of the characters in which it differs.
+ * Base64 of the base64, each with or without other bytes around it. Nine texts hold the characters that only bits of
+ * the value make. The URL alphabet needs no more, because base64 of base64 has none of the characters in which it
+ * differs.
  */
 function base64Twice(bytes: Buffer): string[] {
   const inner = [0, 1, 2].map((offset) => Buffer.from(base64Within(bytes, offset)));
   const twice = inner.flatMap((form) => [0, 1, 2].map((offset) => base64Within(form, offset)));
-  // Where other bytes come first, nobody knows where the lines end.
+  // After other bytes the places of the line ends are unknown.
   return [...twice, ...foldedAt(twice[0] ?? '', COREUTILS_WIDTH)];
 }
 
 /**
- * As Windows stores and prints text, either end of each unit first: the NUL at the outside is no part of the form.
- * Base64 of it, too, as PowerShell takes it.
+ * UTF-16 as Windows stores and prints text, in both byte orders: the outer NUL is not part of the form. Also its
+ * base64, as PowerShell accepts it.
  */
 function utf16Forms(bytes: Buffer): string[] {
   if (!isUtf8(bytes)) return [];
@@ -125,9 +123,7 @@ function hexForms(bytes: Buffer): string[] {
   return [lower, lower.toUpperCase(), ...folded];
 }
 
-/**
- * Whole, and line by line: a tool that starts others, such as terraform, puts its own words before each of their lines.
- */
+/** Whole, and line by line: a tool that starts others, such as terraform, prefixes each of their lines. */
 function foldedAt(form: string, width: number): string[] {
   if (form.length <= width) return [];
   const lines = form.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
@@ -190,7 +186,7 @@ function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** As `set -x` prints it: within single quotes. */
+/** As `set -x` prints it: in single quotes. */
 function shellForm(bytes: Buffer): string {
   return latin1(bytes).replaceAll("'", "'\\''");
 }

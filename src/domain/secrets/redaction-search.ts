@@ -1,12 +1,12 @@
 /**
- * Finds many byte patterns at once in a stream: the automaton of Aho and Corasick, with a table of shifts in front
- * (Wu and Manber) that skips what can't hold a pattern. Linear whatever the input: a byte is looked at by at most one
- * probe of the table and, amortised, two steps of the automaton; the state is all that goes from one piece to the next.
- * Log lines with the forms of one secret, three and ten: 2,800, 2,700 and 2,600 MB/s; with `indexOf` for each form 440,
- * 290 and 75. The worst input found, a thousand bytes of a secret but its last over and over: 44 MB/s.
+ * Finds many byte patterns at once in a stream: an Aho-Corasick automaton behind a Wu-Manber shift table that skips
+ * bytes without a match. Linear for any input: each byte costs at most one probe of the table and, amortised, two steps
+ * of the automaton. Only the state is kept between chunks. Log lines with the forms of one secret, three and ten:
+ * 2,800, 2,700 and 2,600 MB/s; with `indexOf` for each form 440, 290 and 75. The worst input found, a thousand bytes of
+ * a secret without its last byte, repeated: 44 MB/s.
  */
 export class PatternSearch {
-  /** Longest pattern that ends in a state, 0 for none. */
+  /** Length of the longest pattern that ends in a state, 0 without one. */
   readonly #matched: Int32Array;
   /** What the longest pattern that ends in a state is: the number that was given with it. */
   readonly #kind: Uint8Array;
@@ -21,8 +21,8 @@ export class PatternSearch {
   readonly #shifts: Uint8Array;
 
   /**
-   * `patterns` are not empty, and none is; `kinds` says what each is, 0 where it says nothing. Build time and memory
-   * grow with the sum of their lengths: 36 bytes each.
+   * There is at least one pattern, and none is empty; `kinds` holds the kind of each, 0 by default. Build time and
+   * memory grow with the sum of their lengths: 36 bytes each.
    */
   constructor(patterns: readonly Buffer[], kinds: readonly number[] = []) {
     const trie = buildTrie(patterns, kinds);
@@ -40,9 +40,9 @@ export class PatternSearch {
   }
 
   /**
-   * Goes on from `state` (0 at the start of a stream) over `data`, and tells of every position where patterns end:
-   * `found(end, length, kind)` with the offset after the match, and length and kind of the longest pattern that ends
-   * there, which covers the others. Answers the state after `data`.
+   * Continues from `state` (0 at the start of a stream) over `data`, and calls `found(end, length, kind)` at every
+   * position where patterns end: the offset after the match, and length and kind of the longest pattern that ends
+   * there, which covers the others. Returns the state after `data`.
    */
   scan(data: Buffer, state: number, found: (end: number, length: number, kind: number) => void): number {
     let at = 0;
@@ -75,7 +75,7 @@ export class PatternSearch {
     }
   }
 
-  /** The first offset from `from` on where a pattern may start or the data is too short to tell. */
+  /** The first offset from `from` on where a pattern may start or the data is too short to decide. */
   #skip(data: Buffer, from: number): number {
     const window = this.#window;
     const shifts = this.#shifts;
@@ -207,8 +207,8 @@ function byDepth(depth: Int32Array): Int32Array {
 }
 
 /**
- * By a pair of bytes at the end of the window: how far no pattern can start; and whether a pattern starts with the
- * pair.
+ * By a pair of bytes at the end of the window: the distance in which no pattern can start, and whether a pattern starts
+ * with the pair.
  */
 function buildShifts(patterns: readonly Buffer[], window: number): Uint8Array {
   const shifts = new Uint8Array(256 * 256).fill(Math.max(1, window - 1));

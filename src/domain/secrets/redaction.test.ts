@@ -50,7 +50,7 @@ void test('T55: no shape of a secret survives, wherever the stream is cut in two
       Buffer.from(' after\n'),
     ]);
     const whole = redact(compiled, [text]);
-    assert.ok(whole.includes(REDACTED), `${name}: the mark stands in place`);
+    assert.ok(whole.includes(REDACTED), `${name}: the mark replaces it`);
     for (const form of FORMS) assert.ok(!whole.includes(form), `${name}: a form is left in ${whole.toString()}`);
     assert.ok(whole.includes('before ') && whole.includes(' after\n'), `${name}: what is around it stays`);
     assert.ok(whole.length <= text.length - BYTES.length + 2 * REDACTED.length + 4, `${name}: the whole value is gone`);
@@ -184,7 +184,7 @@ void test('a secret within another secret is one mark', () => {
   assert.equal(redactText('abcdefghijkl', [Buffer.from('abcdefgh'), Buffer.from('efghijkl')]), REDACTED);
 });
 
-void test('a value below 6 bytes is replaced as it is, with a warning; an empty one is none', () => {
+void test('a value below 6 bytes is replaced as it is, with a warning; an empty one is ignored', () => {
   const { warnings } = compileSecrets([
     NOTHING,
     Buffer.from('\r\n'),

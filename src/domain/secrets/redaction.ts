@@ -5,15 +5,15 @@ import type { PathForm } from './path-mask.ts';
 import { LONGEST_VALUE_BYTES, secretForms, SHORT_BYTES } from './redaction-forms.ts';
 import { PatternSearch } from './redaction-search.ts';
 
-/** What stands in place of a secret value, on every face. */
+/** Replaces a secret value, on every face. */
 export const REDACTED = '[redacted · secret]';
 const MARK = Buffer.from(REDACTED);
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Why a value is protected less than the others: `empty` (nothing, or line ends only: nothing is looked for), `short`
- * (below 6 bytes: the value itself is replaced wherever it stands, also within words; its encodings only where they are
- * 6 bytes or more) or `long` (only the first 32 KiB are looked for). `index` is its place in the list given.
+ * Why a value is protected less than others: `empty` (nothing, or line ends only: not searched for), `short` (below 6
+ * bytes: the value itself is replaced everywhere, also within words; its encodings only if they have 6 bytes or more)
+ * or `long` (only the first 32 KiB are searched for). `index` is its place in the given list.
  */
 interface SecretWarning {
   readonly index: number;
@@ -30,7 +30,7 @@ export interface SecretPatterns {
   readonly warnings: readonly SecretWarning[];
 }
 
-/** `paths` are replaced by their words, all in one pass. Where one overlaps a value, the mark of the value stands. */
+/** `paths` are replaced by their words, all in one pass. Where one overlaps a value, the mark of the value is kept. */
 export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathForm[] = []): SecretPatterns {
   const warnings: SecretWarning[] = [];
   const marks = [REDACTED, ...new Set(paths.map(({ word }) => word))];
@@ -75,7 +75,7 @@ export function redactText(text: string, secrets: readonly Buffer[] | SecretPatt
   const redactor = createRedactor(secrets);
   const bytes = Buffer.from(text);
   const ready = redactor.push(bytes);
-  const rest = redactor.end();
-  if (ready.length + rest.length === bytes.length && bytes.equals(Buffer.concat([ready, rest]))) return text;
-  return Buffer.concat([ready, rest]).toString();
+  const last = redactor.end();
+  if (ready.length + last.length === bytes.length && bytes.equals(Buffer.concat([ready, last]))) return text;
+  return Buffer.concat([ready, last]).toString();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isRefusedRunSecretName, isRefusedVariable } from './variable.ts';
 
-/** Load code, or are the service's own: refused for every job, whoever asks. */
+/** Load code, or belong to the service: refused for every job and caller. */
 const NEVER = [
   'LD_PRELOAD',
   'LD_LIBRARY_PATH',

@@ -3,8 +3,8 @@
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Names that make a dynamic loader, a shell or an interpreter run code before the tool's own first line. No kind of job
- * needs one, and as the name of a secret one would be a way around everything that is checked about the tool.
+ * Names that make a dynamic loader, a shell or an interpreter run code before the tool starts. No kind of job needs
+ * one, and as the name of a secret one would bypass every check of the tool.
  */
 const LOADS_CODE: readonly RegExp[] = [
   /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH)$/,
@@ -14,12 +14,13 @@ const LOADS_CODE: readonly RegExp[] = [
 ];
 
 /**
- * Names that steer a tool that jobs run: which configuration, plug-ins, keys, certificates or proxy it takes, what it
- * logs, where it writes. The kind of a job sets those that it needs; a secret brings a value, it never steers.
+ * Names that configure a tool that jobs run: its configuration, plug-ins, keys, certificates, proxy, log and output.
+ * The kind of a job sets those that it needs; a secret only brings a value.
  */
 const STEERS: readonly RegExp[] = [
-  // All of terraform's and tofu's own, such as TF_CLI_ARGS, TF_CLI_CONFIG_FILE, TF_PLUGIN_CACHE_DIR,
-  // TF_REATTACH_PROVIDERS, TF_DATA_DIR, TF_LOG and TF_WORKSPACE, but what only carries a value: variables and tokens.
+  // All variables of terraform and tofu, such as TF_CLI_ARGS, TF_CLI_CONFIG_FILE, TF_PLUGIN_CACHE_DIR,
+  // TF_REATTACH_PROVIDERS, TF_DATA_DIR, TF_LOG and TF_WORKSPACE, except those that only carry a value: variables and
+  // tokens.
   /^TF_(?!VAR_|TOKEN_)/,
   /^(?:ANSIBLE|GIT|SSH|PIP|NPM_CONFIG|XDG|OPENSSL|MALLOC|LC)_/,
   /^PYTHON/,
@@ -32,7 +33,7 @@ const STEERS: readonly RegExp[] = [
   /^(?:HOSTALIASES|LOCALDOMAIN|RES_OPTIONS|RESOLV_HOST_CONF|GODEBUG|CHECKPOINT_DISABLE|LISTEN_FDS|NOTIFY_SOCKET)$/,
 ];
 
-/** True when no job may get a variable of this name, whoever asks. */
+/** True if no job may get a variable of this name, for any caller. */
 export function isRefusedVariable(name: string): boolean {
   return !NAME.test(name) || LOADS_CODE.some((pattern) => pattern.test(name)) || name.startsWith('SVC_');
 }

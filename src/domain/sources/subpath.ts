@@ -3,19 +3,17 @@ const SUBPATH_CHARACTERS_MAX = 400;
 /** What file systems take as one name, in bytes. */
 const PART_BYTES_MAX = 255;
 /**
- * Control and format characters, lone surrogates, line and paragraph separators: none of them can be seen in a list.
+ * Control and format characters, lone surrogates, line and paragraph separators: all of them are invisible in a list.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-/**
- * A dot, a slash, a backslash or a NUL in the disguise of a URL: nothing here decodes one, and nothing later should.
- */
+/** A URL-encoded dot, slash, backslash or NUL: nothing here decodes one, and nothing later should. */
 const ENCODED = /%(?:25)*(?:00|2e|2f|5c)/i;
 /** What a copy leaves out holds no root. */
 const LEFT_OUT = /^\.(?:git|terraform)$/i;
 
 /**
- * Whether `text` is a folder below the root of a tree, by its text alone: relative, of plain names, without `..`. Also
- * what would become another path when a file system or a program normalises it is none. The root itself has no name.
+ * Whether `text` is a folder below the root of a tree, by its text alone: relative, of plain names, without `..`. A
+ * text that a file system or a program would normalise to another path is refused too. The root itself has no name.
  */
 export function isSafeSubpath(text: string): boolean {
   if (text.length === 0 || text.length > SUBPATH_CHARACTERS_MAX || text.startsWith('-')) return false;

@@ -133,7 +133,7 @@ const TABLE: readonly Row[] = [
   },
 ];
 
-/** From the first refusal to the last: where several hold, the earlier is told. */
+/** From the first refusal to the last: if several apply, the earlier is reported. */
 const ORDER: readonly [string, ApplyFacts][] = [
   [
     'consumed',
@@ -151,7 +151,7 @@ const ORDER: readonly [string, ApplyFacts][] = [
   ['pending', saved({ ...GATED, pendingApprovalId: 'apr_5' }, { holder: 'job_9' })],
   ['held', saved(GATED, { holder: 'job_9' })],
 ];
-const TOLD = [/runs once/, /No policy verdict/, /moved on/, /denies/, /apr_5/, /job_9/];
+const MESSAGES = [/runs once/, /No policy verdict/, /moved on/, /denies/, /apr_5/, /job_9/];
 
 describe('The table of an apply', () => {
   for (const { rule, facts, move, code, ungated, says } of TABLE) {
@@ -165,16 +165,16 @@ describe('The table of an apply', () => {
   }
 
   for (const [index, [name, facts]] of ORDER.entries()) {
-    it(`tells "${name}" before every refusal after it`, () => {
+    it(`reports "${name}" before every refusal after it`, () => {
       const decision = decideApply(facts);
       assert.ok(decision.move === 'refuse');
-      const told = TOLD[index];
-      assert.ok(told !== undefined);
-      assert.match(decision.message, told);
+      const message = MESSAGES[index];
+      assert.ok(message !== undefined);
+      assert.match(decision.message, message);
     });
   }
 
-  it('lets a saved plan through in no combination of facts but a fitting verdict without any obstacle', () => {
+  it('accepts a saved plan only with a fitting verdict and without any obstacle', () => {
     for (const consumedBy of [null, 'job_7']) {
       for (const verdict of [null, 'clean', 'require_approval', 'deny'] as const) {
         for (const stale of [false, true]) {

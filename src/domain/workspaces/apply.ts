@@ -27,9 +27,12 @@ export interface SavedPlanFacts {
   readonly pendingApprovalId: string | null;
 }
 
-/** What to do with it. A refusal is a Failure of that code; the caller adds what the code carries (`error.stale`). */
+/** The decision. A refusal is a Failure of that code; the caller adds the members of the code (`error.stale`). */
 export type ApplyDecision =
-  | { readonly move: 'queue'; /** Nobody and no policy looked at it: the ledger says so. */ readonly ungated: boolean }
+  | {
+      readonly move: 'queue';
+      /** Neither a person nor a policy reviewed it: the ledger records that. */ readonly ungated: boolean;
+    }
   | { readonly move: 'ask' }
   | {
       readonly move: 'refuse';
@@ -41,13 +44,10 @@ export type ApplyDecision =
 export function decideApply(facts: ApplyFacts): ApplyDecision {
   if (facts.kind === 'destroy') {
     if (!facts.protectDestroy) return { move: 'queue', ungated: true };
-    return refuse(
-      'conflict',
-      'This workspace is protected from destroy runs (protect_destroy). Switch that off first, if it must go.',
-    );
+    return refuse('conflict', 'This workspace is protected from destroy runs. Turn off protect_destroy first.');
   }
   if (facts.plan !== null) return decideSaved(facts.plan, facts.holder);
-  // A fresh apply makes its plan when it runs, so it can wait behind any holder in the queue.
+  // A fresh apply makes its plan when it runs, so it can wait in the queue behind any holder.
   if (!facts.requireSavedPlan) return { move: 'queue', ungated: true };
   return refuse(
     'conflict',
@@ -57,13 +57,13 @@ export function decideApply(facts: ApplyFacts): ApplyDecision {
 }
 
 /**
- * What can never become right again is said first, then what waits for somebody else. So a caller who does what the
- * message says does not meet another refusal that was known before.
+ * Permanent refusals come first, then those that wait for someone else. So a caller who follows the message does not
+ * meet another refusal that was known before.
  */
 function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision {
   const { id, consumedBy, verdict, stale, pendingApprovalId } = plan;
   if (consumedBy !== null)
-    return refuse('conflict', `A plan runs once, and ${id} was taken by ${consumedBy}. Make a new plan.`);
+    return refuse('conflict', `A plan runs once, and ${consumedBy} has used ${id}. Make a new plan.`);
   if (verdict === null)
     return refuse(
       'conflict',
@@ -76,8 +76,8 @@ function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision
       `The policy of the workspace denies the plan ${id}: ${plan.verdictReason ?? 'no reason is recorded'}.`,
     );
   if (pendingApprovalId !== null)
-    return refuse('conflict', `The plan ${id} already waits for a decision: see ${pendingApprovalId}.`);
-  // Waiting would let the holder move the state, and the plan would be stale when its turn comes.
+    return refuse('conflict', `The plan ${id} already waits for the approval ${pendingApprovalId}.`);
+  // If it waited, the holder could change the state and make the plan stale.
   if (holder !== null)
     return refuse('concurrency_held', `A saved plan cannot wait, and ${holder} holds the workspace.`);
   return verdict === 'clean' ? { move: 'queue', ungated: false } : { move: 'ask' };

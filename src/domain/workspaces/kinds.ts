@@ -35,6 +35,6 @@ export const WORKSPACE_ROWS = {
   drift: {
     ...SHARED,
     runbook: ({ workspace }) => `drift:${workspace}`,
-    words: { title: (of) => `Look for drift in ${of}`, short: 'drift run' },
+    words: { title: (of) => `Check drift of ${of}`, short: 'drift run' },
   },
 } as const satisfies Record<WorkspaceKind, KindFacts<WorkspaceSpec>>;

@@ -1,17 +1,17 @@
 import type { PlanAction, PlannedChanges } from './plan.ts';
 
-/** Where a planned change stands in the view. */
+/** The list of the view that a planned change belongs to. */
 export interface Standing {
   readonly list: keyof PlannedChanges;
   readonly action: PlanAction;
-  /** A fact that no attribute tells. */
+  /** A fact that no attribute shows. */
   readonly note?: 'forgotten' | 'unknown action';
 }
 
 /**
- * What terraform's list of actions means to whoever decides; null where nothing changes. A replacement in either order
- * destroys. `forget` leaves the real thing alone but nobody manages it afterwards: that is listed under changes, and
- * under destroys where something new takes its place. What this doesn't know counts as the worst: a destroy.
+ * The meaning of terraform's list of actions for a decision; null without a change. A replacement in either order
+ * destroys. `forget` leaves the real resource running but unmanaged: it is listed under changes, or under destroys if a
+ * new resource replaces it. An unknown action counts as the worst: a destroy.
  */
 export function standingOf(actions: readonly string[]): Standing | null {
   switch (actions.join(',')) {
@@ -42,7 +42,7 @@ const NOTES = {
   outputs: ['output changes', 'outputs change'],
   moved: ['resource moves in the state', 'resources move in the state'],
   imported: ['resource is imported as it is', 'resources are imported as they are'],
-  deferred: ['change is put off to a later plan', 'changes are put off to a later plan'],
+  deferred: ['change is deferred to a later plan', 'changes are deferred to a later plan'],
 } as const;
 
 type NotedCounts = Readonly<Record<keyof typeof NOTES, number>>;

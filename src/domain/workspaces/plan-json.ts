@@ -17,12 +17,15 @@ export type Leaf = string | number | boolean | ExactNumber;
 const DEPTH_MAX = 200;
 
 /**
- * From 16 digits on a double may round. Terraform writes no exponents and no spaces. Parsing such a plan with a
- * reviver takes three times as long, so it is done only where there is such a number (or a string that looks like one).
+ * From 16 digits on a double may round. Terraform writes no exponents and no spaces. Parsing with a reviver takes three
+ * times as long, so it is used only for a plan with such a number (or a string that looks like one).
  */
 const LONG_NUMBER = /[:,[]-?[\d.]{16}/;
 
-/** Parses what `terraform show -json` printed. Throws an Error that quotes nothing of it: the parser's own would. */
+/**
+ * Parses the output of `terraform show -json`. Throws an Error that quotes nothing of it, unlike the parser's own
+ * error.
+ */
 export function parsePlan(text: string): unknown {
   try {
     return LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
@@ -40,31 +43,31 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** The member itself, never what every object inherits: a map of a plan may have a key `constructor`. */
+/** The object's own member, never an inherited one: a map of a plan may have a key `constructor`. */
 export function memberOf(object: unknown, key: string): unknown {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The elements of a list that may be left out. Throws where it is something else; `what` names it. */
+/** The elements of an optional list. Throws if it is not a list; `what` names it. */
 export function listOf(value: unknown, what: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw malformed(`${what} is not a list`);
   return value;
 }
 
-/** The members of a map that may be left out. Throws where it is something else; `what` names it. */
+/** The members of an optional map. Throws if it is not an object; `what` names it. */
 export function entriesOf(value: unknown, what: string): readonly (readonly [string, unknown])[] {
   if (value === undefined || value === null) return [];
   if (!isObject(value)) throw malformed(`${what} is not an object`);
   return Object.entries(value);
 }
 
-/** `problem` names a place in the plan, and no value. */
+/** `problem` names a place in the plan, never a value. */
 export function malformed(problem: string): Error {
   return new Error(`The plan could not be read: ${problem}.`);
 }
 
-/** Called by whoever goes one level down, so that a hostile plan ends in a sentence and not at the end of the stack. */
+/** Called at each level of nesting, so that a hostile plan ends in a message and not in a stack overflow. */
 export function deeper(depth: number): number {
   if (depth >= DEPTH_MAX) throw malformed(`a value is nested deeper than ${DEPTH_MAX} levels`);
   return depth + 1;

@@ -1,18 +1,18 @@
 import { deeper, type ExactNumber, isObject, type Leaf, memberOf } from './plan-json.ts';
 
 /**
- * A mask says which parts of a value are sensitive, or known only after the apply: `true` for all of it, `false` for
- * nothing, or a list or map of masks of the same shape as the value, where a member that is left out means nothing.
+ * A mask marks the parts of a value that are sensitive, or known only after the apply: `true` for all of it, `false`
+ * for none, or a list or map of masks of the same shape as the value, where a missing member marks nothing.
  */
 
-/** The mask of one attribute of a resource. Whatever is not a mask counts as `true`: fail closed. */
+/** The mask of one attribute of a resource. Anything that is not a mask counts as `true`: fail closed. */
 export function maskOf(mask: unknown, attribute: string): unknown {
   if (mask === false) return false;
   if (!isObject(mask)) return true;
   return Object.hasOwn(mask, attribute) ? mask[attribute] : false;
 }
 
-/** Whether `mask` has the shape of `value`, one level deep. Of a value that isn't there no shape is known. */
+/** Whether `mask` has the shape of `value`, one level deep. A missing value has no known shape. */
 export function fits(value: unknown, mask: unknown): boolean {
   if (typeof mask === 'boolean' || mask === undefined || value === undefined || value === null) return true;
   if (Array.isArray(value)) return Array.isArray(mask) && mask.length === value.length;
@@ -40,7 +40,7 @@ export function eachMasked(value: unknown, mask: unknown, found: (leaf: Leaf) =>
   }
 }
 
-/** Calls `found` with each leaf of `value`; keys of maps are none. */
+/** Calls `found` with each leaf of `value`; keys of maps are not leaves. */
 export function eachLeaf(value: unknown, found: (leaf: Leaf) => void, depth = 0): void {
   if (value === undefined || value === null) return;
   if (Array.isArray(value)) for (const element of value) eachLeaf(element, found, deeper(depth));

@@ -14,9 +14,9 @@ export interface Attribute {
 const NOTHING_HIDDEN: Hidden = { text: () => false, leaves: new Set() };
 
 /**
- * The attributes of a planned change that differ, in the order of their names. A value that isn't known yet differs; so
- * does one that becomes or stops being sensitive. Null on both sides is left out, so a created or destroyed resource
- * has the attributes that say something.
+ * The attributes of a planned change that differ, sorted by name. A value that is not known yet differs; so does one
+ * that becomes or stops being sensitive. Null on both sides is left out, so a created or destroyed resource has only
+ * attributes with a value.
  */
 export function attributesOf(change: JsonObject, hidden: Hidden): readonly Attribute[] {
   const [before, after] = [sideOf(change['before'], 'before'), sideOf(change['after'], 'after')];
@@ -59,7 +59,7 @@ function sideOf(value: unknown, side: string): JsonObject | null {
 /** The keys of `for_each` in an address, of the resource or of a module around it. */
 const KEYS = /\["((?:[^"\\]|\\.)*)"\]/g;
 
-/** An address with the keys hidden that may not be shown; the rest of it stands in the configuration. */
+/** An address with its secret keys hidden; the configuration holds everything else of it. */
 export function shownAddress(address: string, hides: Hides): string {
   return address.replace(KEYS, (whole, inside: string) =>
     hides(inside) || hides(unquoted(inside)) ? `["${REDACTED}"]` : whole,

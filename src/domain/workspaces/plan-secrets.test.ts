@@ -10,7 +10,7 @@ function maskedResource(value: unknown): object {
   return { change: { before: null, after: { v: value }, before_sensitive: false, after_sensitive: { v: true } } };
 }
 
-/** A plan that masks each value in a resource of its own. */
+/** A plan that masks each value in a separate resource. */
 function masking(...values: readonly unknown[]): Record<string, unknown> {
   return { resource_changes: values.map(maskedResource) };
 }

@@ -8,19 +8,19 @@ export type Hides = (text: string) => boolean;
 
 /**
  * A shorter value hides the strings that equal it, but not those that contain it: an `a` or a `1` is in nearly every
- * string, and a plan without its strings can't be judged. The same goes for a number, by its digits. A bool is looked
- * for only in the resource that masks it: one sensitive flag must not hide every `true` of the plan.
+ * string, and a plan without its strings cannot be reviewed. The same holds for a number, by its digits. A bool is
+ * hidden only in the resource that masks it: one sensitive flag must not hide every `true` of the plan.
  */
 export const CONTAINS_MIN_BYTES = 4;
 
 /**
- * Masked values, shortest first, are looked for in every form (base64, hex, ...) up to so many bytes of values, some
- * 500 passwords; above, only as they are. A plan of 5,000 passwords took 0.75 s in all, with twice as many in every
+ * Masked values, shortest first, are searched for in every form (base64, hex, ...) up to this sum of bytes, about 500
+ * passwords; beyond it, only as they are. A plan of 5,000 passwords took 0.75 s in all, with twice as many in every
  * form 1.1 s.
  */
 const EVERY_FORM_BYTES = 16 * 1024;
 /**
- * Of the others only so many leading bytes are looked for that all of them stay below this. Whoever contains a value
+ * The other values are cut to their leading bytes, so that their sum stays below this. A text that contains a value
  * contains its start, so a cut hides more, never less. A byte of a pattern costs 36 bytes of memory and 0.3 us.
  */
 const PATTERNS_BYTES = 512 * 1024;
@@ -28,8 +28,8 @@ const PATTERNS_BYTES = 512 * 1024;
 const CUT_MIN_BYTES = 16;
 
 /**
- * Whatever the plan masks anywhere, and the `secrets` of the run, so that a value is also hidden where terraform shows
- * it again without its mask. `secretVariables`: names of variables that came from secrets of the run, marked or not.
+ * All values that the plan masks, and the `secrets` of the run, so that a value is also hidden where terraform repeats
+ * it without its mask. `secretVariables`: names of variables that came from secrets of the run, marked or not.
  */
 export function findSecrets(plan: JsonObject, secrets: readonly Buffer[], secretVariables: readonly string[]): Hides {
   const masked = new Set<string>();
@@ -68,7 +68,7 @@ function eachMaskedOfPlan(plan: JsonObject, add: (leaf: Leaf) => void): void {
   eachConstantOfCalls(root, add);
 }
 
-/** Calls `found` with each leaf that the masks of a change mark. A mask that is missing marks everything. */
+/** Calls `found` with each leaf that the masks of a change mark. A missing mask marks everything. */
 export function eachMaskedOfChange(change: unknown, found: (leaf: Leaf) => void): void {
   eachMasked(memberOf(change, 'before'), memberOf(change, 'before_sensitive') ?? true, found);
   eachMasked(memberOf(change, 'after'), memberOf(change, 'after_sensitive') ?? true, found);
@@ -135,11 +135,11 @@ function patternsOf(masked: ReadonlySet<string>): Buffer[] {
   let total = 0;
   const whole = values.findIndex((value) => (total += value.length) > EVERY_FORM_BYTES);
   if (whole < 0) return values.flatMap(secretForms);
-  const rest = values.slice(whole);
+  const others = values.slice(whole);
   let cut = LONGEST_VALUE_BYTES;
-  while (cut > CUT_MIN_BYTES && rest.reduce((sum, value) => sum + Math.min(value.length, cut), 0) > PATTERNS_BYTES)
+  while (cut > CUT_MIN_BYTES && others.reduce((sum, value) => sum + Math.min(value.length, cut), 0) > PATTERNS_BYTES)
     cut /= 2;
-  return [...values.slice(0, whole).flatMap(secretForms), ...rest.map((value) => value.subarray(0, cut))];
+  return [...values.slice(0, whole).flatMap(secretForms), ...others.map((value) => value.subarray(0, cut))];
 }
 
 function withoutLineEnds(text: string): string {

@@ -3,7 +3,7 @@ import { fits, marksAny } from './plan-masks.ts';
 import { CONTAINS_MIN_BYTES, type Hides } from './plan-secrets.ts';
 import { REDACTED } from '../secrets/redaction.ts';
 
-/** What stands in place of a value that is known only after the apply. */
+/** Replaces a value that is known only after the apply. */
 export const SERVER_SET = '[redacted · server-set]';
 
 /** What the values of one resource may not show. */
@@ -27,8 +27,8 @@ const SECRET_JSON = JSON.stringify(REDACTED);
 const SERVER_SET_JSON = JSON.stringify(SERVER_SET);
 
 /**
- * One attribute as text: a string as it is, a list or map as compact JSON, nothing for null. What isn't known yet can't
- * be secret yet, so that mark goes first. Where a mask has an unknown shape, the whole attribute is hidden.
+ * One attribute as text: a string as it is, a list or map as compact JSON, nothing for null. A value that is not known
+ * yet cannot be secret yet, so that mark is tested first. A mask of unknown shape hides the whole attribute.
  */
 export function valueText({ value, sensitive, unknown }: MaskedValue, hidden: Hidden): string {
   if (unknown === true) return SERVER_SET;
@@ -75,7 +75,7 @@ function listJson(
 function mapJson(value: JsonObject, sensitive: unknown, unknown: unknown, hidden: Hidden, depth: number): string {
   if (!isObject(unknown) && marksAny(unknown)) return SERVER_SET_JSON;
   let keys = Object.keys(value);
-  // What is not known yet is left out of the value. Terraform sorts the members; only then does one need a new place.
+  // The value lacks members that are not known yet. Terraform sorts the members, so adding one requires a sort.
   const missing = isObject(unknown)
     ? Object.keys(unknown).filter((key) => !Object.hasOwn(value, key) && marksAny(unknown[key]))
     : [];

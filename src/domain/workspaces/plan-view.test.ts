@@ -39,7 +39,7 @@ void test(
   },
 );
 
-void test('a string stands as it is, everything else as compact JSON, null as nothing', () => {
+void test('a string is shown as it is, everything else as compact JSON, null as nothing', () => {
   const after = { s: 'two words', n: 1.5, t: false, l: [1, 'a', null], m: { k: ['v'] }, nothing: null, empty: '' };
   assert.deepEqual(lines(plan([resource('a', ['create'], { after })])), [
     'empty:  -> ',
@@ -58,7 +58,7 @@ void test('an update lists the attributes that differ and no other', () => {
   ]);
 });
 
-void test('numbers that a double would round stand digit by digit, and differ when their last digit does', () => {
+void test('numbers that a double would round are shown digit by digit, and differ when their last digit does', () => {
   const text = JSON.stringify(plan([update({ id: 1 }, { id: 2 })]))
     .replace('"id":1', '"id":12345678901234567890')
     .replace('"id":2', '"id":12345678901234567891');
@@ -147,7 +147,7 @@ void test('a masked number or bool is hidden where the same resource shows it ag
   ]);
 });
 
-void test('an action that is not known stands under destroys, with what terraform called it', () => {
+void test('an unknown action is listed under destroys, with the action of terraform', () => {
   for (const actions of [['dissolve'], ['update', 'delete'], []]) {
     const { destroys, summary } = read(plan([resource('a', actions, { before: { k: 1 }, after: { k: 2 } })]));
     assert.equal(destroys[0]?.action, 'destroy');
@@ -173,7 +173,7 @@ void test('a resource that is forgotten is a change of the state, and a destroy 
   );
 });
 
-void test('a deposed object is told from the resource that took its place', () => {
+void test('a deposed object is distinguished from the resource that replaced it', () => {
   const { destroys } = read(
     plan([
       resource('a', ['delete'], { before: { k: 1 } }, { deposed: '0badc0de' }),
@@ -186,7 +186,7 @@ void test('a deposed object is told from the resource that took its place', () =
   );
 });
 
-void test('moves and imports are told with the change that comes with them, and counted where none does', () => {
+void test('moves and imports are shown with their change, and counted without one', () => {
   const change = { before: { k: 1 }, after: { k: 2 } };
   const json = plan([
     resource('a', ['update'], { ...change, importing: { id: 'i-123' } }, { previous_address: 'x.old' }),
@@ -210,7 +210,7 @@ void test('moves and imports are told with the change that comes with them, and 
   );
 });
 
-void test('actions that an apply invokes are listed, and changes that it puts off are counted', () => {
+void test('actions that an apply invokes are listed, and deferred changes are counted', () => {
   const json = plan([], {
     action_invocations: [{ address: 'action.x.run', type: 'x', name: 'run' }],
     deferred_changes: [{ reason: 'x', resource_change: resource('a', ['create'], { after: { k: 1 } }) }],
@@ -219,7 +219,7 @@ void test('actions that an apply invokes are listed, and changes that it puts of
     read(json).changes.map(({ address }) => address),
     ['action.x.run'],
   );
-  assert.equal(read(json).summary, '0 to destroy, 1 to change, 0 to create; 1 change is put off to a later plan');
+  assert.equal(read(json).summary, '0 to destroy, 1 to change, 0 to create; 1 change is deferred to a later plan');
 });
 
 void test(
@@ -242,7 +242,7 @@ void test(
   },
 );
 
-void test('T56: what is not a plan is refused in a sentence that quotes nothing of it', () => {
+void test('T56: an input that is not a plan is refused in a sentence that quotes nothing of it', () => {
   let deep: unknown = 'hunter2-deep';
   for (let i = 0; i < 300; i += 1) deep = [deep];
   const bad: unknown[] = [

@@ -14,17 +14,17 @@ export interface PlanViewOptions {
 }
 
 /**
- * Turns what `terraform show -json` printed of a plan, parsed, into what is kept of it.
+ * Turns the parsed output of `terraform show -json` into the stored view of the plan.
  *
- * Entries stand in terraform's order, replacements behind what is destroyed for good. An entry has the attributes that
- * differ, in the order of their names; what is known only after the apply is shown but is no change of its own: an
- * update stands here because terraform says update. Attributes in parentheses are facts that no attribute tells:
- * `(address)` of a resource that also moves, `(import)`, `(state)` of one that is forgotten, `(action)` of an action
- * that is not known here. A resource that only moves, or is imported as it is, is a no-op and no entry; the summary
- * counts it. `line_count` is the lines of a rendering: one for each entry and each attribute.
+ * Entries are in terraform's order, replacements after final destroys. An entry has the attributes that differ, sorted
+ * by name. A value known only after the apply is shown, but is not a change by itself: an update is listed because
+ * terraform says update. Attributes in parentheses are facts that no attribute shows: `(address)` of a resource that
+ * also moves, `(import)`, `(state)` of a forgotten one, `(action)` of an unknown action. A resource that only moves, or
+ * is imported unchanged, is a no-op without an entry; the summary counts it. `line_count` is the number of lines of a
+ * rendering: one for each entry and each attribute.
  *
- * `planned` is for policy only and has the addresses as they are: a rule about an address must not miss it because a
- * part of it is hidden from people. Throws an Error that quotes no value where the shape is not that of a plan.
+ * `planned` is for policy only and has the full addresses: a rule about an address must not miss it because a part of
+ * it is hidden from people. Throws an Error that quotes no value if the input is not a plan.
  */
 export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [] }: PlanViewOptions): ReadPlan {
   if (!isObject(json)) throw malformed('it is not an object');
@@ -45,7 +45,7 @@ export function viewOf(json: unknown, { artifactId, secrets, secretVariables = [
     address: string,
     attributes: readonly Attribute[],
   ): void => {
-    // What goes for good stands before what comes back.
+    // Final destroys come before replacements.
     const into = lists[entry.action === 'replace' ? 'replaces' : to];
     into.entries.push(entry);
     into.texts.push(JSON.stringify({ ...entry, address, attributes }));
@@ -170,7 +170,7 @@ function attributesShown(resource: Resource, standing: Standing, hides: Hides): 
       before: '',
       after: valueText({ value: resource.actions.join(', '), sensitive: false, unknown: false }, hidden),
     });
-  // What is only forgotten keeps its values: none of them differs.
+  // A resource that is only forgotten keeps its values: none of them differs.
   if (standing.note === 'forgotten' && standing.action === 'update') return attributes;
   return [...attributes, ...attributesOf(resource.change, hidden)];
 }

@@ -11,7 +11,7 @@ export interface PlanEntry {
   readonly action: PlanAction;
 }
 
-/** A replacement stands under `destroys`. No-ops and reads stand nowhere. */
+/** A replacement is listed under `destroys`. No-ops and reads are not listed. */
 export interface PlannedChanges {
   readonly destroys: readonly PlanEntry[];
   readonly changes: readonly PlanEntry[];
@@ -36,8 +36,8 @@ interface Position<S extends number | null> {
 }
 
 /**
- * Whether the state is elsewhere than where the plan was made from. Another lineage is another state, whatever its
- * serial says; of a plan without one the serial alone is compared. Of a state that nothing is known of: false.
+ * Whether the state changed since the plan was made. Another lineage is another state with any serial; for a plan
+ * without a lineage only the serial is compared. False for an unknown state.
  */
 export function hasMoved(plan: Position<number>, at: Position<number | null>): boolean {
   if (at.serial === null) return false;

@@ -170,7 +170,7 @@ describe('The policy of a workspace', () => {
     assert.equal((await judge({ approveWhen, denyWhen: null }, last)).verdict, 'require_approval');
   });
 
-  it('is refused at its definition with the field, the place and the cure', async () => {
+  it('is refused at its definition with the field, the place and the remedy', async () => {
     for (const field of ['approve_when', 'deny_when'] as const) {
       await assert.rejects(lintPolicy(field, 'plan.destroys.exists(e, e.adress == "x")'), (thrown) => {
         assert.ok(thrown instanceof Failure);
@@ -202,7 +202,7 @@ describe('The policy of a workspace', () => {
   it('is refused where it compares each entry with each other', async () => {
     await assert.rejects(
       lintPolicy('deny_when', 'plan.creates.exists(c, plan.destroys.exists(d, d.address == c.address))'),
-      /inside of another loop/,
+      /inside another loop/,
     );
     await assert.rejects(lintPolicy('deny_when', 'plan.creates.exists(c, c in plan.destroys)'), /too many steps/);
   });

@@ -4,7 +4,7 @@ import type { CelShape } from '../cel/shape.ts';
 import { Failure } from '../failure.ts';
 import type { PlanAction, PlanEntry, PlannedChanges, Verdict } from './plan.ts';
 
-/** What the policy of a workspace says, in CEL over `plan`; null where it says nothing. */
+/** The policy of a workspace, in CEL over `plan`; null for an expression that is not set. */
 export interface Policy {
   readonly approveWhen: string | null;
   readonly denyWhen: string | null;
@@ -71,8 +71,8 @@ export async function lintPolicy(field: PolicyField, expression: string): Promis
 }
 
 /**
- * What a policy says of a plan. It fails closed: a deny_when that cannot be evaluated denies, such an approve_when
- * asks for approval. Without an approve_when, what destroys or replaces anything needs approval.
+ * The verdict of a policy on a plan. It fails closed: a deny_when that cannot be evaluated denies, and such an
+ * approve_when requires approval. Without an approve_when, a plan that destroys or replaces anything requires approval.
  */
 export async function judge(policy: Policy, planned: PlannedChanges): Promise<Judgement> {
   if (policy.denyWhen !== null) {

@@ -18,7 +18,7 @@ export function isChanging(kind: string): kind is ChangingKind {
   return (CHANGING_KINDS as readonly string[]).includes(kind);
 }
 
-/** What the `spec` of such a job holds. */
+/** The `spec` of such a job. */
 export interface WorkspaceSpec {
   readonly workspace: string;
   /** The saved plan that an apply carries out; null for a fresh run. */
@@ -42,11 +42,11 @@ export interface WorkspaceMaterials {
   readonly fromSource: boolean;
   /** Of the plan that is being made, for its view. */
   readonly artifactId: string;
-  /** The state that the service keeps; null before the first, or where the root has a backend of its own. */
+  /** The state that the service keeps; null before the first, or if the root has its own backend. */
   readonly state: Uint8Array | null;
-  /** Whether the root had a backend of its own at the last run; null before the first. */
+  /** Whether the root had its own backend at the last run; null before the first. */
   readonly ownBackend: boolean | null;
-  /** The version of a state that was set aside since the state moved last; null where there is none. */
+  /** The version of a state that was set aside since the last change of the state; null without one. */
   readonly aside: number | null;
   readonly policy: PolicyText;
   readonly plan: SavedPlan | null;
@@ -71,7 +71,7 @@ export interface SavedPlan {
 
 /** What a run of a workspace found out, beside how it ended. */
 export interface WorkspaceResult {
-  /** Where the state is after the run; null where none is known. */
+  /** The state after the run; null if unknown. */
   readonly position: StatePosition | null;
   readonly ownBackend: boolean;
   /** Of a plan run that succeeded. */
@@ -87,7 +87,7 @@ export interface State extends StatePosition {
   readonly resources: number;
 }
 
-/** A state that is kept while its run goes on. `aside`: a person has to bring it where it belongs. */
+/** A state that is kept during its run. `aside`: a person must put it back. */
 export interface StateCheckpoint {
   readonly state: State;
   readonly aside: boolean;

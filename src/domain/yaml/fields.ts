@@ -14,15 +14,14 @@ export function lineOf({ line }: Pick<YamlValue, 'line'>): string {
 
 /** A number or a boolean is taken as it is written. An empty field is refused: an empty limit would mean all hosts. */
 export function textOf(field: string, value: YamlValue): string {
-  if (value.kind === 'text' && value.type === 'null')
-    throw refused(field, value, 'expected a value, and there is none');
+  if (value.kind === 'text' && value.type === 'null') throw refused(field, value, 'expected a value; found none');
   if (value.kind === 'text') return value.text;
-  // What an unquoted ${…} in brackets is read as.
-  const hint = value.kind === 'map' ? '; a value that holds ${…} or { needs quotes around it' : '';
+  // YAML reads an unquoted ${…} in brackets as a map.
+  const hint = value.kind === 'map' ? '; quote a value that holds ${…} or {' : '';
   throw refused(field, value, `expected text${hint}`);
 }
 
-/** The value of a field; `prefix` stands before its name in a refusal. */
+/** The value of a field; a refusal names it with `prefix`. */
 export function need(map: YamlMap, field: string, prefix = ''): YamlValue {
   const value = map.fields.get(field);
   if (value === undefined) throw refused(`${prefix}${field}`, map, 'this field is required');
@@ -33,7 +32,7 @@ export function refuseOthers(map: YamlMap, known: readonly string[], prefix = ''
   for (const [name, value] of map.fields) {
     if (known.includes(name)) continue;
     const shown = JSON.stringify(name.slice(0, 80));
-    const hint = didYouMean(name, known) || `; there are ${known.join(', ')}`;
+    const hint = didYouMean(name, known) || `; expected one of ${known.join(', ')}`;
     throw new Failure('invalid_argument', `${prefix}${shown}${lineOf(value)}: no such field here${hint}.`);
   }
 }

@@ -21,7 +21,7 @@ async function refused(text: string, message: RegExp): Promise<void> {
 }
 
 describe('A YAML file', () => {
-  test('is read as texts, lists and maps, and what is not quoted keeps its spelling', async () => {
+  test('is read as texts, lists and maps, and unquoted text keeps its spelling', async () => {
     const text = 'name: disk\nwords: [sleep, 5, 1.10, yes, true, ~, "7", 0x1F]\nwhen: |\n  a &&\n  b\n__proto__: 1\n';
     assert.deepEqual(plain(await readYaml(text)), [
       ['name', 'disk'],
@@ -45,9 +45,9 @@ describe('A YAML file', () => {
     );
   });
 
-  test('is refused with its line where it cannot be read', async () => {
-    await refused('a: [echo, ${event.name}]', /^file, line 1: .*needs quotes around it\.$/);
-    await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*needs quotes around it\.$/);
+  test('is refused with its line if it cannot be parsed', async () => {
+    await refused('a: [echo, ${event.name}]', /^file, line 1: .*; quote a value that holds .*\.$/);
+    await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*; quote a value that holds .*\.$/);
     for (const text of [
       'a: "x" in y',
       "a: 'x' == y",
@@ -59,8 +59,8 @@ describe('A YAML file', () => {
       await refused(
         text,
         new RegExp(
-          '^file, line 1: .*; a value that begins with a quote, a bracket or "!", .* ' +
-            String.raw`needs quotes around all of it: when: '"a" in event\.labels'\.$`,
+          '^file, line 1: .*; quote a whole value, such as an expression, that begins with a quote, a bracket or ' +
+            String.raw`"!": when: '"a" in event\.labels'\.$`,
         ),
       );
     await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
@@ -68,10 +68,10 @@ describe('A YAML file', () => {
     await refused('a: "x', /line 1: .*Missing closing/);
     await refused('', /^file: it is empty\.$/);
     await refused('a: 1\n---\nb: 2', /more than one document/);
-    await refused('? [a]\n: b', /name of a field is expected/);
+    await refused('? [a]\n: b', /expected the name of a field/);
   });
 
-  test('holds nothing that is more than it says: no tag, no anchor, no alias', async () => {
+  test('has no tag, no anchor and no alias', async () => {
     for (const text of ['a: !!binary x', 'a: !foo x', 'a: !!str 5', 'a: !!js/function x', '!!set {a}'])
       await refused(text, /[Tt]ag/);
     for (const text of ['a: &x 1\nb: *x', 'a: *x', 'a: &x [*x]', '&x a: 1'])

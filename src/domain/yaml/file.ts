@@ -7,23 +7,21 @@ export const YAML_BYTES_MAX = 65_536;
 /** Levels of lists and maps; the parser calls itself for each. */
 const DEPTH_MAX = 20;
 const TOO_DEEP = 'it is nested too deeply';
-/**
- * Of lists, maps and `${…}` in one file. 60,000 kept the parser busy for 1.9 s before it gave up, 2,000 for 0.2 s.
- */
+/** Most brackets of lists, maps and `${…}` in one file. The parser took 1.9 s to refuse 60,000, and 0.2 s for 2,000. */
 const BRACKETS_MAX = 2_000;
-/** Of the parser's own words, which may repeat the file's. */
+/** Shown characters of the parser's message, which may quote the file. */
 const FAULT_CHARACTERS_MAX = 120;
 
-/** What a YAML file says, with the line of each part. A scalar keeps its text: `1.10` is not the number 1.1. */
+/** The content of a YAML file, with the line of each part. A scalar keeps its text: `1.10` is not the number 1.1. */
 export type YamlValue = YamlText | YamlList | YamlMap;
 
 interface YamlText {
   readonly kind: 'text';
   readonly line: number;
   readonly text: string;
-  /** `other` where the text stands for a number, a boolean or nothing, as it was not quoted. */
+  /** `other` if the unquoted text is a number. */
   readonly type: 'string' | 'boolean' | 'other' | 'null';
-  /** Where it stands on several lines: the character of `text` that each begins with; none where escapes hide that. */
+  /** Of a text on several lines: the offset in `text` at which each line begins; left out if escapes hide it. */
   readonly starts?: readonly LineStart[];
 }
 
@@ -47,12 +45,12 @@ interface Source {
 }
 
 /**
- * Reads one document of YAML 1.2 in its core schema, without tags, anchors, aliases and merge keys: nothing grows, and
- * nothing is made but texts, lists and maps. Throws invalid_argument that names the line.
+ * Reads one document of YAML 1.2 in its core schema, without tags, anchors, aliases and merge keys: nothing expands,
+ * and the result has only texts, lists and maps. Throws invalid_argument that names the line.
  */
 export async function readYaml(text: string): Promise<YamlValue> {
   if (Buffer.byteLength(text) > YAML_BYTES_MAX) throw refused(`expected at most ${YAML_BYTES_MAX} bytes`);
-  // The parser is loaded only where a file is read: it takes 30 ms.
+  // The parser is loaded only when a file is read: it takes 30 ms.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const document = parse(yaml, text, lines);
@@ -86,12 +84,12 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /at node end|Unresolved tag/i,
-    '; a value that begins with a quote, a bracket or "!", such as an expression, needs quotes around all of ' +
-      'it: when: \'"a" in event.labels\'',
+    '; quote a whole value, such as an expression, that begins with a quote, a bracket or "!": ' +
+      'when: \'"a" in event.labels\'',
   ],
   [
     /flow (?:map|sequence)|Plain value cannot|Nested mappings|implicit/i,
-    '; a value that holds ${…}, ": " or " #" needs quotes around it',
+    '; quote a value that holds ${…}, ": " or " #"',
   ],
 ];
 
@@ -100,7 +98,7 @@ function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
   if (fault.code === 'MULTIPLE_DOCS') return 'it holds more than one document';
   if (fault.message.includes('call stack')) return TOO_DEEP;
   const first = (fault.message.split('\n')[0] ?? '').slice(0, FAULT_CHARACTERS_MAX);
-  return `it cannot be read (${first.replace(/[.:]$/, '')})${hint}`;
+  return `it cannot be parsed (${first.replace(/[.:]$/, '')})${hint}`;
 }
 
 function valueOf(source: Source, node: unknown, depth: number): YamlValue {
@@ -109,19 +107,19 @@ function valueOf(source: Source, node: unknown, depth: number): YamlValue {
   const { line } = lines.linePos(node.range?.[0] ?? 0);
   if (depth > DEPTH_MAX) throw refused(TOO_DEEP, line);
   if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
-    throw refused('anchors and aliases are not taken here', line);
-  if (node.tag !== undefined) throw refused('tags are not taken here', line);
+    throw refused('anchors and aliases are not supported', line);
+  if (node.tag !== undefined) throw refused('tags are not supported', line);
   if (yaml.isSeq(node))
     return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
   if (yaml.isMap(node))
     return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
-  if (!yaml.isScalar(node)) throw refused('a value cannot be read', line);
+  if (!yaml.isScalar(node)) throw refused('a value cannot be parsed', line);
   return textOf(source, node, line);
 }
 
 function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [string, YamlValue] {
   const named = valueOf(source, key, depth + 1);
-  if (named.kind !== 'text' || named.type === 'null') throw refused('a name of a field is expected', named.line);
+  if (named.kind !== 'text' || named.type === 'null') throw refused('expected the name of a field', named.line);
   return [
     named.text,
     value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1),

@@ -1,13 +1,13 @@
-/** The line of the file on which a text goes on, and the character of the text that this line begins with. */
+/** A line of the file on which a text continues, and the offset in the text at which this line begins. */
 export interface LineStart {
   readonly line: number;
   readonly offset: number;
 }
 
 /**
- * Where a text that stands on several lines of the file begins each of them. `written` is the text as the file has it,
- * with the mark of a block or the quotes; `line` is its first line. Null where it stands on one line, and where escapes
- * keep the two from being laid beside each other.
+ * The offsets at which the lines of a multi-line text begin. `written` is the text as in the file, with its block
+ * indicator or quotes; `line` is its first line. Null for a text on one line, and if escapes prevent a mapping between
+ * the two.
  */
 export function lineStarts(written: string, text: string, line: number): readonly LineStart[] | null {
   const rows = written.trimEnd().split('\n');

@@ -1,4 +1,4 @@
-/** A text with one of these gets double quotes: other forms keep no line break but `\n`, and nobody sees the rest. */
+/** A text with one of these gets double quotes: other forms keep no line break but `\n`, and the others are unseen. */
 const UNSEEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0]/u;
 const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
 

@@ -119,7 +119,7 @@ test('Every kind of job has its question, also when a rule made it', () => {
       'Plan x?',
       'Apply x without a saved plan?',
       'Destroy everything in x?',
-      'Look for drift in x?',
+      'Check drift of x?',
       'Run playbook x?',
       'Run a command on x?',
       'Back up x?',

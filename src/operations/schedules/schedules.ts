@@ -84,7 +84,7 @@ type AddInput = z.output<typeof addInput>;
 
 function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | null {
   if (text === undefined) return null;
-  if (approval === 'none') throw new Failure('invalid_argument', 'approval_ttl: it goes with approval required.');
+  if (approval === 'none') throw new Failure('invalid_argument', 'approval_ttl: expected only with approval required.');
   return requireDuration('approval_ttl', text, 1_000, APPROVAL_TTL_MAX_MS);
 }
 

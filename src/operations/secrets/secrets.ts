@@ -83,7 +83,7 @@ const set = writeOperation({
     secret: secretField,
     value: z
       .string({ error: 'expected text' })
-      .min(1, { error: 'expected a value, and there is none' })
+      .min(1, { error: 'expected a value; found none' })
       .refine((text) => Buffer.byteLength(text) <= SECRET_BYTES_MAX, {
         error: `expected at most ${SECRET_BYTES_MAX} bytes`,
       }),

@@ -73,11 +73,11 @@ describe('Adding a rule', () => {
     await assert.rejects(add(program, rule('apply: nosuch')), refusal('not_found', /^There is no workspace nosuch\.$/));
     await assert.rejects(
       add(program, rule('command: ["df"], inventory: nosuch')),
-      refusal('not_found', /^There is no inventory nosuch\.$/),
+      refusal('not_found', /^The inventory "nosuch" does not exist; expected localhost\.$/),
     );
     await assert.rejects(
       add(program, rule('command: ["df"], inventory: localhost, limit: web1')),
-      refusal('invalid_argument', /^limit: no host of the inventory localhost/),
+      refusal('invalid_argument', /^limit: host ".*" is not in inventory "localhost"; expected localhost\.$/),
     );
     assert.deepEqual(await program.store.db.selectFrom('rules').selectAll().execute(), []);
     for (const action of [

@@ -71,7 +71,7 @@ describe('a secret', () => {
   test('has a value of 1 to 65,536 bytes without a NUL; a refusal never repeats it', async () => {
     await assert.rejects(
       call('secret.set', { secret: 'net/token', value: '' }),
-      refusal('invalid_argument', /^value: expected a value, and there is none/),
+      refusal('invalid_argument', /^value: expected a value; found none/),
     );
     await assert.rejects(
       call('secret.set', { secret: 'net/token', value: `${CANARY}\0` }),

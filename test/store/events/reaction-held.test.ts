@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
       assert.equal(event.outcome, 'fired');
       const why =
         `Silence ${refused} (and 1 more) could not be evaluated and stops nothing: character 47: a time is ` +
-        'compared with a duration, which can never be right.';
+        'compared with a duration, which is never true.';
       assert.deepEqual(
         decodeTrace(event.trace).find(({ step }) => step === 'silence'),
         { step: 'silence', rule: 'clean-up', result: 'error', why },

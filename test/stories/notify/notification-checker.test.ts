@@ -20,7 +20,7 @@ const HISTORY: NotificationHistory = {
   arrivals: [
     { notificationId: PAGE, message: 'Job job_a failed.', at: 1_000 },
     { notificationId: PAGE, message: 'Job job_a failed.', at: 3_000 },
-    { notificationId: OTHER, message: '2 approvals wait.', at: 4_000 },
+    { notificationId: OTHER, message: '2 approvals pending.', at: 4_000 },
   ],
   killedAt: [1_010, 9_000],
 };

@@ -71,7 +71,7 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
       page.actions.map((each) => each.label),
       detail === 'full' ? ['Review command', 'Reject command', 'Open'] : [],
     );
-    assert.match(page.title, detail === 'terse' ? /^svc: 1 approval waits$/ : /^command:localhost$/);
+    assert.match(page.title, detail === 'terse' ? /^svc: 1 approval pending$/ : /^command:localhost$/);
     if (detail === 'full')
       assert.match(
         page.actions[0]?.url ?? '',
@@ -184,7 +184,7 @@ test('Twelve requests at once are one page; five and their reminders at half tim
   receiver.pages.length = 0;
   // By one write, so that one pass finds them all.
   await Promise.all(Array.from({ length: 12 }, () => gate(site.store, { planned: false })));
-  await until('they are told', async () => (titled(receiver, /approvals wait$/).length === 1 ? true : undefined));
+  await until('they are told', async () => (titled(receiver, /approvals pending$/).length === 1 ? true : undefined));
   assert.ok(receiver.pages.length <= 6, `${receiver.pages.length} pages`);
 });
 

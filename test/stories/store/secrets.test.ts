@@ -146,8 +146,8 @@ test(
   async (t) => {
     const { dir, data, svc } = openPlace(t);
     const refused: readonly (readonly [why: RegExp, args: readonly string[], input: string | Buffer])[] = [
-      [/^Error: --file or standard input: expected a value, and there is none\./, ['net/token'], ''],
-      [/^Error: --file or standard input: expected a value, and there is none\./, ['net/token'], '\n'],
+      [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], ''],
+      [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], '\n'],
       [/^Error: --file or standard input: a NUL character is not allowed\./, ['net/token'], `${CANARY}\0`],
       [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], CANARY.repeat(10_000)],
       [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], 'ü'.repeat(40_000)],
