@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
-import { PUSH_DETAILS, type PushDetail } from '../domain/notify/notification.ts';
+import { PUSH_DETAILS, type PushDetail } from '../domain/notify/row.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 /** Parsers of setting values. Each throws invalid_argument for invalid text. */

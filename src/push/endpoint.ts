@@ -1,5 +1,5 @@
 import { oneLine } from '../domain/one-line.ts';
-import type { NotificationMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/row.ts';
 import { encryptPush, type PushKeys } from './encrypt.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { ntfyBody } from './ntfy.ts';

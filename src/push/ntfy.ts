@@ -1,4 +1,4 @@
-import type { NotificationMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/row.ts';
 import { authorizationOf } from './authorization.ts';
 import { post, type PostDeps } from './post.ts';
 

@@ -1,4 +1,4 @@
-import type { NotificationMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/row.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { DialFailed } from '../dial/guard.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { oneLine } from '../domain/one-line.ts';
-import type { NotificationMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/row.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readTransports, type TransportDeps } from './transport.ts';
 

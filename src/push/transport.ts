@@ -1,5 +1,5 @@
 import { deliveryTargetOf, type NotifyTarget } from '../domain/notify/target.ts';
-import type { NotificationMessage } from '../domain/notify/notification.ts';
+import type { NotificationMessage } from '../domain/notify/row.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDial } from '../dial/guard.ts';
 import { sendNtfy } from './ntfy.ts';

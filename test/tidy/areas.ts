@@ -27,7 +27,6 @@ const RANKS: readonly (readonly string[])[] = [
 /** Tables of kinds: they compose the rows of all areas, so each is a node of its own and nothing below may need it. */
 const TABLES = [
   'src/domain/jobs/kinds.ts',
-  'src/domain/notify/kinds.ts',
   'src/domain/rules/actions.ts',
   'src/jobs/kinds.ts',
   'src/jobs/actions.ts',

@@ -1,4 +1,5 @@
-import { composeNotification, type NotificationMessage, type PushDetail } from '../../domain/notify/notification.ts';
+import { askedIn, composeNotification } from '../../domain/notify/notification.ts';
+import type { NotificationMessage, PushDetail } from '../../domain/notify/row.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
@@ -170,10 +171,10 @@ export class Notifier {
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
     const { clock, detail, baseUrl } = this.#deps;
     const facts = JSON.parse(due.detail) as NotificationFacts;
-    const asks = facts.kind === 'approval' || facts.kind === 'reminder';
+    const asked = askedIn(facts);
     const links =
-      asks && detail === 'full' && holder !== null
-        ? await this.#linksOf(facts.approvalId, holder, facts.oneTap === true)
+      asked !== null && detail === 'full' && holder !== null
+        ? await this.#linksOf(asked.approvalId, holder, asked.oneTap === true)
         : null;
     return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
   }

@@ -1,6 +1,10 @@
-import type { JobState } from '../jobs/job.ts';
-import { NAMES_MAX } from './notification.ts';
-import type { EndedFacts, NotificationFacts, NotificationKind } from './notification-facts.ts';
+import { rowOf } from './kinds.ts';
+import {
+  type FactsOf,
+  NOTIFICATION_KINDS,
+  type NotificationFacts,
+  type NotificationKind,
+} from './notification-facts.ts';
 
 /** Of many notifications of one kind at once, people get the first ones and then one that counts the others. */
 
@@ -13,17 +17,15 @@ export const WINDOW_MS = 60_000;
  * and short enough that a reader of the first ones still waits for it.
  */
 export const GATHER_MS = 10_000;
-/** Jobs and events that a page names when it counts: their ids fill a lock screen several times over. */
-const LISTED_MAX = 20;
-
-/** What the page is counted with when many come at once; null for one that is always shown on its own. */
-export function burstOf(facts: NotificationFacts): string | null {
-  if (facts.kind === 'job' || facts.kind === 'jobs') return 'job';
-  return facts.kind === 'rule' || facts.kind === 'rules' ? `rule:${facts.rule}` : null;
+/** What it is counted with when many come at once; null for one that is always sent on its own. */
+export function burstOf<K extends NotificationKind>(facts: FactsOf<K>): string | null {
+  return rowOf<K>(facts.kind).burst?.key(facts) ?? null;
 }
 
-/** Kinds of pages that speak for others. */
-export const FOLD_KINDS = ['jobs', 'rules'] as const satisfies readonly NotificationKind[];
+/** Kinds that summarise others. */
+export const FOLD_KINDS: readonly NotificationKind[] = NOTIFICATION_KINDS.filter(
+  (kind) => rowOf(kind).burst?.fold === null,
+);
 
 export interface BurstStanding {
   readonly waiting: number;
@@ -58,36 +60,11 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
   return { singles: room, fold: false };
 }
 
-/** The notification that summarises these, the oldest first: all of one burst, at least one. */
-export function foldFacts(notifications: readonly NotificationFacts[]): NotificationFacts {
-  const jobs = notifications.filter((each) => each.kind === 'job');
-  if (jobs.length > 0) {
-    return {
-      kind: 'jobs',
-      count: jobs.length,
-      names: namesIn(jobs.map(({ runbook }) => runbook)),
-      states: stateCounts(jobs),
-      first: jobs.slice(0, LISTED_MAX),
-    };
+/** The notification that summarises these, the oldest first: all of one burst, at least one that can be summarised. */
+export function foldFacts(all: readonly NotificationFacts[]): NotificationFacts {
+  for (const { kind } of all) {
+    const fold = rowOf(kind).burst?.fold;
+    if (fold) return fold(all);
   }
-  const matches = notifications.filter((each) => each.kind === 'rule');
-  const [first] = matches;
-  if (first === undefined) throw new Error('only notifications about jobs and rules are folded');
-  return {
-    kind: 'rules',
-    rule: first.rule,
-    count: matches.length,
-    names: namesIn(matches.map(({ event }) => event)),
-    first: matches.slice(0, LISTED_MAX),
-  };
-}
-
-function namesIn(all: readonly string[]): string[] {
-  return [...new Set(all)].slice(0, NAMES_MAX + 1);
-}
-
-function stateCounts(ended: readonly EndedFacts[]): Partial<Record<JobState, number>> {
-  const counts: Partial<Record<JobState, number>> = {};
-  for (const { state } of ended) counts[state] = (counts[state] ?? 0) + 1;
-  return counts;
+  throw new Error('none of these notifications can be summarised');
 }

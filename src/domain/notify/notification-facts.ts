@@ -55,41 +55,46 @@ export interface MatchedFacts {
   readonly message: string | null;
 }
 
-export type NotificationFacts =
-  | ({ readonly kind: 'approval' | 'reminder' } & AskedFacts)
-  | ({
-      readonly kind: 'decided';
-      readonly state: Exclude<ApprovalState, 'pending'>;
-      /** In words for people. */ readonly by: string | null;
-      readonly via: string | null;
-    } & AskedFacts)
+/** What a notification of each kind is about, beside its kind. */
+interface FactsByKind {
+  readonly approval: AskedFacts;
+  readonly reminder: AskedFacts;
+  readonly decided: AskedFacts & {
+    readonly state: Exclude<ApprovalState, 'pending'>;
+    /** In words for people. */
+    readonly by: string | null;
+    readonly via: string | null;
+  };
   /** More came at once than a person would read one by one. */
-  | { readonly kind: 'approvals'; readonly count: number }
-  | EndedFacts
+  readonly approvals: { readonly count: number };
+  readonly job: EndedFacts;
   /**
    * Jobs that ended beside those sent one by one: `count` of them; `first` are the oldest, `names` their distinct
    * runbooks, one more than a notification names.
    */
-  | {
-      readonly kind: 'jobs';
-      readonly count: number;
-      readonly names: readonly string[];
-      readonly states: Readonly<Partial<Record<JobState, number>>>;
-      readonly first: readonly EndedFacts[];
-    }
-  | MatchedFacts
-  | {
-      readonly kind: 'rules';
-      readonly rule: string;
-      readonly count: number;
-      readonly names: readonly string[];
-      readonly first: readonly MatchedFacts[];
-    }
-  | {
-      readonly kind: 'deadman';
-      readonly name: string;
-      readonly webhook: string;
-      readonly everyMs: number;
-      readonly heard: boolean;
-    }
-  | { readonly kind: 'test'; readonly by: string };
+  readonly jobs: {
+    readonly count: number;
+    readonly names: readonly string[];
+    readonly states: Readonly<Partial<Record<JobState, number>>>;
+    readonly first: readonly EndedFacts[];
+  };
+  readonly rule: MatchedFacts;
+  readonly rules: {
+    readonly rule: string;
+    readonly count: number;
+    readonly names: readonly string[];
+    readonly first: readonly MatchedFacts[];
+  };
+  readonly deadman: {
+    readonly name: string;
+    readonly webhook: string;
+    readonly everyMs: number;
+    readonly heard: boolean;
+  };
+  readonly test: { readonly by: string };
+}
+
+/** The facts of a notification of one of these kinds. */
+export type FactsOf<K extends NotificationKind> = { [P in K]: { readonly kind: P } & FactsByKind[P] }[K];
+
+export type NotificationFacts = FactsOf<NotificationKind>;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { foldFacts } from './burst.ts';
-import { composeNotification, type NotificationContext, type PushDetail, timeLeft } from './notification.ts';
+import { composeNotification } from './notification.ts';
+import type { NotificationContext, PushDetail } from './row.ts';
+import { timeLeft } from './approval-rows.ts';
 import type { EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
-import type { NotificationMessage } from '../../../src/domain/notify/notification.ts';
+import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { DialFailed } from '../../../src/dial/guard.ts';

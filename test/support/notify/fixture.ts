@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Loop, startLoop } from '../../../src/daemon/core/loop.ts';
 import { Notifier, type NotifierDeps } from '../../../src/daemon/notify/send.ts';
-import type { NotificationMessage } from '../../../src/domain/notify/notification.ts';
+import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { openDial } from '../../../src/dial/guard.ts';

@@ -1,0 +1,106 @@
+import { formatDuration } from '../duration.ts';
+import { oneLine } from '../one-line.ts';
+import type { AskedFacts, FactsOf } from './notification-facts.ts';
+import { type NotificationAction, type NotificationContext, type NotificationRow, PLAIN, type Words } from './row.ts';
+
+/** A request for a decision, first and again. */
+export const askedRow: NotificationRow<'approval' | 'reminder'> = {
+  words: asks,
+  terse: () => 'svc: 1 approval pending',
+  jobIds: ({ jobId }) => jobId,
+  asked: (facts) => facts,
+  burst: null,
+};
+
+export const decidedRow: NotificationRow<'decided'> = {
+  ...PLAIN,
+  words: decided,
+  terse: (facts) => `svc: 1 approval ${facts.state}`,
+  jobIds: ({ jobId }) => jobId,
+};
+
+export const approvalsRow: NotificationRow<'approvals'> = {
+  ...PLAIN,
+  words: (facts, { baseUrl }) => ({
+    title: `${facts.count} approvals pending`,
+    message: 'More than are sent one by one came within a minute.',
+    priority: 4,
+    tags: ['raised_hand'],
+    click: `${baseUrl}/approvals`,
+  }),
+  terse: (facts) => `svc: ${facts.count} approvals pending`,
+};
+
+function asks(facts: FactsOf<'approval' | 'reminder'>, { now, links, baseUrl }: NotificationContext): Words {
+  const { plan, requestedBy, jobId } = facts;
+  const page = `${baseUrl}/approvals/${facts.approvalId}`;
+  const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
+  const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
+  return {
+    title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
+    message: `${counts}Asked by ${requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
+    priority: plan !== null && plan.destroys > 0 ? 5 : 4,
+    tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
+    click: page,
+    ...(links === null ? {} : { actions: buttons(facts, links, page) }),
+  };
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** The time left, as precise as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h left`. */
+export function timeLeft(ms: number): string {
+  if (ms < SECOND_MS / 2) return 'no time left';
+  // Two units at most, and seconds only where they matter. Rounded, because an hour that began a moment ago is an hour.
+  const unit = ms < 2 * MINUTE_MS - SECOND_MS / 2 ? SECOND_MS : ms < DAY_MS - MINUTE_MS / 2 ? MINUTE_MS : HOUR_MS;
+  const words = formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ');
+  return `${words} left`;
+}
+
+/** One tap approves only what is known to destroy nothing. Everything else opens the page that shows it. */
+function buttons(
+  facts: AskedFacts,
+  links: NonNullable<NotificationContext['links']>,
+  page: string,
+): NotificationAction[] {
+  const verb = facts.jobKind;
+  return [
+    facts.oneTap === true
+      ? { action: 'http', label: oneLine(`Approve ${verb}`), url: links.approve, method: 'POST', clear: true }
+      : { action: 'view', label: oneLine(`Review ${verb}`), url: links.approve },
+    { action: 'http', label: oneLine(`Reject ${verb}`), url: links.reject, method: 'POST', clear: true },
+    { action: 'view', label: oneLine(facts.plan === null ? 'Open' : 'Plan'), url: page },
+  ];
+}
+
+const OUTCOMES = {
+  approved: { word: 'Approved', after: 'The job is queued.', tag: 'white_check_mark' },
+  rejected: { word: 'Rejected', after: 'Nothing runs.', tag: 'no_entry_sign' },
+  expired: { word: 'Expired', after: 'No decision in time. Nothing runs.', tag: 'hourglass' },
+} as const;
+
+function decided(facts: FactsOf<'decided'>, { baseUrl }: NotificationContext): Words {
+  const { word, after, tag } = OUTCOMES[facts.state];
+  const by = facts.by === null ? '' : ` by ${facts.by}${facts.via === null ? '' : ` via ${facts.via}`}`;
+  return {
+    title: `${word}: ${nameOf(facts)}`,
+    message: `${word}${by}. ${after} ${facts.jobId}`,
+    priority: 2,
+    tags: [tag],
+    click: `${baseUrl}/approvals/${facts.approvalId}`,
+  };
+}
+
+function nameOf({ jobKind: kind, workspace, runbook, rule, schedule }: AskedFacts): string {
+  if (workspace !== null) return `${kind} ${workspace}`;
+  if (rule !== null) return `${kind} of rule ${rule}`;
+  return schedule === null ? runbook : `${kind} of schedule ${schedule}`;
+}
+
+function causeOf({ rule, schedule, about }: AskedFacts): string {
+  if (rule !== null) return ` (rule ${rule}${about === null ? '' : `: ${about}`})`;
+  return schedule === null ? '' : ` (schedule ${schedule})`;
+}
