@@ -6,11 +6,11 @@ export interface ActionRow<Fields> {
   /** The `runbook` of its jobs. */
   runbook(fields: Fields): string;
   /**
-   * Checks that there is what it names; what is not `known` yet is left to the job. Throws not_found and
+   * Checks that the named things exist; a value that is not `known` yet is left to the job. Throws not_found and
    * invalid_argument.
    */
   requireTargets(tx: Tx, fields: Fields, known: (text: string) => boolean): Promise<void>;
-  /** Queues its job, or asks first where there is a gate. Throws a Failure where the job is refused. */
+  /** Queues its job, or requests approval first if there is a gate. Throws a Failure if the job is refused. */
   queue(
     tx: Tx,
     deps: QueueDeps,

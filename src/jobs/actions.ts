@@ -23,8 +23,8 @@ export function runbookOf<K extends JobActionKind>(action: Action<K>): string {
 }
 
 /**
- * Checks what an action names when a rule or a schedule is defined: its job would be refused each time. Throws as the
- * rows do.
+ * Checks the names in an action when a rule or a schedule is defined: with a wrong name its job would be refused each
+ * time. Throws like the rows.
  */
 export async function requireTargets<K extends JobActionKind>(
   tx: Tx,
@@ -34,12 +34,12 @@ export async function requireTargets<K extends JobActionKind>(
   await ACTIONS[action.kind].requireTargets(tx, action, known);
 }
 
-/** As `requireTargets`, of a rule: a value with `${…}` is known with the event only. */
+/** Like `requireTargets`, for a rule: a value with `${…}` is known only with the event. */
 export async function requireRuleTargets(tx: Tx, action: RuleAction): Promise<void> {
   if (!isNotify(action)) await requireTargets(tx, action, (text) => !text.includes('${'));
 }
 
-/** What a rule or a schedule does, as a job. Throws what its row throws, and invalid_argument for a time-out. */
+/** Queues the job of a rule or a schedule. Throws like its row, and invalid_argument for a time-out. */
 export function queueAction<K extends JobActionKind>(
   tx: Tx,
   deps: QueueDeps,

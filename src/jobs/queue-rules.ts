@@ -9,20 +9,17 @@ export interface StaleBlock {
   readonly moved_at?: string | undefined;
 }
 
-/** Whether an approval still is about what was asked; `why` is a sentence. */
+/** Whether an approval still matches its request; `why` is a sentence. */
 export type ApprovalCheck =
   | { readonly is: 'good' }
-  /** `moved`: the state is not where it was. `another`: the plan is not the one that was asked about, or is gone. */
+  /** `moved`: the state has changed. `another`: the plan is not the requested one, or is gone. */
   | { readonly is: 'moved' | 'another'; readonly stale: StaleBlock; readonly why: string };
 
-/** What a kind of job knows about its jobs before and after their run. Each kind has a row in `kinds.ts`. */
+/** Rules of a kind for its jobs before and after their run. Each kind has a row in `kinds.ts`. */
 export interface QueueRules {
-  /**
-   * Before a decision, and for whoever is shown what is to be decided. What a run starts with is checked again when
-   * it starts.
-   */
+  /** Called before a decision, and to show what is to be decided. The start of a run checks its inputs again. */
   stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
-  /** Whether the job of an ended one may be made again as it was. */
+  /** Whether an ended job may be queued again with the same order. */
   mayRedrive(db: Db, job: JobRow): Promise<boolean>;
 }
 

@@ -7,15 +7,14 @@ import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 
 /**
- * The one way in which a job is made, whoever asks: a person, a rule, a schedule. A refusal is a Failure and comes
- * before anything is written, so that the caller can record it in the same transaction. What is particular to a kind
- * is in the folder of its area.
+ * The only way to make a job, for a person, a rule or a schedule. A refusal is a Failure thrown before anything is
+ * written, so that the caller can record it in the same transaction. Code of one kind is in the folder of its area.
  */
 
 export interface QueueDeps {
-  /** A job may have become claimable, or a deadline has to be kept. */
+  /** Called when a job may be claimable, or a new deadline exists. */
   wake(): void;
-  /** Of what a policy wants asked, in milliseconds. */
+  /** Time to live of an approval that a policy requires, in milliseconds. */
   readonly approvalTtlMs: number;
 }
 
@@ -25,13 +24,13 @@ export interface Asker {
   readonly requestedBy: string;
   /** The asking chain, the root first: none of them may decide about it. */
   readonly owners: readonly string[];
-  /** Of a job that a rule made; it follows from what is run otherwise. */
+  /** Set for a job that a rule made; otherwise it is derived from the order. */
   readonly runbook?: string | undefined;
-  /** What the job does, in the words of who wrote the order. */
+  /** What the job does, in the words of its author. */
   readonly summary?: string | null | undefined;
 }
 
-/** The yes that a job needs before it is queued, asked of people. */
+/** The approval by a person that a job needs before it is queued. */
 export interface Gate {
   readonly origin: Origin;
   readonly ttlMs: number;
@@ -49,7 +48,7 @@ export type Queued =
   | {
       readonly state: 'queued';
       readonly jobId: string;
-      /** Nobody and no policy looked at it: the audit row says so. */ readonly ungated: boolean;
+      /** Neither a person nor a policy reviewed it: the audit row records that. */ readonly ungated: boolean;
     }
   | { readonly state: 'awaiting_approval'; readonly jobId: string; readonly approval: ApprovalRow };
 
@@ -109,7 +108,7 @@ export async function askFirst(
     ttlMs: gate.ttlMs,
   });
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at });
-  // The daemon has a new deadline to keep.
+  // The daemon has a new deadline.
   tx.afterCommit(() => deps.wake());
   return { state: 'awaiting_approval', jobId: job.id, approval };
 }

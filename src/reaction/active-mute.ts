@@ -2,7 +2,7 @@ import { type Announced, mutes } from '../domain/rules/mute.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { activeMutes } from '../store/rules/mutes.ts';
 
-/** The mute that holds an announcement, by what it may be about; null where none does. */
+/** The mute that suppresses an announcement, by its possible subjects; null without one. */
 export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Announced[]>): Promise<string | null> {
   const active = await activeMutes(tx.db, await tx.dialect.clock(tx.db, tx.now));
   if (active.length === 0) return null;
@@ -13,7 +13,7 @@ export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Annou
   );
 }
 
-/** How a page is kept that a mute may hold: it is never sent later. */
+/** The stored state of a notification that a mute may suppress. A suppressed one is never sent later. */
 export function notificationState(mute: string | null): {
   readonly state: 'new' | 'held';
   readonly reason: string | null;

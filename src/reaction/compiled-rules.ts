@@ -29,7 +29,9 @@ export interface CompiledSilence {
   readonly reason: string;
   /** In milliseconds since the epoch; of an open book by the clock of this process. */
   readonly expiresAt: number;
-  /** Whether it stops the rule for this event. One that cannot be evaluated stops none: who asks tells so. */
+  /**
+   * Whether it stops the rule for this event. A silence that cannot be evaluated stops nothing; the caller reports it.
+   */
   stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
 }
 
@@ -38,13 +40,13 @@ export interface OpenRules {
   /** The silences whose time is not over, oldest first. */
   readonly silences: readonly CompiledSilence[];
   /**
-   * The enabled rules that may match an event of this source, in the order of their names. A rule that asks for other
-   * sources only is left out.
+   * The enabled rules that may match an event of this source, in the order of their names. A rule that requires other
+   * sources is left out.
    */
   rulesFor(source: string): readonly CompiledRule[];
 }
 
-/** How long rules are taken for current where commits of others are told late or not at all, in milliseconds. */
+/** How long rules count as current if other processes' commits are reported late or never, in milliseconds. */
 const CURRENT_MS = 1_000;
 
 interface Pages {
@@ -60,7 +62,7 @@ export class CompiledRules {
   readonly #clock: Clock;
   #pages: Pages | null = null;
   #marks = '';
-  /** What the store's change counter was, or until when nothing is asked where there is none. */
+  /** The last value of the change counter of the store; without a counter, #currentUntil limits the reads. */
   #seen: string | null = null;
   #currentUntil = Number.NEGATIVE_INFINITY;
   #listening = false;
@@ -82,8 +84,8 @@ export class CompiledRules {
   }
 
   /**
-   * The silences that are open by the store's clock, which is the one that they were cut by. Where it differs from that
-   * of this process, they end by the latter when they end by the former.
+   * The silences that are open by the clock of the store, which also set their end; that end is converted to the clock
+   * of this process.
    */
   async #open(silences: readonly CompiledSilence[]): Promise<readonly CompiledSilence[]> {
     if (silences.length === 0) return silences;
@@ -107,7 +109,7 @@ export class CompiledRules {
       this.#refreshing = reading;
       return reading;
     }
-    // Who comes while it is read may know of a later commit than the reading saw. All who wait share the next reading.
+    // A caller that arrives during a read may know of a later commit. All waiting callers share the next read.
     const again = (): Promise<Pages> => {
       this.#next = null;
       return this.#current();
@@ -123,7 +125,7 @@ export class CompiledRules {
 
   async #refresh(): Promise<Pages> {
     this.#listen();
-    // Asked before the rows are: what is committed in between is found by the next call.
+    // Read before the rows: a commit in between is found by the next call.
     const seen = this.#store.version();
     const until = this.#clock.monotonic() + CURRENT_MS;
     this.#currentUntil = until;
@@ -187,10 +189,7 @@ export class CompiledRules {
     return kept(this.#conditions, text, () => storedCondition(text));
   }
 
-  /**
-   * The text is what refuses it: a later version may not take what an earlier one took. It is an error at each event
-   * then.
-   */
+  /** A later version may refuse a text that an earlier one accepted. Then the rule is an error at each event. */
   #action(row: RuleRow, { action, isEarlier }: Rule): Promise<CompiledAction | string> {
     return kept(this.#actions, actionKey(row), () => compileAction(action, isEarlier).catch(reasonOf));
   }
@@ -234,5 +233,5 @@ function actionKey({ action, bounded_values: bounded }: RuleRow): string {
 }
 
 function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : 'it cannot be read';
+  return thrown instanceof Error ? thrown.message : 'it cannot be parsed';
 }

@@ -21,7 +21,7 @@ export async function decideAndRecord(
   more: readonly TraceStep[] = [],
 ): Promise<Outcome> {
   const matched = evaluated.attempts.filter(({ tried }) => tried.result === 'matched');
-  // Two daemons may hear of one thing at the same time: the second one sees what the first one did.
+  // Two daemons may receive the same event at the same time: the second one sees the first one's action.
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
   const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
   const judged = await judge(tx.db, evaluated, now);
@@ -31,10 +31,7 @@ export async function decideAndRecord(
   return { event, jobId, approvalId };
 }
 
-/**
- * What would become of the event, by what the store says: reads and writes nothing. `now` in milliseconds by the
- * store's clock.
- */
+/** Decides the outcome of the event from the store, and writes nothing. `now` in milliseconds by the store's clock. */
 export async function judge(
   db: Db,
   { event, attempts, notTried, sender }: EvaluatedEvent,
@@ -68,7 +65,7 @@ function rowOf(
     source: event.source,
     name: event.name || null,
     status: event.status,
-    // Of an alert it is a label only: there it says where the sender is, and not where the thing is.
+    // For an alert the group is only a label: it classifies the sender, not the subject of the alert.
     netgroup: event.source === 'check' ? facts.netgroup : null,
     severity: event.severity,
     fingerprint: event.fingerprint || null,

@@ -7,7 +7,7 @@ import type { EvaluatedEvent, Outcome, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule } from './compiled-rules.ts';
 import { judge, decideAndRecord } from './decide-and-record.ts';
 
-/** What a rule would do about an event. */
+/** What a rule would do for an event. */
 interface DryRun {
   readonly outcome: EventOutcome;
   /** Whether it would make a job, ask for one, or tell people. */
@@ -21,7 +21,7 @@ class Undone extends Error {
   readonly outcome: Outcome;
 
   constructor(outcome: Outcome) {
-    super('this was only tried');
+    super('the dry run is rolled back');
     this.outcome = outcome;
   }
 }
@@ -34,9 +34,9 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
 };
 
 /**
- * What the rule alone would do if the stored event came in now. It is the firing code itself, in a transaction that is
- * undone, so that what refuses the job is found too: nothing is written and nobody is told. A disabled rule is judged
- * as if it were enabled, without trying to make its job.
+ * What the rule alone would do if the stored event arrived now. Runs the firing code in a transaction that is rolled
+ * back, so that a refusal of the job is found too: nothing is written or sent. A disabled rule is decided as if it were
+ * enabled, without making its job.
  */
 export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
@@ -46,11 +46,11 @@ export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventR
   if (evaluated === undefined) throw new Error('one event was to be evaluated');
   const { outcome, reason, trace } = rule.enabled ? await settled(deps, evaluated) : await judged(deps, evaluated);
   const would = WOULD[outcome];
-  const told = would === undefined ? reason : `Rule ${rule.name} ${would}`;
+  const text = would === undefined ? reason : `Rule ${rule.name} ${would}`;
   return {
     outcome,
     fires: FIRES.has(outcome),
-    reason: rule.enabled ? told : `${told} It is disabled: no event is tried on it.`,
+    reason: rule.enabled ? text : `${text} It is disabled and evaluates no event.`,
     trace,
   };
 }

@@ -6,7 +6,7 @@ import { newId } from '../lib/id.ts';
 import type { Attempt, EvaluatedEvent, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule, CompiledSilence } from './compiled-rules.ts';
 
-/** Tries the rules on the events: everything that takes time, before a transaction is open. */
+/** Evaluates the rules on the events: all the slow work, before a transaction is open. */
 export async function evaluateRules(
   deps: ReactionDeps,
   events: readonly NormalEvent[],
@@ -16,10 +16,7 @@ export async function evaluateRules(
   return evaluateBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
 }
 
-/**
- * As `evaluateRules`, with rules of the caller's choice; they are tried in the order of their names, and in the given
- * one.
- */
+/** As `evaluateRules`, with rules of the caller's choice, evaluated in the given order. */
 export function evaluateBy(
   { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
   events: readonly NormalEvent[],
@@ -27,7 +24,7 @@ export function evaluateBy(
   silences: readonly CompiledSilence[],
   rulesOf: (event: NormalEvent) => readonly CompiledRule[],
 ): Promise<EvaluatedEvent[]> {
-  // A message may have a thousand events, each for many rules: others have their turn in between.
+  // A message may have a thousand events, each for many rules: other tasks run in between.
   return turns.each(events, (event) => evaluateOne(clock.now(), clean(event), sender, rulesOf(event), silences));
 }
 
@@ -56,7 +53,7 @@ function evaluateOne(
 }
 
 /**
- * A rule that cannot be evaluated is told, and is no match; also one that throws must not keep the others from the
+ * A rule that cannot be evaluated is reported and does not match. A rule that throws must not keep the others from the
  * event.
  */
 function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {

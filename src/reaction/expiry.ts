@@ -6,44 +6,39 @@ import { evaluateRules } from './evaluate-rules.ts';
 import { type EvaluatedEvent, type ReactionDeps, RuleChanged, type Sender } from './types.ts';
 import { decideAndRecord } from './decide-and-record.ts';
 
-/**
- * What silences and mutes have in common when their time is over: an event, where something that they held still fires.
- */
+/** The common end of silences and mutes: an event, if something that they suppressed still fires. */
 
-/** Ends that one call notes; the rest waits for the next. */
+/** Most ends recorded by one call; others wait for the next. */
 const ENDINGS_MAX = 100;
-/** Events that are looked through for one that was held; of an older one nobody can say that it still fires. */
+/** Events searched for a suppressed one; whether an older one still fires is unknown. */
 const LOOK_BACK = 20_000;
 /** Read at a time, so that no read holds up the others. */
 const PAGE = 500;
-/** Told by the service itself: that something is not held any more says nothing about whether it fires. */
+/** Events of the service itself: the end of a mute or silence does not show whether the subject fires. */
 const OWN_SOURCES: ReadonlySet<string> = new Set(['mute', 'silence']);
 
-/** What holds something back for a while. */
+/** Something that suppresses for a limited time. */
 export interface Hold<R> {
-  /**
-   * Those whose time is over and whose end was not noted, the oldest end first; `now` in milliseconds by the store's
-   * clock.
-   */
+  /** The expired ones whose end was not recorded, the oldest end first; `now` in milliseconds by the store's clock. */
   due(db: Db, now: number, limit: number): Promise<R[]>;
-  /** False where somebody else noted its end. */
+  /** False if another daemon recorded its end. */
   noteEnd(tx: Tx, id: string): Promise<boolean>;
-  /** Of an event before this nothing was held; in milliseconds since the epoch. */
+  /** No earlier event was suppressed; in milliseconds since the epoch. */
   since(row: R): number;
-  /** Whether it held something of this event. */
+  /** Whether it suppressed something of this event. */
   isAbout(row: R, event: EventStatusRow): boolean;
-  /** The event of its end, while the thing of `firing` still fires. */
+  /** The event of its end, if the subject of `firing` still fires. */
   endingEvent(row: R, firing: EventStatusRow): NormalEvent;
   /**
-   * Who made it stands behind what the end leads to: nobody may make an event by a hold of a second and then approve
-   * its job.
+   * Its creator is in the asking chain of the resulting jobs: no one may create an event by a mute of one second and
+   * then approve its job.
    */
   senderOf(row: R): Sender;
 }
 
 /**
- * Notes the ends that are due, each in a write of its own with its event; the result is how many. Several daemons may
- * call it at once: one of them notes an end. Stops early when `signal` aborts.
+ * Records the ends that are due, each in a separate write with its event; returns their number. Several daemons may
+ * call it at once: one of them records an end. Stops early when `signal` aborts.
  */
 export async function noteEnds<R extends { readonly id: string }>(
   deps: ReactionDeps,
@@ -68,7 +63,7 @@ async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, ho
       if ((await hold.noteEnd(tx, row.id)) && evaluated !== null) await decideAndRecord(deps, tx, evaluated);
     });
   } catch (error) {
-    // Its rule was changed in this moment: the next call tries the rule as it is then.
+    // Its rule has just changed: the next call evaluates the new rule.
     if (!(error instanceof RuleChanged)) throw error;
   }
 }
@@ -81,7 +76,7 @@ export async function evaluateEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R):
   return evaluated ?? null;
 }
 
-/** The newest event that `isAbout` is true for, of a thing whose newest event says firing; null where there is none. */
+/** The newest event that satisfies `isAbout`, of a subject whose newest event is firing; null without one. */
 async function firstFiring(
   db: Db,
   since: number,

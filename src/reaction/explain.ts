@@ -8,15 +8,15 @@ import { factsOf } from '../store/events/events.ts';
 import { decodeTrace } from './trace.ts';
 
 /**
- * The steps of an event's evaluation. Of a rule that did not match or could not be evaluated, and that is still what it
- * was then, the terms are told: to store them with each event would cost more than all else of it.
+ * The steps of an event's evaluation. A rule that did not match or could not be evaluated is listed with its terms, if
+ * it is unchanged since: to store them with each event would cost more than everything else of it.
  */
 export async function explainSteps(db: Db, row: EventRow): Promise<readonly TraceStep[]> {
   const facts = factsOf(row, row.received_at);
   return explained(decodeTrace(row.trace), (step) => explainThen(db, step, facts));
 }
 
-/** The steps of a trial of one rule at `now`, in milliseconds since the epoch; in the same words. */
+/** The steps of a dry run of one rule at `now`, in milliseconds since the epoch, in the same words. */
 export async function explainTrial(
   trace: readonly TraceStep[],
   { when }: Pick<Rule, 'when'>,
@@ -43,7 +43,7 @@ async function explainThen(db: Db, step: TraceStep, facts: EventFacts): Promise<
   if (step.rule === null) return step;
   const rule = await findRule(db, step.rule);
   if (rule !== undefined && rule.updated_at <= facts.receivedAt) return withTerms(step, rule.when_text, facts);
-  return step.result === 'error' ? step : { ...step, why: 'It did not match; the rule is another one now.' };
+  return step.result === 'error' ? step : { ...step, why: 'It did not match. The rule has changed since.' };
 }
 
 async function withTerms(step: TraceStep, when: string, facts: EventFacts): Promise<TraceStep> {
@@ -51,7 +51,7 @@ async function withTerms(step: TraceStep, when: string, facts: EventFacts): Prom
   const first = step.result === 'error' ? undefined : terms.find(({ result }) => result === 'false');
   return {
     ...step,
-    ...(first === undefined ? {} : { why: `It did not match: this is false: ${first.term}` }),
+    ...(first === undefined ? {} : { why: `It did not match. This term is false: ${first.term}` }),
     ...(terms.length === 0 ? {} : { terms }),
   };
 }

@@ -21,7 +21,7 @@ interface Done {
   readonly approvalId: string | null;
 }
 
-/** Carries the decision out: makes the job, and asks for the pages of rules that tell people. Throws RuleChanged. */
+/** Carries the decision out: makes the job and the notifications of the rules. Throws RuleChanged. */
 export async function carryOut(
   deps: ReactionDeps,
   tx: Tx,
@@ -30,13 +30,11 @@ export async function carryOut(
   now: number,
 ): Promise<Done> {
   await reportUnfit(deps, tx, evaluated, decided, now);
-  const told = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, evaluated, decided, now);
-  return makeJob(deps, tx, evaluated, told, now);
+  const notified = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, evaluated, decided, now);
+  return makeJob(deps, tx, evaluated, notified, now);
 }
 
-/**
- * A rule that matched an event whose values its action does not accept: a notification says so, once per rule and day.
- */
+/** Reports a rule that matched an event whose values its action does not accept: one notification per rule and day. */
 async function reportUnfit(
   deps: ReactionDeps,
   tx: Tx,
@@ -55,7 +53,7 @@ async function reportUnfit(
   if ((await requestNotification(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
 }
 
-/** The pages of rules that tell people; a mute holds them, and the event says so. */
+/** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */
 async function tellPeople(
   deps: ReactionDeps,
   tx: Tx,
@@ -88,7 +86,7 @@ async function tellPeople(
   return {
     ...decision,
     trace: decision.trace.map((each) =>
-      isHeld(each) ? { ...each, why: `It tells people, and ${mute} holds that.` } : each,
+      isHeld(each) ? { ...each, why: `Notification suppressed by mute ${mute}.` } : each,
     ),
   };
 }
@@ -115,8 +113,7 @@ async function fire(
   now: number,
 ): Promise<Done> {
   const { id, sender } = evaluated;
-  if (action === null || isNotify(action))
-    throw new Error('only an action that makes a job is decided to be carried out');
+  if (action === null || isNotify(action)) throw new Error('only an action that makes a job can fire');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
   const gate: Gate | null =
     decision.outcome === 'gated'
@@ -141,7 +138,8 @@ async function fire(
     rule.checkTag(tx.ring);
     queued = await queueAction(tx, deps, asker, action, gate);
   } catch (error) {
-    // A refusal comes before anything is written, so the event can be; what is no refusal undoes the write.
+    // A refusal comes before anything is written, so the event can still be recorded. Any other error rolls the write
+    // back.
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
     return { decision: refused(decision, error.message), jobId: null, approvalId: null };
   }
@@ -165,8 +163,8 @@ async function fire(
 }
 
 /**
- * For cooldown and duplicates. A rule that was changed meanwhile must not act as what it was: somebody was told that it
- * does not.
+ * For cooldown and duplicates. A rule that was changed during evaluation must not act in its old form: its change was
+ * already confirmed.
  */
 async function noteActed(
   tx: Tx,

@@ -18,7 +18,7 @@ test('A credential in anything that a host sends is not kept, whatever field it 
   );
 });
 
-test('One host and one request are one thing, whatever else is sent', () => {
+test('One host and one request have one fingerprint, with any metadata', () => {
   const one = hostEvent('db1', { request: 'clean', reason: null, status: 'firing', metadata: { disk: '/var' } });
   const other = hostEvent('db1', { request: 'clean', reason: 'r', status: 'resolved', metadata: {} });
   assert.equal(one.fingerprint, other.fingerprint);

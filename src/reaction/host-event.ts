@@ -11,11 +11,11 @@ interface HostRequest {
 }
 
 /**
- * The event of a request. `host` comes from the token. One host and one request are one thing, whatever the metadata
- * says: else a host that sends a measurement with each request would get around cooldown and duplicates.
+ * The event of a request. `host` comes from the token. The metadata is not part of its identity: else a host that sends
+ * a measurement with each request would evade cooldown and duplicate checks.
  */
 export function hostEvent(host: string, { request, reason, status, metadata }: HostRequest): NormalEvent {
-  // As of the alerts of others: no credential is kept, by whatever mistake it came.
+  // As in other alerts, no credential is kept, even if sent by mistake.
   const name = withoutCredentials(request);
   const labels: Record<string, string> = { host, request: name };
   if (status !== null) labels['status'] = withoutCredentials(status);

@@ -7,18 +7,18 @@ import type { JobRow } from '../store/schema/schema.ts';
 import { holdingMute, notificationState } from './active-mute.ts';
 import type { ReactionDeps } from './types.ts';
 
-/** The ends that people are told of unasked. A degraded job succeeded, and who cancels one knows. */
-const TOLD: readonly string[] = ['failed', 'interrupted'];
+/** The ends that always cause a notification. A degraded job succeeded, and the canceller of a job knows of its end. */
+const NOTIFIED: readonly string[] = ['failed', 'interrupted'];
 
 /**
- * Asks for the page of a job's end, in the transaction that tells it: of a failure, and of whatever end somebody armed
- * the job for. One page, also where both hold; what somebody armed is shown on its own, however many end. A mute holds
- * it for good: the mute's id is the answer.
+ * Makes the notification of a job's end, in the transaction that records the end: for a failure, and for any end of an
+ * armed job. One notification, even if both apply; that of an armed job is never folded with others. A mute suppresses
+ * it for good; then the result is the id of the mute.
  */
 export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx, job: JobRow): Promise<string | null> {
   const armed = await findArmed(tx.db, job.id);
   if (armed !== undefined) await disarm(tx, job.id);
-  if (armed === undefined && !TOLD.includes(job.state)) return null;
+  if (armed === undefined && !NOTIFIED.includes(job.state)) return null;
   const mute = await holdingMute(tx, () => subjectsOf(tx, job));
   const facts = {
     kind: 'job',
@@ -36,7 +36,7 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
   return mute;
 }
 
-/** The announcement of a job is about the event that made it, and about the name of its own end. */
+/** The announcement of a job is about the event that made it, and about the name of its end. */
 async function subjectsOf(tx: Tx, job: JobRow): Promise<readonly Announced[]> {
   const made = await findEventOfJob(tx.db, job.id);
   const event = made === undefined ? undefined : await findEvent(tx.db, made.id);

@@ -8,7 +8,7 @@ import type { EvaluatedEvent, ReactionDeps } from './types.ts';
 const MUTE: Hold<MuteRow> = {
   due: expiredMutes,
   noteEnd: endMute,
-  // What began to fire before it was made is held too.
+  // It also suppresses what began to fire before it was made.
   since: () => 0,
   isAbout: ({ scope_kind: kind, scope_value: value }, event) =>
     mutes({ kind, value }, { eventName: event.name, host: kind === 'host' ? hostOfEvent(event) : null }),
@@ -40,8 +40,7 @@ export function endMutes(deps: ReactionDeps, signal?: AbortSignal): Promise<numb
 }
 
 /**
- * The event of a mute that ends now, with its rules tried, for `decideAndRecord`; null where what it is about does not
- * fire.
+ * The event of a mute that ends now, with its rules tried, for `decideAndRecord`; null if its subject does not fire.
  */
 export function evaluateEnding(deps: ReactionDeps, mute: MuteRow): Promise<EvaluatedEvent | null> {
   return evaluateEnd(deps, MUTE, mute);

@@ -12,12 +12,11 @@ import { decideAndRecord } from './decide-and-record.ts';
 
 /** The ends of jobs as events: what waits for rules like any alert. */
 
-/** By the state that a job ended in; the rest is told as it was asked for. */
+/** By the state that a job ended in; other states are `info`. */
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
 
 /**
- * The event of a job's end. Whatever runs under the name of a runbook is one thing: its failures fire, its next success
- * resolves.
+ * The event of a job's end. All jobs of one runbook share a fingerprint: a failure fires, the next success resolves.
  */
 function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'workspace'>): NormalEvent {
   const { id, kind, state, runbook, workspace } = job;
@@ -49,14 +48,14 @@ function driftEvent({
   };
 }
 
-/** Who asked for the job stands behind what its end leads to; each job of a chain is one deeper. */
+/** The owners of the job are in the asking chain of the jobs that its end makes; each job of a chain is one deeper. */
 async function senderOf(db: Db, job: JobRow): Promise<Sender> {
   const made = await findEventOfJob(db, job.id);
   const owners = JSON.parse(job.owners) as string[];
   return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
 }
 
-/** The end of a job as events with their rules tried, for `settleOutcome`. */
+/** The end of a job as evaluated events, for `settleOutcome`. */
 export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly EvaluatedEvent[]> {
   if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
   const drift = driftEvent(job);
@@ -68,9 +67,9 @@ export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<
 }
 
 /**
- * Tells the end of a job: its event, what rules make of it, and the note on the job that it is told, in one
- * transaction. Whoever calls it how often, and dies when: an end is told exactly once. Throws Failure `unavailable`,
- * also where its rules are changed all the time: the next pass tells it.
+ * Records the end of a job: its event, the actions of rules, and the mark on the job, in one transaction. Idempotent
+ * and crash-safe: each job end is recorded exactly once. Throws Failure `unavailable`, also if its rules keep changing:
+ * the next pass records it.
  */
 export async function settleOutcome(
   deps: ReactionDeps,
@@ -81,20 +80,22 @@ export async function settleOutcome(
   await retryOnRuleChange(deps, async () => {
     const events = first ?? (await evaluateOutcome(deps, job));
     first = null;
-    await deps.store.write((tx) => tell(deps, tx, job, events));
+    await deps.store.write((tx) => recordEnd(deps, tx, job, events));
   });
 }
 
-async function tell(deps: ReactionDeps, tx: Tx, job: JobRow, evaluated: readonly EvaluatedEvent[]): Promise<void> {
+async function recordEnd(deps: ReactionDeps, tx: Tx, job: JobRow, evaluated: readonly EvaluatedEvent[]): Promise<void> {
   const [first] = evaluated;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
   const mute = await notifyJobEnd(deps, tx, job);
   const held: TraceStep[] =
-    mute === null ? [] : [{ step: 'page', rule: null, result: 'stopped', why: `${mute} holds the page of this end.` }];
+    mute === null
+      ? []
+      : [{ step: 'page', rule: null, result: 'stopped', why: `Notification suppressed by mute ${mute}.` }];
   for (const each of evaluated) await decideAndRecord(deps, tx, each, each === first ? held : []);
 }
 
-/** For an end that can't be told as it is: its event says so, and it does not stand in the way of the others. */
+/** Records an end that cannot be handled as an error event, so that it does not block the others. */
 export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, job: JobRow): Promise<void> {
   await deps.store.write(async (tx) => {
     const { labels, name } = outcomeEvent(job);

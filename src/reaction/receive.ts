@@ -10,9 +10,8 @@ import { type Outcome, type ReactionDeps, type Sender, retryOnRuleChange } from 
 import { decideAndRecord } from './decide-and-record.ts';
 
 /**
- * Tries the rules on all events of one message and writes what becomes of them, in one write. Each event of `events`
- * has its outcome in the answer, in their order. Throws Failure `unavailable`, and nothing was written, where the
- * store cannot take it.
+ * Evaluates the rules on all events of one message and records the outcomes in one write. Returns one outcome for each
+ * event, in their order. Throws Failure `unavailable` without writing if the store cannot accept it.
  */
 export async function receive(deps: ReactionDeps, events: readonly NormalEvent[], sender: Sender): Promise<Outcome[]> {
   try {
@@ -20,7 +19,7 @@ export async function receive(deps: ReactionDeps, events: readonly NormalEvent[]
   } catch (error) {
     if (error instanceof Failure) throw error;
   }
-  // Something about one of them is beyond us: it must not keep the others out.
+  // One of them failed unexpectedly: it must not keep the others out.
   const outcomes: Outcome[] = [];
   for (const event of events) outcomes.push(await receiveApart(deps, event, sender));
   return outcomes;
@@ -49,7 +48,7 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
   const [row] = await receiveUnreadable(
     deps,
     event.source,
-    ['It could not be handled: a fault of the service.'],
+    ['The event could not be handled: an internal error of the service.'],
     {},
     cameBy(event, sender),
   );
@@ -64,8 +63,8 @@ function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<
 }
 
 /**
- * Events that could not be read, or not be handled: a row with the outcome `error` for each of the sentences `reasons`,
- * in one write.
+ * Events that could not be read or handled: a row with the outcome `error` for each sentence of `reasons`, in one
+ * write.
  */
 export function receiveUnreadable(
   deps: Pick<ReactionDeps, 'store' | 'clock'>,

@@ -21,10 +21,7 @@ const SILENCE: Hold<SilenceRow> = {
   senderOf: ({ created_by: owner }) => ({ principal: owner, owners: [owner], via: 'cli', trigger: 'rule', depth: 0 }),
 };
 
-/**
- * Notes the end of the silences whose time has passed, and makes an event of each that stopped something that still
- * fires.
- */
+/** Records the end of expired silences, and makes an event of each that stopped something that still fires. */
 export function endSilences(deps: ReactionDeps, signal?: AbortSignal): Promise<number> {
   return noteEnds(deps, SILENCE, signal);
 }

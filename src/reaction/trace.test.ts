@@ -20,7 +20,7 @@ test('A rule that did not match costs its name and 3 bytes', () => {
   assert.equal(encodeTrace([unmatched('disk-full'), unmatched('b')]), '["disk-full","b"]');
 });
 
-test('Of a thousand rules that did not match a hundred are named, and the rest is counted', () => {
+test('Of a thousand rules that did not match a hundred are named, and the others are counted', () => {
   const steps = decodeTrace(
     encodeTrace([
       ...Array.from({ length: 1_000 }, (_, n) => unmatched(`r${n}`)),

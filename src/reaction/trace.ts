@@ -2,13 +2,12 @@ import { NOT_MATCHED } from '../domain/rules/reaction.ts';
 import type { TraceStep } from '../domain/events/event.ts';
 
 /**
- * The steps of an evaluation as they are stored with each event: short, because nearly all of them say that a rule did
- * not match, and an event has as many of them as there are rules.
+ * The stored steps of an evaluation: short, because an event has one for each rule, and nearly all rules did not match.
  */
 type StoredStep =
   readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string] | string;
 
-/** Rules that did not match and are told one by one; the rest is told as a number. */
+/** Rules that did not match and are listed by name; the others are counted. */
 const UNMATCHED_MAX = 100;
 
 export function encodeTrace(steps: readonly TraceStep[]): string {

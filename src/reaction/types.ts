@@ -27,19 +27,19 @@ export interface Sender {
   readonly owners: readonly string[];
   readonly via: string;
   readonly trigger: 'rule' | 'host';
-  /** How many jobs stand before it in a chain job → outcome → rule → job. */
+  /** The number of jobs before it in a chain job → outcome → rule → job. */
   readonly depth: number;
 }
 
-/** A rule that was tried on an event. */
+/** A rule that was evaluated on an event. */
 export interface Attempt {
   readonly rule: CompiledRule;
   readonly tried: TriedRule;
-  /** What it does, filled in; null where it did not match or cannot be filled in. */
+  /** Its filled-in action; null if it did not match or cannot be filled in. */
   readonly action: RuleAction | null;
 }
 
-/** An event whose rules were tried. Who has one hands it to `decideAndRecord` and looks at its `id` only. */
+/** An event with its evaluated rules. Callers pass it to `decideAndRecord` and read only its `id`. */
 export interface EvaluatedEvent {
   readonly id: string;
   readonly event: NormalEvent;
@@ -47,7 +47,7 @@ export interface EvaluatedEvent {
   readonly sender: Sender;
   /** In the order of their names, up to the one that decides. */
   readonly attempts: readonly Attempt[];
-  /** Names of the rules behind that. */
+  /** Names of the later rules. */
   readonly notTried: readonly string[];
 }
 
@@ -58,28 +58,25 @@ export interface Outcome {
 }
 
 /**
- * A rule that was about to act is not any more what it was when the event was tried on it. Nothing was written; who
- * tries the event anew meets the rule as it is now.
+ * A rule changed between the evaluation of an event and its action. Nothing was written; a new evaluation uses the
+ * current rule.
  */
 export class RuleChanged extends Failure {
   constructor(rule: string) {
     super(
       'unavailable',
-      `The rule ${rule} was changed while an event was tried on it. Nothing was done: send it again.`,
+      `The rule ${rule} was changed during the evaluation of an event. Nothing was done; send the event again.`,
     );
   }
 }
 
-/**
- * An event whose rule is changed meanwhile is tried so often, with this pause: what was changed is known here after a
- * second at most.
- */
+/** Attempts and pause when a rule changes during evaluation: a change is known here after at most one second. */
 const ATTEMPTS = 6;
 const PAUSE_MS = 250;
 
 /**
- * Makes the attempt anew where it met a RuleChanged, with the rules as they are then; the last one is thrown. An
- * attempt writes all or nothing.
+ * Repeats an attempt that met a RuleChanged, with the current rules; throws the last one. An attempt writes all or
+ * nothing.
  */
 export async function retryOnRuleChange<T>(
   { rules, clock }: Pick<ReactionDeps, 'rules' | 'clock'>,

@@ -28,6 +28,8 @@ const DONE: readonly string[] = [
   'docs/tutorial/',
   'src/faces/',
   'src/domain/',
+  'src/jobs/',
+  'src/reaction/',
 ];
 
 export const WORDS_WHY =

@@ -7,14 +7,14 @@ export const READING_RULES: QueueRules = rules(() => false);
 export const APPLY_RULES: QueueRules = rules((workspace) => workspace.require_saved_plan === 1);
 export const DESTROY_RULES: QueueRules = rules((workspace) => workspace.protect_destroy === 1);
 
-/** A workspace that refuses such a run when it is asked for refuses it again (T29), and one that is gone has none. */
+/** A workspace that refuses such a request refuses the run too (T29), and a removed workspace has none. */
 function rules(refuses: (workspace: WorkspaceRow) => boolean): QueueRules {
   return {
     stillHolds: checkPlan,
     async mayRedrive(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
       if (name === null) return true;
       const workspace = await findWorkspace(db, name);
-      // Another one of that name is not what was asked about.
+      // A later workspace of that name is not the requested one.
       return workspace !== undefined && workspace.created_at <= askedAt && !refuses(workspace);
     },
   };

@@ -16,16 +16,15 @@ interface WorkspaceRequest {
   readonly workspace: string;
   /** The saved plan that an apply carries out; null for a fresh run. */
   readonly plan: string | null;
-  /** Variable to `<project>/<secret>`; the caller has made sure that each is there. */
+  /** Variable to `<project>/<secret>`; the caller has checked that each exists. */
   readonly runSecrets: Readonly<Record<string, string>>;
   readonly detailedExitcode?: boolean;
   readonly timeoutMs: number;
 }
 
 /**
- * A plan or drift run is queued; an apply or destroy as the table of moves (`decideApply`) and the policy of the
- * workspace say, and `gate` is asked beside them. Throws what is refused: not_found, conflict, stale_plan with
- * `stale`, concurrency_held.
+ * Queues a plan or drift run. An apply or destroy follows the decision table (`decideApply`), the policy of the
+ * workspace and `gate`. Throws refusals: not_found, conflict, stale_plan with `stale`, concurrency_held.
  */
 export async function queueWorkspaceRun(
   tx: Tx,
@@ -58,7 +57,7 @@ export async function queueWorkspaceRun(
 }
 
 /**
- * Reads the workspace, and holds its key: until this write ends nobody else enters its queue or changes it. Throws
+ * Reads the workspace and locks its key: until this write ends no other write enters its queue or changes it. Throws
  * not_found.
  */
 export async function enterWorkspace(tx: Tx, name: string): Promise<WorkspaceRow> {
@@ -88,13 +87,13 @@ function newRun(
 }
 
 /**
- * Held: an approval pins the digest that it has now, and a rotation of the key changes that. A plan of another
- * workspace is not there for this one.
+ * Locked: an approval pins the current digest, and a rotation of the key changes it. A plan of another workspace is not
+ * found.
  */
 async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
   const artifact = await holdArtifact(tx, id);
   if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;
-  throw new Failure('not_found', `There is no saved plan ${id} of the workspace ${workspace.name}.`);
+  throw new Failure('not_found', `The workspace ${workspace.name} has no saved plan ${id}.`);
 }
 
 async function savedPlanFacts(db: Db, artifact: ArtifactFacts, stale: boolean): Promise<SavedPlanFacts> {

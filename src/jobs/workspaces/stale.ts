@@ -18,13 +18,13 @@ export async function checkPlan(db: Db, approval: ApprovalRow): Promise<Approval
   return {
     is: 'another',
     stale: { plan_serial: serial ?? 0, current_serial: serial ?? 0 },
-    why: `The plan is not the one that ${id} asked about.`,
+    why: `The plan is not the one that ${id} is about.`,
   };
 }
 
 /**
- * Where the state is and who moved it there, when it moved after the plan was made; null while the plan holds. Who
- * moved it is left out when that was somebody outside of the service.
+ * The current state and what changed it, if it changed after the plan was made; null while the plan is current. The
+ * cause is left out if it was outside the service.
  */
 export function staleFrom(
   plan: { readonly serial: number; readonly lineage: string | null },

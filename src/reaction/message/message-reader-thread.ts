@@ -4,7 +4,7 @@ import { NORMALISERS } from '../normalise/normalise.ts';
 import { Unreadable } from '../normalise/payload.ts';
 
 /**
- * Reads long messages beside the event loop of the daemon. Events go back as bytes of JSON, so that the daemon takes
+ * Reads long messages off the event loop of the daemon. Events are returned as bytes of JSON, so that the daemon parses
  * them one by one.
  */
 
@@ -35,5 +35,5 @@ parentPort?.on('message', (task: ReaderTask) => {
   const answer = read(task);
   parentPort?.postMessage(answer, 'json' in answer ? [answer.json.buffer, answer.ends.buffer] : []);
 });
-// Only now a task that is lost is lost by its own fault.
+// From now on, a crash is caused by the task.
 parentPort?.postMessage('ready');

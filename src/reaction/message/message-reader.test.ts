@@ -17,7 +17,7 @@ function readerFor(t: TestContext, limits: Partial<ReaderLimits> = {}): MessageR
   return reader;
 }
 
-/** With bytes of its own: the reader hands them over to its thread. */
+/** With separate bytes: the reader transfers them to its thread. */
 function payload(body: string, contentType = 'application/json'): Payload {
   return { contentType, query: '', bytes: Buffer.from(new TextEncoder().encode(body).buffer) };
 }
@@ -63,7 +63,7 @@ test('A message that is read in the thread gives the same events and problems as
   assert.deepEqual(long.problems, ['The sender left 3 alerts out of this message (max_alerts).']);
 });
 
-test('Messages that are read at once are not mixed up, and more than may wait are refused', async (t) => {
+test('Messages that are read at once are not mixed up, and those beyond the queue are refused', async (t) => {
   const reader = readerFor(t, { waiting: 3 });
   const asked = [1, 2, 3, 4, 5, 6].map((n) =>
     reader.read('generic', payload(JSON.stringify({ name: `m${n}` }).padEnd(INLINE_BYTES_MAX + 1, ' '))),
@@ -95,7 +95,7 @@ test(
     const texts = Array.from({ length: 400_000 }, (_, n) => `"${n} of many"`).join(',');
     await assert.rejects(
       small.read('generic', payload(`{"name":"x","more":[${texts}]}`)),
-      /^Unreadable: The message could not be read: reading it failed\.$/,
+      /^Unreadable: The message could not be read: the reader failed\.$/,
     );
     assert.equal((await small.read('alertmanager', next)).events.length, 1);
   },

@@ -40,8 +40,7 @@ export type ReaderAnswer =
   | { readonly why: string; readonly refusal: MessageRefusal };
 
 /**
- * Reads messages: short ones in turns of the event loop, long ones one at a time in a thread that starts with the first
- * of them.
+ * Reads messages: short ones on the event loop, long ones one at a time in a thread that starts with the first of them.
  */
 export class MessageReader {
   readonly #clock: Clock;
@@ -58,9 +57,7 @@ export class MessageReader {
     this.#one = new Limiter({ running: 1, waiting: limits.waiting });
   }
 
-  /**
-   * Throws Unreadable, and Failure unavailable where too many wait. The bytes of a long message are empty afterwards.
-   */
+  /** Throws Unreadable, and Failure unavailable if too many wait. The bytes of a long message are empty afterwards. */
   async read(source: WebhookSource, payload: Payload): Promise<Normalised> {
     if (payload.bytes.length <= INLINE_BYTES_MAX) {
       const [normalised] = await this.#turns.each([payload], NORMALISERS[source]);
@@ -100,7 +97,7 @@ export class MessageReader {
 
   async #answerOf(thread: Worker, task: ReaderTask): Promise<ReaderAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<ReaderAnswer>();
-    const lost = (): void => reject(new Unreadable('The message could not be read: reading it failed.'));
+    const lost = (): void => reject(new Unreadable('The message could not be read: the reader failed.'));
     const late = (): void =>
       reject(new Unreadable(`The message could not be read within ${this.#limits.messageMs / 1_000} s.`, 'too_slow'));
     const cancel = this.#clock.after(this.#limits.messageMs, late);
@@ -110,7 +107,7 @@ export class MessageReader {
       thread.postMessage(task, [task.bytes.buffer]);
       return await promise;
     } catch (error) {
-      // The next message gets a new thread, whatever happened to this one.
+      // The next message gets a new thread in any case.
       await this.#end();
       throw error;
     } finally {
@@ -125,14 +122,14 @@ export class MessageReader {
     const { promise, resolve, reject } = Promise.withResolvers<Worker>();
     const thread = new Worker(new URL('message-reader-thread.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
-      // Nothing in there needs the daemon's.
+      // The thread needs no variable of the daemon.
       env: {},
     });
     thread.once('message', () => {
       thread.unref();
       resolve(thread);
     });
-    // An error is followed by the exit.
+    // An exit event follows an error.
     thread.on('error', () => undefined);
     thread.once('exit', () => {
       if (this.#thread === promise) this.#thread = null;
@@ -144,7 +141,7 @@ export class MessageReader {
   async #end(): Promise<void> {
     const thread = this.#thread;
     this.#thread = null;
-    // One that did not start is gone.
+    // A thread that did not start is gone.
     await thread?.then((started) => started.terminate()).catch(() => undefined);
   }
 }

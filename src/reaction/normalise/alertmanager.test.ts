@@ -86,7 +86,7 @@ test('What an old or a later version leaves out or adds is no reason to lose an 
   assert.notEqual(events[0]!.fingerprint, events[1]!.fingerprint);
 });
 
-test('A payload of its own making is read as a generic one and keeps its source', () => {
+test('A custom payload is read as a generic one and keeps its source', () => {
   const { events } = normalise('alertmanager', {
     name: 'DiskFull',
     status: 'firing',
@@ -97,10 +97,10 @@ test('A payload of its own making is read as a generic one and keeps its source'
     events.map(({ source, name, status, severity, labels }) => ({ source, name, status, severity, labels })),
     [{ source: 'alertmanager', name: 'DiskFull', status: 'firing', severity: 'warning', labels: { instance: 'db1' } }],
   );
-  assert.equal(refusal('alertmanager', { text: 'no name' }), 'name: expected a text that is not empty.');
+  assert.equal(refusal('alertmanager', { text: 'no name' }), 'name: expected a non-empty text.');
 });
 
-test('What the sender left out of a group is told, and so is each alert that cannot be read', () => {
+test('Alerts left out by the sender are reported, and so is each alert that cannot be read', () => {
   const { events, problems } = normalise('alertmanager', {
     ...GROUP,
     alerts: [null, ...GROUP.alerts, { labels: 'x' }],
@@ -108,7 +108,7 @@ test('What the sender left out of a group is told, and so is each alert that can
   });
   assert.equal(events.length, 2);
   assert.deepEqual(problems, [
-    'Alert 1 of 4 cannot be read: It is no JSON object.',
+    'Alert 1 of 4 cannot be read: It is not a JSON object.',
     'Alert 4 of 4 cannot be read: labels: expected an object of texts.',
     'The sender left 5 alerts out of this message (max_alerts).',
   ]);
@@ -124,9 +124,9 @@ test('A payload has at most 10,000 alerts; one with more is refused whole', () =
   assert.equal(refusal('alertmanager', alerts(10_001)), 'The payload has 10001 alerts; expected at most 10000.');
 });
 
-test('What is no JSON, no object, and a group without an alert are refused with a sentence', () => {
+test('Invalid JSON, a value that is not an object, and a group without an alert are refused with a sentence', () => {
   assert.equal(refusal('alertmanager', '{"alerts":['), 'The payload is not JSON.');
-  assert.equal(refusal('alertmanager', '"alerts"'), 'The payload is no JSON object.');
-  assert.equal(refusal('alertmanager', { alerts: [] }), 'The payload has no alert in it.');
-  assert.equal(refusal('alertmanager', { alerts: [7] }), 'Alert 1 of 1 cannot be read: It is no JSON object.');
+  assert.equal(refusal('alertmanager', '"alerts"'), 'The payload is not a JSON object.');
+  assert.equal(refusal('alertmanager', { alerts: [] }), 'The payload has no alert.');
+  assert.equal(refusal('alertmanager', { alerts: [7] }), 'Alert 1 of 1 cannot be read: It is not a JSON object.');
 });

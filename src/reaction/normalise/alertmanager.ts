@@ -17,7 +17,7 @@ import { statusOf } from './status.ts';
 /** An end that has not come yet, as Go writes the time zero. */
 const NO_TIME = /^0001-01-01T/;
 
-/** Alertmanager's webhook, version 4; what a `payload` template made of it is read as generic. */
+/** Alertmanager's webhook, version 4; the output of a `payload` template is read as generic. */
 export const alertmanager: Normaliser = (payload) => {
   if (isBodyless(payload)) return genericOf(flatFields(payload), 'alertmanager');
   const body = parseJson(payload.bytes);
@@ -25,8 +25,8 @@ export const alertmanager: Normaliser = (payload) => {
 };
 
 /**
- * One event for each alert of a group, with the status and the fingerprint of the alert: a group that fires may hold
- * alerts that have ended. Null where the payload is no group.
+ * One event for each alert of a group, with the status and the fingerprint of the alert: a firing group may hold
+ * resolved alerts. Null if the payload is not a group.
  */
 export function alertGroup(body: unknown, source: WebhookSource, more: (alert: Fields) => Fields): Normalised | null {
   if (!isFields(body) || !Array.isArray(body['alerts'])) return null;

@@ -1,20 +1,19 @@
 /**
- * Keeps the credentials of a payload out of the store: of URLs, of headers that were put into a label, of free text.
+ * Keeps the credentials of a payload out of the store: those in URLs, in headers copied to a label, and in free text.
  */
 
-/** Stands where a credential stood inside of a text. */
+/** Replaces a credential in a text. */
 const REMOVED = '[removed]';
 
 /**
- * Words in the name of a label, an annotation or a parameter that stand for a credential, joined as in `clientSecret`
- * too.
+ * Words in the name of a label, an annotation or a parameter that mark a credential, also joined as in `clientSecret`.
  */
 const NAME_PART = new RegExp(
   'authorization|token|passw(?:or)?d|passphrase|secret|credential|cookie|bearer|signature|' +
     '(?:api|access|private)[-_. ]?key',
   'i',
 );
-/** Those that are also a part of harmless words, so that they count alone only: `auth` but not `author`. */
+/** Words that are also a part of harmless words, so they count only alone: `auth` but not `author`. */
 const NAME_WORD = /(?:^|[-_. ])(?:auth|pwd)(?:$|[-_. ])/i;
 /** In the query of a URL alone: as a label each is a word like any other. */
 const PARAMETER_WORD = /^(?:key|code|otp|pass|sid|sig)$/i;
@@ -31,10 +30,10 @@ export function isCredentialParameter(name: string): boolean {
 }
 
 // Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at
-// the start of a run. A repetition that could begin inside of its own run would read the run once for each character of
+// the start of a run. A repetition that could begin inside its own run would read the run once for each character of
 // it.
 const USERINFO = /:\/\/[^\s/?#"'<>]*@/g;
-/** At the end of a text that was cut: nobody can tell whether an @ followed. */
+/** At the end of a text that was cut: whether an @ followed is unknown. */
 const USERINFO_CUT = /:\/\/[^\s/?#"'<>]*$/;
 const PARAMETER = /([?&;#])([^\s?&;#=/"'<>]+)=([^\s?&;#"'<>]*)/g;
 const ASSIGNED = /=[^\s&;,"'<>]+/g;
@@ -43,22 +42,22 @@ const NAME_END = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+$/;
 const NAME_CHARACTERS = 40;
 /** Equals signs of one value without a blank that are looked at: the work for each stays small. */
 const ASSIGNMENTS_MAX = 16;
-/** Words after these are credentials, but for one of small letters alone: "basic authentication" stays two words. */
+/** Words after these are credentials, except a word of small letters alone: "basic authentication" is kept. */
 const SCHEME = /(authorization["']?\s{0,3}[:=]\s{0,3})?\b(bearer|basic)(\s{1,3})([A-Za-z0-9+/._~=-]+)/gi;
 /** Looked for first: SCHEME begins with a part that need not be there, and took a tenth of the time of an event. */
 const SCHEME_WORD = /bearer|basic/i;
 const PLAIN_WORD = /^[a-z]{1,15}$/;
 /**
- * A member of JSON, and a value in quotes: `"password": "x"`, `PASSWORD="x y"`. A text that was cut may have lost the
- * last quote.
+ * A member of JSON and a quoted value: `"password": "x"`, `PASSWORD="x y"`. A text that was cut may have lost the last
+ * quote.
  */
 const QUOTED = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]+)("\s{0,3}:\s{0,3}"|=")([^"]+)("|$)/g;
 
-/** A header or a field, `X-Api-Key: x`; its scheme, if it has one, was looked at before. */
+/** A header or a field, `X-Api-Key: x`; its scheme, if any, was cleaned before. */
 const NAMED = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]+)(\s{0,3}:\s{0,3})([^\s"',;<>]+)/g;
 /** An option of a command line, `--password x`. */
 const OPTION = /(?<![A-Za-z0-9-])([A-Za-z0-9]*-[A-Za-z0-9-]+)(\s{1,3})([^\s"',;<>-][^\s"',;<>]*)/g;
-/** As curl takes them: `-u joe:x`. */
+/** In curl's form: `-u joe:x`. */
 const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']+/g;
 const SCHEME_ALONE = /^(?:bearer|basic)$/i;
 
@@ -68,9 +67,9 @@ const HARMLESS_KEPT = 2_000;
 const HARMLESS_CHARACTERS = 200;
 
 /**
- * The text without the user and password of URLs in it, without the values of parameters, assignments, headers and
- * options that are named like a credential, and without what follows `Bearer` or `Basic`. `isCut` says that the text is
- * the beginning of a longer one: what may be half of a user and password at its end is removed too.
+ * The text without the user and password of URLs, without the values of parameters, assignments, headers and options
+ * named like a credential, and without the word after `Bearer` or `Basic`. `isCut` marks the beginning of a longer
+ * text: a possible half of a user and password at its end is removed too.
  */
 export function withoutCredentials(text: string, isCut = false): string {
   if (!isCut && harmless.has(text)) return text;

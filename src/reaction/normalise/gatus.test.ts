@@ -48,7 +48,7 @@ test('In a broken body the text of a description cannot turn the status around',
   assert.deepEqual([event?.name, event?.status], ['shop', 'firing']);
 });
 
-test('A GET, which Gatus sends unless told otherwise, and a form are read from their fields', () => {
+test('A GET, the default of Gatus, and a form are read from their fields', () => {
   const query = 'status=TRIGGERED&name=shop&group=web';
   assert.deepEqual(
     normalise('gatus', undefined, { query }),
@@ -60,13 +60,13 @@ test('A GET, which Gatus sends unless told otherwise, and a form are read from t
   );
 });
 
-test('A word of the user for the status that means neither is kept', () => {
+test('A custom word for the status with neither meaning is kept', () => {
   const [event] = normalise('gatus', filled({ status: 'kaputt' })).events;
   assert.deepEqual([event?.status, event?.annotations['status']], [null, 'kaputt']);
 });
 
 test('A body without a name is refused, and so is a text', () => {
-  assert.equal(refusal('gatus', { status: 'TRIGGERED' }), 'name: expected a text that is not empty.');
+  assert.equal(refusal('gatus', { status: 'TRIGGERED' }), 'name: expected a non-empty text.');
   assert.equal(refusal('gatus', 'shop is down'), 'The payload is not JSON.');
   assert.equal(refusal('gatus', '{"status":"TRIGGERED"'), 'The payload is not JSON.');
 });

@@ -19,7 +19,7 @@ const KEY = new RegExp(`"(${KEYS.join('|')})"\\s*:\\s*"`, 'g');
 export const gatus: Normaliser = (payload) => {
   const fields = fieldsOf(payload);
   const { status, name, group, url, description, errors, conditions } = fields;
-  if (typeof name !== 'string' || name === '') throw new Unreadable('name: expected a text that is not empty.');
+  if (typeof name !== 'string' || name === '') throw new Unreadable('name: expected a non-empty text.');
   const known = statusOf(status);
   return normalisedOne(
     makeEvent({
@@ -47,9 +47,9 @@ function fieldsOf(payload: Payload): Fields {
 }
 
 /**
- * Gatus puts its values between the quotes of a template and escapes the quotes of one of them only, so that a quote or
- * a line end in a description makes the JSON invalid. What stands between the known keys is then the value; of a key
- * that is there twice the first counts, because texts of others stand at the end.
+ * Gatus inserts its values between the quotes of a template and escapes the quotes of only one of them, so a quote or a
+ * line end in a description makes the JSON invalid. Then the text between the known keys is the value. Of a duplicate
+ * key the first counts, because free text comes last.
  */
 function brokenObject(text: string): Fields {
   const keys = [...text.matchAll(KEY)];

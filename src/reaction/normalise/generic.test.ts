@@ -43,7 +43,7 @@ test('A list is one event for each of its objects', () => {
   assert.equal(problems.length, 1);
 });
 
-test('A query and a form are enough, and what is said at the top becomes an annotation', () => {
+test('A query and a form are enough, and texts at the top level become annotations', () => {
   const query = 'name=backup&status=ok&message=done&name=other';
   const [event] = normalise('generic', undefined, { query }).events;
   assert.deepEqual([event?.name, event?.status, event?.annotations], ['backup', 'resolved', { message: 'done' }]);
@@ -88,12 +88,12 @@ test('Words for a severity become one, and other words stay', () => {
 });
 
 test('A wrong payload is refused with the name of the field', () => {
-  assert.equal(refusal('generic', {}), 'name: expected a text that is not empty.');
-  assert.equal(refusal('generic', { name: 7 }), 'name: expected a text that is not empty.');
+  assert.equal(refusal('generic', {}), 'name: expected a non-empty text.');
+  assert.equal(refusal('generic', { name: 7 }), 'name: expected a non-empty text.');
   assert.equal(refusal('generic', { name: 'A', labels: ['x'] }), 'labels: expected an object of texts.');
   assert.equal(refusal('generic', { name: 'A', annotations: 'x' }), 'annotations: expected an object of texts.');
   assert.equal(refusal('generic', 'disk is full'), 'The payload is not JSON.');
-  assert.equal(refusal('generic', undefined), 'name: expected a text that is not empty.');
+  assert.equal(refusal('generic', undefined), 'name: expected a non-empty text.');
 });
 
 test(

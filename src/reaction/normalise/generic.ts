@@ -15,7 +15,7 @@ import {
 } from './payload.ts';
 import { statusOf } from './status.ts';
 
-/** Texts beside `annotations` that senders of many kinds put at the top. */
+/** Texts that many senders put at the top level beside `annotations`. */
 const MORE_ANNOTATIONS = ['summary', 'description', 'message', 'url'] as const;
 
 /**
@@ -33,10 +33,7 @@ export const generic: Normaliser = (payload) => {
 
 const LIST = 0x5b;
 
-/**
- * For what a user of another source made of its payload: it is read as a generic one, and keeps its source. Throws
- * Unreadable.
- */
+/** Reads a custom payload of another source as generic, and keeps the source. Throws Unreadable. */
 export function genericOf(body: unknown, source: WebhookSource): Normalised {
   return Array.isArray(body)
     ? normaliseEach(body, (fields) => genericEvent(fields, source))
@@ -48,7 +45,7 @@ function genericEvent(fields: Fields, source: WebhookSource): ReturnType<typeof 
   const name = [fields['name'], fields['title'], fields['alertname'], labels['alertname']].find(
     (each) => typeof each === 'string' && each !== '',
   );
-  if (name === undefined) throw new Unreadable('name: expected a text that is not empty.');
+  if (name === undefined) throw new Unreadable('name: expected a non-empty text.');
   const status = statusOf(fields['status']);
   return makeEvent({
     source,

@@ -78,7 +78,7 @@ test('The alerting of before Grafana 9 becomes one event of its rule, and its en
   assert.equal(normalise('grafana', { ...LEGACY, state: 'paused' }).events[0]?.status, null);
 });
 
-test('What a custom template made is read as a generic payload', () => {
+test('The output of a custom template is read as a generic payload', () => {
   const { events } = normalise('grafana', {
     title: 'High latency',
     state: 'alerting',

@@ -6,8 +6,8 @@ import { type Fields, flatFields, isBodyless, isFields, normalisedOne, type Norm
 import { statusOf } from './status.ts';
 
 /**
- * Grafana's unified alerting (version 1), the alerting of Grafana before 9, and what a custom template made of the
- * first, read as generic.
+ * Grafana's unified alerting (version 1), the alerting before Grafana 9, and the output of a custom template, read as
+ * generic.
  */
 export const grafana: Normaliser = (payload) => {
   if (isBodyless(payload)) return genericOf(flatFields(payload), 'grafana');
@@ -20,8 +20,8 @@ export const grafana: Normaliser = (payload) => {
 };
 
 /**
- * What an alert has beyond Alertmanager's. No picture: its URL is signed, which is a credential, or it is the picture
- * itself.
+ * Fields of an alert beyond Alertmanager's. The picture is left out: it is the image itself, or a signed URL, which is
+ * a credential.
  */
 function links({ dashboardURL, panelURL, silenceURL, valueString, ruleUID }: Fields): Fields {
   return {

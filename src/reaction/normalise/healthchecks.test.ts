@@ -52,7 +52,7 @@ test('The published body becomes an event, and its end has the same fingerprint'
   assert.deepEqual([up?.status, up?.fingerprint], ['resolved', down?.fingerprint]);
 });
 
-test('The whole check is read without its URLs, its code and its channels, which are as good as credentials', () => {
+test('The whole check is read without its URLs, its code and its channels, which act as credentials', () => {
   const { events } = normalise('healthchecks', CHECK);
   assert.deepEqual(
     events.map(({ name, status, labels, annotations }) => ({ name, status, labels, annotations })),
@@ -86,6 +86,6 @@ test('A check that is new or paused is neither down nor up', () => {
 });
 
 test('Without a name and a slug it is refused', () => {
-  assert.equal(refusal('healthchecks', { status: 'down' }), 'name: expected a text that is not empty.');
-  assert.equal(refusal('healthchecks', undefined), 'name: expected a text that is not empty.');
+  assert.equal(refusal('healthchecks', { status: 'down' }), 'name: expected a non-empty text.');
+  assert.equal(refusal('healthchecks', undefined), 'name: expected a non-empty text.');
 });

@@ -4,8 +4,8 @@ import { statusOf } from './status.ts';
 
 /**
  * healthchecks.io's webhook: the body of the snippet in docs/how-to/receive-alerts.md, or `$JSON`, or its variables in
- * a query or a form. The URLs to ping, change and pause a check, its code and its UUID are as good as credentials: they
- * are never kept, and only a hash of the code goes into the fingerprint.
+ * a query or a form. The URLs to ping, change and pause a check, its code and its UUID act as credentials: they are
+ * never kept, and the fingerprint holds only a hash of the code.
  */
 export const healthchecks: Normaliser = (payload) => {
   const {
@@ -23,7 +23,7 @@ export const healthchecks: Normaliser = (payload) => {
     severity,
   } = flatFields(payload);
   const called = [name, slug].find((each) => typeof each === 'string' && each !== '');
-  if (called === undefined) throw new Unreadable('name: expected a text that is not empty.');
+  if (called === undefined) throw new Unreadable('name: expected a non-empty text.');
   const known = statusOf(status);
   return normalisedOne(
     makeEvent({

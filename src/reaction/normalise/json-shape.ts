@@ -12,8 +12,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Why bytes that may be JSON are refused before they are parsed, as a sentence; null where they are not. Makes one pass
- * and no copy.
+ * Why bytes that may be JSON are refused before parsing, as a sentence; null if they are accepted. Makes one pass and
+ * no copy.
  */
 export function checkJsonShape(bytes: Uint8Array): string | null {
   let depth = 0;
@@ -33,7 +33,7 @@ export function checkJsonShape(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** The index of the quote that ends the string which begins at `start`; the last index where none does. */
+/** The index of the closing quote of the string that begins at `start`; the last index without one. */
 function stringEnd(bytes: Uint8Array, start: number): number {
   for (let at = start + 1; at < bytes.length; at += 1) {
     if (bytes[at] === QUOTE) return at;

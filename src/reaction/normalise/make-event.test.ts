@@ -69,7 +69,7 @@ test('A label that is named like a credential is not kept', () => {
   assert.deepEqual([event?.labels, event?.annotations], [{ instance: 'db1' }, { summary: 's' }]);
 });
 
-test('A credential in a URL or a text goes, and what is around it stays', () => {
+test('A credential in a URL or a text is removed, and the text around it is kept', () => {
   const cases: Readonly<Record<string, string>> = {
     'https://u:p@h/x': 'https://h/x',
     'see postgres://u:p%40x@db:5432/x and amqp://u@q': 'see postgres://db:5432/x and amqp://q',
@@ -103,14 +103,14 @@ test('A credential in a URL or a text goes, and what is around it stays', () => 
   for (const [text, clean] of Object.entries(cases)) assert.equal(withoutCredentials(text), clean);
 });
 
-test('A credential that stands where a value is cut is gone all the same', () => {
+test('A credential at the place where a value is cut is removed too', () => {
   const before = 'x'.repeat(EVENT_LIMITS.valueCharacters - 20);
   const [event] = normalise('generic', { name: 'A', labels: { a: `${before} https://user:canarycanary@h/` } }).events;
   assert.ok(!event?.labels['a']?.includes('canary'));
   assert.match(event?.labels['a'] ?? '', / https:\/\/h\/$/);
 });
 
-test('A credential in a name, a severity, a status or a label goes the same way', () => {
+test('A credential in a name, a severity, a status or a label is removed too', () => {
   for (const secret of ['Bearer CANARYABC', 'https://u:CANARYABC@h/', 'password=CANARYABC', 'Basic Q0FOQVJZ']) {
     for (const payload of [
       { name: secret, severity: secret, status: secret },
@@ -124,7 +124,7 @@ test('A credential in a name, a severity, a status or a label goes the same way'
   assert.equal(event?.severity, 'bearer [removed]');
 });
 
-test('T42: what a payload says stays text: nothing in it is filled in, run or taken away', () => {
+test('T42: a payload remains text: nothing in it is filled in, run or removed', () => {
   const hostile = [
     '${event.labels.x}',
     '{{ lookup("pipe", "id") }}',
@@ -148,7 +148,7 @@ test('T42: what a payload says stays text: nothing in it is filled in, run or ta
   }
 });
 
-test('No payload of 1 MiB takes longer than its size lets expect', () => {
+test('The time for a payload of 1 MiB is in proportion to its size', () => {
   const size = 1_000_000;
   const hostile = [
     '://'.repeat(size / 3),

@@ -8,58 +8,55 @@ import { severityOf } from './status.ts';
 export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
 /** The annotation that says what was left out. */
 const CUT_ANNOTATION = 'gatehouse_cut';
-/** The annotation that the ingress adds, by which webhook an event came: two of one kind look alike otherwise. */
+/** The annotation in which the ingress names the webhook of an event: two webhooks of one kind look alike otherwise. */
 export const WEBHOOK_ANNOTATION = 'webhook';
 
 const LABELS_MAX = EVENT_LIMITS.labels - INGRESS_LABELS.length;
-/** Ours have places of their own: a sender cannot take them. */
+/** Reserves places for the annotations of the service. */
 const ANNOTATIONS_MAX = EVENT_LIMITS.labels - [CUT_ANNOTATION, WEBHOOK_ANNOTATION].length;
 /** 16 hexadecimal digits, as Alertmanager's own fingerprints have. */
 const FINGERPRINT_DIGITS = 16;
 /**
- * Characters behind a bound that are read too, so that a credential which the bound cuts through is recognised. What
- * lies behind them is never looked at: the work for a text does not grow with its length.
+ * Characters read beyond a limit, so that a credential cut by the limit is recognised. Later characters are never read:
+ * the work for a text does not grow with its length.
  */
 const LOOKAHEAD_CHARACTERS = 512;
 
-/** What a sender said of one thing, not yet bounded and not yet clean. */
-interface Told {
+/** What a sender sent about one subject, neither limited nor cleaned. */
+interface RawEvent {
   readonly source: WebhookSource;
-  /** Anything: what is no text counts as none. */
+  /** Any value: a value that is not text counts as missing. */
   readonly name: unknown;
   readonly status: EventStatus | null;
-  /** Without one, the label `severity` is looked at. */
+  /** Without one, the label `severity` is used. */
   readonly severity?: unknown;
   /** The sender's own, if it has one. */
   readonly fingerprint?: unknown;
-  /**
-   * What a fingerprint is made of where the sender has none; the same while the thing is the same. Without, name and
-   * labels.
-   */
+  /** The source of a fingerprint if the sender has none; the same for the same subject. Default: name and labels. */
   readonly identity?: readonly unknown[];
   readonly labels: Fields;
   readonly annotations: Fields;
 }
 
 /**
- * Bounds and cleans what a sender said: no credential, no NUL (no PostgreSQL text can hold one), nothing longer than
+ * Limits and cleans the data of a sender: no credential, no NUL (PostgreSQL text cannot hold one), nothing longer than
  * EVENT_LIMITS.
  */
-export function makeEvent(told: Told): NormalEvent {
+export function makeEvent(raw: RawEvent): NormalEvent {
   const cuts: string[] = [];
-  const labels = cleanRecord(told.labels, LABELS_MAX, 'label', cuts);
-  const annotations = cleanRecord(told.annotations, ANNOTATIONS_MAX, 'annotation', cuts);
-  const name = cleanText(textOf(told.name) ?? '', EVENT_LIMITS.nameCharacters);
-  // Cleaned as it was written: in small letters a credential looks like a word.
-  const own = typeof told.severity === 'string' ? cleanText(told.severity, EVENT_LIMITS.nameCharacters) : null;
+  const labels = cleanRecord(raw.labels, LABELS_MAX, 'label', cuts);
+  const annotations = cleanRecord(raw.annotations, ANNOTATIONS_MAX, 'annotation', cuts);
+  const name = cleanText(textOf(raw.name) ?? '', EVENT_LIMITS.nameCharacters);
+  // Cleaned in its original case: in small letters a credential looks like a word.
+  const own = typeof raw.severity === 'string' ? cleanText(raw.severity, EVENT_LIMITS.nameCharacters) : null;
   const severity = severityOf(own) ?? severityOf(labels['severity']);
   if (cuts.length > 0) annotations[CUT_ANNOTATION] = cutTo(cuts.join('; '), EVENT_LIMITS.valueCharacters);
   return {
-    source: told.source,
+    source: raw.source,
     name,
-    status: told.status,
+    status: raw.status,
     severity: severity === null ? null : cutTo(severity, EVENT_LIMITS.nameCharacters),
-    fingerprint: fingerprintOf(told, name, labels),
+    fingerprint: fingerprintOf(raw, name, labels),
     labels,
     annotations,
   };
@@ -77,18 +74,18 @@ export function said(fields: Fields): Fields {
 }
 
 function fingerprintOf(
-  { source, fingerprint, identity }: Told,
+  { source, fingerprint, identity }: RawEvent,
   name: string,
   labels: Readonly<Record<string, string>>,
 ): string {
   const own = textOf(fingerprint);
   if (own !== null && own !== '') {
-    // Cut, two different ones could become the same.
+    // Two different ones could become equal when cut.
     return own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own
       ? own
       : digest([own]);
   }
-  // Texts only: what is nested a hundred thousand levels deep can be parsed, but not written.
+  // Texts only: a value nested a hundred thousand levels deep can be parsed, but not written.
   if (identity !== undefined) return digest([source, ...identity.map(textOf)]);
   return digest([
     source,
@@ -103,7 +100,7 @@ function digest(parts: readonly (string | null)[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, FINGERPRINT_DIGITS);
 }
 
-/** Without what holds a credential by its name; what it cuts it tells `cuts`. */
+/** Without entries named like a credential; adds each cut to `cuts`. */
 function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]): Record<string, string> {
   const kept: [string, string][] = [];
   const keys = Object.keys(fields);
@@ -115,7 +112,7 @@ function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]):
     }
     const text = textOf(fields[key]);
     if (text === null) continue;
-    // Whether the end of such a name is that of a credential nobody looks at.
+    // The end of such a long name is not checked for a credential.
     if (key.length > EVENT_LIMITS.keyCharacters + LOOKAHEAD_CHARACTERS) left += 1;
     else if (!isCredentialName(key)) kept.push(cleanEntry(key, text, what, cuts));
   }

@@ -8,16 +8,13 @@ const HEADERS_BYTES_MAX = 1_024;
 /** Parts that are looked at. The senders that use a form send one. */
 const PARTS_MAX = 32;
 
-/**
- * The content of the first part of a multipart form that has this name; null without one, and where this is no such
- * form.
- */
+/** The content of the first part of a multipart form with this name; null without one, and for any other body. */
 export function multipartField(contentType: string, bytes: Buffer, field: string): Buffer | null {
   const boundary = boundaryOf(contentType);
   if (boundary === null) return null;
   const mark = Buffer.from(`--${boundary}`);
   const next = Buffer.from(`\r\n--${boundary}`);
-  // The first part may begin with the body itself, each other one begins on a line of its own.
+  // The first part may begin with the body itself; each other one begins on a new line.
   let at = bytes.subarray(0, mark.length).equals(mark) ? 0 : afterLineEnd(bytes.indexOf(next));
   for (let part = 0; at !== -1 && part < PARTS_MAX; part += 1) {
     const from = at + mark.length;

@@ -20,7 +20,7 @@ export interface Normalised {
 /** Throws Unreadable where no event can be read at all. */
 export type Normaliser = (payload: Payload) => Normalised;
 
-/** Alerts of one payload. A payload that has more is refused as a whole, so that none of them is lost unnoticed. */
+/** Alerts of one payload. A payload with more is refused as a whole, so that no alert is lost unnoticed. */
 const ALERTS_MAX = 10_000;
 /** Texts of all events of one payload together, in characters: as many as the longest message has bytes. */
 const KEPT_CHARACTERS_MAX = 8_388_608;
@@ -52,17 +52,14 @@ export function parseJson(bytes: Buffer): unknown {
   const fault = checkJsonShape(bytes);
   if (fault !== null) throw new Unreadable(fault);
   try {
-    // A byte order mark in front, as some write it, says nothing.
+    // Some senders write a byte order mark first; it is ignored.
     return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
   } catch {
     throw new Unreadable('The payload is not JSON.');
   }
 }
 
-/**
- * The fields of a query or of a form; of a name that is given twice, the first. Own keys only, whatever they are
- * called.
- */
+/** The fields of a query or a form; of a duplicate name, the first. Own keys only, with any name. */
 export function formFields(text: string): Fields {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) if (!fields.has(name)) fields.set(name, value);
@@ -84,13 +81,13 @@ export function flatFields(payload: Payload): Fields {
 
 /** Throws Unreadable. */
 export function objectOf(value: unknown): Fields {
-  if (!isFields(value)) throw new Unreadable('The payload is no JSON object.');
+  if (!isFields(value)) throw new Unreadable('The payload is not a JSON object.');
   return value;
 }
 
 /**
- * Makes an event of each of a list; one that is broken becomes a problem and does not keep the others back. Throws
- * Unreadable where all are.
+ * Makes an event of each alert in a list; a broken one becomes a problem and does not stop the others. Throws
+ * Unreadable if all are broken.
  */
 export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Fields) => NormalEvent): Normalised {
   if (alerts.length > ALERTS_MAX)
@@ -100,7 +97,7 @@ export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Field
   let left = KEPT_CHARACTERS_MAX;
   for (const [at, alert] of alerts.entries()) {
     try {
-      if (!isFields(alert)) throw new Unreadable('It is no JSON object.');
+      if (!isFields(alert)) throw new Unreadable('It is not a JSON object.');
       const event = toEvent(alert);
       left -= charactersOf(event);
       if (left < 0)
@@ -111,7 +108,7 @@ export function normaliseEach(alerts: readonly unknown[], toEvent: (alert: Field
       problems.push(`Alert ${at + 1} of ${alerts.length} cannot be read: ${error.message}`);
     }
   }
-  if (events.length === 0) throw new Unreadable(problems[0] ?? 'The payload has no alert in it.');
+  if (events.length === 0) throw new Unreadable(problems[0] ?? 'The payload has no alert.');
   return { events, problems };
 }
 

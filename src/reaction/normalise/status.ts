@@ -1,6 +1,6 @@
 import type { EventStatus } from '../../domain/events/event.ts';
 
-/** What senders call a thing that is wrong, or that has ended; a word that stands nowhere here is neither. */
+/** What senders call a thing that is wrong, or that has ended; any other word is neither. */
 const STATUS_WORDS: Readonly<Record<string, EventStatus>> = Object.assign(
   Object.create(null) as Record<string, EventStatus>,
   {
@@ -36,7 +36,7 @@ const SEVERITIES = new Map(
   SEVERITY_WORDS.flatMap(([plain = '', ...others]) => [plain, ...others].map((word) => [word, plain])),
 );
 
-/** Longer than any word above with blanks around it: a longer text is none of them. */
+/** Longer than any word above with blanks around it: a longer text never matches. */
 const STATUS_CHARACTERS_MAX = 100;
 
 /** Null for what is no text, and for a word that says neither. */

@@ -74,14 +74,14 @@ test('A heartbeat becomes an event of its monitor, with four of its hundred fiel
 });
 
 test('Up ends what down began; pending and maintenance are neither', () => {
-  const told = [0, 1, 2, 3, 9].map(
+  const events = [0, 1, 2, 3, 9].map(
     (status) => normalise('uptime-kuma', { ...DOWN, heartbeat: { ...HEARTBEAT, status } }).events[0],
   );
   assert.deepEqual(
-    told.map((event) => event?.status),
+    events.map((event) => event?.status),
     ['firing', 'resolved', null, null, null],
   );
-  assert.equal(new Set(told.map((event) => event?.fingerprint)).size, 1);
+  assert.equal(new Set(events.map((event) => event?.fingerprint)).size, 1);
 });
 
 test('A form with the field data and a GET with the parts in its query are the same event', () => {
@@ -100,7 +100,7 @@ test('A form with the field data and a GET with the parts in its query are the s
   assert.deepEqual(normalise('uptime-kuma', undefined, { query }), plain);
 });
 
-test('A test and a notice about a certificate are news and no alarm', () => {
+test('A test and a notice about a certificate have no status', () => {
   const certificate = '[shop][https://shop.example.org] tls certificate shop.example.org will expire in 7 days';
   for (const body of [{ heartbeat: null, monitor: null, msg: certificate }, { msg: certificate }]) {
     const [event] = normalise('uptime-kuma', body).events;
@@ -113,7 +113,7 @@ test('A test and a notice about a certificate are news and no alarm', () => {
   assert.equal(normalise('uptime-kuma', undefined, { query }).events[0]?.severity, 'info');
 });
 
-test('A monitor of a port or a ping is told by host and port', () => {
+test('A monitor of a port or a ping is named by host and port', () => {
   assert.deepEqual(target({ type: 'port', hostname: 'db1', port: 5432, url: 'https://' }), {
     monitor_id: '7',
     type: 'port',
@@ -127,7 +127,7 @@ test('A monitor of a port or a ping is told by host and port', () => {
   assert.deepEqual(target({ type: 'docker', url: 'https://' }), { monitor_id: '7', type: 'docker' });
 });
 
-test('What its own templates make is read as a generic payload', () => {
+test('The output of its templates is read as a generic payload', () => {
   const [event] = normalise('uptime-kuma', {
     name: 'shop',
     status: '🔴 Down',
@@ -141,7 +141,7 @@ test('What its own templates make is read as a generic payload', () => {
   assert.equal(normalise('uptime-kuma', { NAME: 'shop', STATUS: '✅ Up' }).events[0]?.status, 'resolved');
 });
 
-test('A query whose part is no JSON, and a form without the field, are refused', () => {
+test('A query whose part is not JSON, and a form without the field, are refused', () => {
   assert.equal(refusal('uptime-kuma', undefined, { query: 'heartbeat=%7B' }), 'The payload is not JSON.');
   assert.equal(
     refusal('uptime-kuma', '--x\r\n\r\n--x--', { contentType: 'multipart/form-data; boundary=x' }),

@@ -14,21 +14,21 @@ import {
   type Payload,
 } from './payload.ts';
 
-/** By the number in `heartbeat.status`. Pending is not down yet, and maintenance is neither. */
+/** By the number in `heartbeat.status`. Pending is not down yet, and maintenance is neither up nor down. */
 const STATES: readonly { readonly state: string; readonly status: EventStatus | null }[] = [
   { state: 'down', status: 'firing' },
   { state: 'up', status: 'resolved' },
   { state: 'pending', status: null },
   { state: 'maintenance', status: null },
 ];
-/** As it writes times: UTC, without saying so. */
+/** Its format of times: UTC without a zone. */
 const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,3})?)$/;
-/** What stands in the field for a URL of a monitor that has none. */
+/** The value of the URL field of a monitor without a URL. */
 const NO_URL = /^(?:https?:\/\/)?$/;
 
 /**
- * Uptime Kuma's webhook: JSON, a form with one field `data`, a GET with its parts in the query; what a custom template
- * made is read as generic.
+ * Uptime Kuma's webhook: JSON, a form with one field `data`, a GET with its parts in the query; the output of a custom
+ * template is read as generic.
  */
 export const uptimeKuma: Normaliser = (payload) => {
   const body = bodyOf(payload);
@@ -50,7 +50,7 @@ function parsed(fields: Fields): Fields {
   return { ...fields, ...part('heartbeat'), ...part('monitor') };
 }
 
-/** The names that its older templates used, and the words of its own templates for what happened. */
+/** Maps the field names of its older templates, and the status words of its templates. */
 function named(body: Fields): Fields {
   if (isFields(body['labels'])) return body;
   const { name, NAME, status, STATUS, msg, hostnameOrURL, HOSTNAME_OR_URL } = body;

@@ -48,7 +48,7 @@ describe('What cannot be read', () => {
     const first = await site.events();
     assert.deepEqual(
       first.filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
-      ['Alert 501 of 1000 cannot be read: It is no JSON object.'],
+      ['Alert 501 of 1000 cannot be read: It is not a JSON object.'],
     );
 
     const generic = await site.hook('generic');

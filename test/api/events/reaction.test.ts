@@ -63,7 +63,7 @@ test('The steps of an evaluation name the term that was false, while the rule is
     return (answer.data as { steps: { why: string }[] }).steps.map(({ why }) => why);
   };
   assert.deepEqual((await steps()).slice(0, 2), [
-    'It did not match: this is false: event.labels.instance == "db2"',
+    'It did not match. This term is false: event.labels.instance == "db2"',
     'It matched.',
   ]);
   await program.store.write((tx) =>
@@ -72,7 +72,7 @@ test('The steps of an evaluation name the term that was false, while the rule is
       .set({ updated_at: Date.now() + 1 })
       .execute(),
   );
-  assert.equal((await steps())[0], 'It did not match; the rule is another one now.');
+  assert.equal((await steps())[0], 'It did not match. The rule has changed since.');
 });
 
 test('Annotations are told with the steps, on the machine itself, and in no view of the event', async (t) => {

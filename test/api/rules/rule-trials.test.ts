@@ -108,7 +108,7 @@ describe('Testing a rule on a past event', () => {
     );
     const other = await heard(program, { labels: { instance: 'db2' } });
     assert.deepEqual(await trial(other), [
-      'rule stopped: It did not match: this is false: event.labels.instance == "db1"',
+      'rule stopped: It did not match. This term is false: event.labels.instance == "db1"',
     ]);
     assert.deepEqual(await trial(other), await text(other));
     const event = await heard(program);
@@ -147,7 +147,7 @@ describe('Testing a rule on a past event', () => {
     const { fires, reason } = await tried(program, event);
     assert.deepEqual(
       [fires, reason],
-      [true, 'Rule disk matches: a job would be queued. It is disabled: no event is tried on it.'],
+      [true, 'Rule disk matches: a job would be queued. It is disabled and evaluates no event.'],
     );
   });
 

@@ -184,7 +184,10 @@ for (const engine of ENGINES) {
       });
       const outcomes = await receive(deps, events, WEBHOOK);
       const { reason, annotations } = outcomes[500]?.event ?? {};
-      assert.deepEqual([reason, annotations], ['It could not be handled: a fault of the service.', '{"webhook":"am"}']);
+      assert.deepEqual(
+        [reason, annotations],
+        ['The event could not be handled: an internal error of the service.', '{"webhook":"am"}'],
+      );
       assert.deepEqual(await countEvents(store.db), {
         ignored: 900,
         matched: 0,

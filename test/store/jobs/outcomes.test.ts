@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
       await tell(deps);
       const [failed, succeeded] = (await events(store)).map(({ trace }) => decodeTrace(trace));
       assert.deepEqual(failed, [
-        { step: 'page', rule: null, result: 'stopped', why: 'mute_1 holds the page of this end.' },
+        { step: 'page', rule: null, result: 'stopped', why: 'Notification suppressed by mute mute_1.' },
       ]);
       assert.deepEqual(succeeded, []);
       const pages = await store.db.selectFrom('pages').select(['state', 'reason']).execute();
