@@ -2,7 +2,7 @@ import { argon2, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /**
  * argon2id with 19 MiB, two passes and one lane, the least that OWASP recommends: about 20 ms of one core. The secret
- * has 256 random bits, so this is a second line; the first is that nobody guesses it.
+ * has 256 random bits, so this is a second line; the first is that it cannot be guessed.
  */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
@@ -15,7 +15,8 @@ const TAG_BYTES = 8;
 const KEY_BYTES = 32;
 
 /**
- * Hashes the secret part of tokens. Both parts of the result depend on the seal key: a stolen database lets nobody in.
+ * Hashes the secret part of tokens. Both parts of the result depend on the seal key: a stolen database grants no
+ * access.
  */
 export interface TokenHasher {
   /** A tag of 8 bytes and the argon2id hash of 32 bytes, for the row of a new token. */

@@ -13,12 +13,12 @@ import { createTokenReader, type ReadToken } from './token-reader.ts';
 
 /**
  * argon2id runs in flight. libuv has four threads, which files and DNS need too (measured: behind 40 waiting runs a
- * file read took 401 ms), so two stay free. Who finds eight waiting is told to retry.
+ * file read took 401 ms), so two stay free. With eight waiting, a further caller must retry.
  */
 const KDF_RUNNING_MAX = 2;
 const KDF_WAITING_MAX = 8;
 
-/** Stands in for the salt and the hash of a token that does not exist, so that its refusal costs the same. */
+/** Replaces the salt and the hash of a token that does not exist, so that its refusal costs the same. */
 const NOBODY = { salt: Buffer.alloc(16), hash: Buffer.alloc(40) };
 
 export function unauthenticated(message: string): Failure {

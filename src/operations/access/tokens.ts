@@ -22,7 +22,7 @@ const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;
 const SALT_BYTES = 16;
 
-/** Nobody is called like the service: its entries in the audit ledger would be theirs. */
+/** A token cannot have a name of the service: their entries in the audit ledger would be confused. */
 const unreserved = field.name.refine((name) => !isReservedName(name), {
   error: 'this name is reserved for the service; expected another one',
 });

@@ -184,7 +184,7 @@ const decision = writeOperation({
   async prepare({ store, services, caller }, { id, decision }) {
     const approval = await findApproval(store.db, id);
     if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
-    // A deadline that has passed is told first, by the decision itself.
+    // A passed deadline is reported first, by the decision itself.
     if (approval.expires_at <= (await store.dialect.clock(store.db, services.clock.now()))) return;
     await recordRefusal(store, caller, id, decision);
     refuseAsker(approval, caller.owner);

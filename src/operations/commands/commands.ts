@@ -131,7 +131,7 @@ async function hostResult(db: Db, job: JobRow) {
   return {
     host: LOCALHOST,
     rc: job.exit_code,
-    // A command says nothing about changes: whoever ran one has to assume that it made some.
+    // A command does not report changes: its caller must assume that it made some.
     changed: job.exit_code !== null,
     stdout: printed.stdout.join(''),
     stderr: printed.stderr.join(''),

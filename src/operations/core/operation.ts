@@ -48,9 +48,9 @@ export interface WriteContext extends Context {
 
 /** Who asked, and how long they stay to hear the answer. */
 export interface ClientWait {
-  /** Aborts when nobody waits any more: the caller went, or the face that it came by closes. */
+  /** Aborts when the caller has disconnected, or its face closes. */
   readonly signal: AbortSignal;
-  /** True once the caller itself went: nobody reads what is answered. */
+  /** True once the caller has disconnected: the answer is not read. */
   gone(): boolean;
 }
 

@@ -8,8 +8,8 @@ export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.ou
   refuseUnstorable(raw, []);
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  const told = result.error.issues.slice(0, FIELDS_NAMED).map((issue) => describe(issue, raw));
-  throw new Failure('invalid_argument', told.join(' '));
+  const messages = result.error.issues.slice(0, FIELDS_NAMED).map((issue) => describe(issue, raw));
+  throw new Failure('invalid_argument', messages.join(' '));
 }
 
 /**

@@ -26,7 +26,7 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly reaction: ReactionDeps;
-  /** How long a request for approval waits where nobody says otherwise, in milliseconds. */
+  /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
   /**
    * What the URLs of hooks and decision links begin with: `--public-url`, else the ingress listener's own URL. It may
@@ -39,7 +39,7 @@ export interface Services {
 export interface SourceFetcher {
   /**
    * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, and neither lie in
-   * the data directory nor hold it. `signal` ends a fetch that nobody waits for any more.
+   * the data directory nor hold it. `signal` ends a fetch that has no waiting caller.
    */
   fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>, signal?: AbortSignal): Promise<FetchedTree>;
   /** Where the files of a fetched source are; null when this machine does not have that commit. */

@@ -14,7 +14,7 @@ import { writeOperation, type Operation, type WaitContext, type Answered } from 
 import { type Reply, written } from '../core/reply.ts';
 import { type ViewData, VIEWS } from '../views/views.ts';
 
-/** How long `wait` waits where nobody says otherwise, and at most: the contract's numbers. */
+/** The default and the longest time of `wait`: the contract's numbers. */
 const WAIT_DEFAULT = '30s';
 const WAIT_MIN_MS = 1;
 const WAIT_MAX_MS = 300_000;
@@ -140,7 +140,7 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
   return replyWith({ ...first, job_state: 'disconnected' });
 }
 
-/** Nobody reads that answer: the ledger says what became of the wait. */
+/** That answer is not read: the ledger records the outcome of the wait. */
 function noteDisconnected({ store, caller }: WaitContext, jobId: string): Promise<void> {
   const { name: principal, owner, via } = caller;
   return store.write(async (tx) =>

@@ -32,9 +32,9 @@ export function jobView(row: JobRow): ViewItem<'job.list'> {
 export function jobDetail(row: JobRow, now: number): ViewData<'job.get'> {
   const view = jobView(row);
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
-  const told = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);
+  const progress = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);
   const elapsedMs = Math.max(0, (row.finished_at ?? now) - row.started_at);
-  return { ...view, progress: { ...told, elapsed_seconds: Math.floor(elapsedMs / 1000) } };
+  return { ...view, progress: { ...progress, elapsed_seconds: Math.floor(elapsedMs / 1000) } };
 }
 
 function timeOrNull(ms: number | null): string | null {

@@ -13,7 +13,7 @@ import type { ViewData } from '../views/views.ts';
 
 const LOCAL_ONLY = { none: 'The seal key is a file of this machine; nothing that is asked over a network touches it.' };
 
-/** Things that could not be sealed anew and are named; the others are counted. */
+/** Rows that could not be sealed again and are named; the others are counted. */
 const NAMED_MAX = 5;
 
 /**
@@ -79,7 +79,7 @@ const init = writeOperation({
 interface Rotated {
   readonly ring: Keyring;
   readonly added: boolean;
-  /** How many rows were sealed anew. */
+  /** The number of rows sealed again. */
   readonly items: number;
 }
 

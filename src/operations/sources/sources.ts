@@ -151,7 +151,7 @@ const remove = writeOperation({
   failures: ['not_found', 'conflict'],
   async run({ tx, services }, { name }) {
     await deleteSource(tx, name);
-    // Files that can't be removed harm nobody: their names are their contents.
+    // Files that cannot be removed do no harm: their names identify their contents.
     tx.afterCommit(() => void services.sources.remove(name).catch(() => undefined));
     return written(replyNone, name);
   },

@@ -142,7 +142,7 @@ const destroy = writeOperation({
   cli: {
     verb: 'workspace destroy',
     wait: 'job',
-    // A destroy is never gated: whoever sits at a terminal types the name of the workspace.
+    // A destroy is never gated: the person at the terminal types the name of the workspace.
     confirm: { by: 'name', warning: 'This destroys everything in {name}, without a second person.' },
     positionals: ['name'],
     examples: ['svc workspace destroy net'],

@@ -186,7 +186,7 @@ const update = writeOperation({
     return { ...(await newPlace(context, input, now)), ...(await policyOf(input)), ...switches(input) };
   },
   async run({ tx }, { name, ...given }, changes) {
-    // Whoever queues a run meanwhile decides by the old switches or by the new ones, and not by some of each.
+    // A run queued at the same time uses either the old switches or the new ones, never a mix.
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     if (typeof changes.source === 'string') await holdSource(tx, changes.source);
     // What a run leaves is looked for where the workspace says that it was.
