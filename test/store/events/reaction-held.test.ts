@@ -147,7 +147,7 @@ for (const engine of ENGINES) {
       );
       assert.match(
         decodeTrace((await getEvent(store.db, event.id)).trace).find(({ step }) => step === 'fire')?.why ?? '',
-        /mute_1 holds that/,
+        /suppressed by mute mute_1/,
       );
       assert.equal(deps.wakes(), 0);
       await one(deps, { name: 'Other', labels: {}, fingerprint: 'other' });
