@@ -94,11 +94,11 @@ describe('the trees of git sources', () => {
 
   it('T24: belong to names, never to paths', async () => {
     for (const name of ['..', '../x', '.fetch-1', '/etc', 'a/b', '', 'A', 'x'.repeat(64)]) {
-      await assert.rejects(trees.find(name, commit('a')), /no name of a source/);
-      await assert.rejects(trees.remove(name), /no name of a source/);
-      await assert.rejects(place(name, commit('a')), /no name of a source/);
+      await assert.rejects(trees.find(name, commit('a')), /not the name of a source/);
+      await assert.rejects(trees.remove(name), /not the name of a source/);
+      await assert.rejects(place(name, commit('a')), /not the name of a source/);
     }
-    await assert.rejects(place('ops', '../../x'), /no commit/);
+    await assert.rejects(place('ops', '../../x'), /is not a commit/);
     assert.equal(existsSync(join(folder, '..', 'x')), false);
   });
 });
