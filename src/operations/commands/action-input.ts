@@ -28,9 +28,7 @@ export const commandInput: ActionInput<Input, CommandAction> = {
   },
   refusal({ inventory, limit }, instead) {
     if (instead === 'no kind')
-      return inventory === undefined
-        ? null
-        : 'command: with an inventory goes a command; its words come last, after --.';
+      return inventory === undefined ? null : 'command: required with inventory; put it last, after --.';
     return inventory === undefined && limit === undefined ? null : 'inventory, limit: they go with a command.';
   },
 };

@@ -102,7 +102,7 @@ describe('Adding a schedule', () => {
   test('What can never run is refused, with the field', async (t) => {
     const { program } = await programWith(t);
     const cases: [object, FailureCode, RegExp][] = [
-      [{ ...COMMAND, cron: '0 0 3 * * *' }, 'invalid_argument', /^cron: .*no seconds/],
+      [{ ...COMMAND, cron: '0 0 3 * * *' }, 'invalid_argument', /^cron: .*Seconds are not supported/],
       [{ ...COMMAND, cron: '0 0 30 2 *' }, 'invalid_argument', /^cron: .*never/],
       [{ ...COMMAND, timezone: 'Mars/Olympus' }, 'invalid_argument', /^timezone: /],
       [
@@ -116,7 +116,7 @@ describe('Adding a schedule', () => {
       [
         { ...CRON, inventory: 'localhost' },
         'invalid_argument',
-        /^command: with an inventory goes a command; its words come last, after --\.$/,
+        /^command: required with inventory; put it last, after --\.$/,
       ],
       [{ ...COMMAND, plan: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'net', destroy: 'net' }, 'invalid_argument', /exactly one/],
@@ -129,7 +129,7 @@ describe('Adding a schedule', () => {
       [{ ...COMMAND, command: [''] }, 'invalid_argument', /^command: /],
       [{ ...COMMAND, timeout: '8d' }, 'invalid_argument', /^timeout: /],
       [{ ...COMMAND, approval: 'maybe' }, 'invalid_argument', /^approval: /],
-      [{ ...COMMAND, approval_ttl: '1h' }, 'invalid_argument', /^approval_ttl: it goes with/],
+      [{ ...COMMAND, approval_ttl: '1h' }, 'invalid_argument', /^approval_ttl: expected only with/],
       [{ ...COMMAND, approval: 'required', approval_ttl: '8d' }, 'invalid_argument', /^approval_ttl: .*7d/],
       [{ ...COMMAND, name: 'Not A Name' }, 'invalid_argument', /^name: /],
     ];
