@@ -52,7 +52,7 @@ export async function mintLinks(
     throw new Failure('conflict', `Approval ${approvalId} is ${approval.state} already.`);
   const now = await tx.dialect.clock(tx.db, tx.now);
   if (approval.expires_at <= now) {
-    throw new Failure('conflict', `Approval ${approvalId} has expired: nobody can decide it any more.`);
+    throw new Failure('conflict', `Approval ${approvalId} has expired and can no longer be decided.`);
   }
   const asking = [recipient, madeBy].find((owner) => owner !== null && isAsking(approval, owner));
   if (asking !== undefined && asking !== null) {

@@ -22,14 +22,14 @@ export const commandInput: ActionInput<Input, CommandAction> = {
     if (command.length === 0) return null;
     return (timeout) => {
       requireCommand(command);
-      if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: a command needs one.');
+      if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: required with a command.');
       return { command, inventory, limit, timeout };
     };
   },
   refusal({ inventory, limit }, instead) {
     if (instead === 'no kind')
       return inventory === undefined ? null : 'command: required with inventory; put it last, after --.';
-    return inventory === undefined && limit === undefined ? null : 'inventory, limit: they go with a command.';
+    return inventory === undefined && limit === undefined ? null : 'inventory, limit: allowed only with a command.';
   },
 };
 

@@ -168,7 +168,7 @@ const arm = writeOperation({
   scopes: OPERATORS,
   http: { method: 'POST', path: '/jobs/{id}/notify' },
   cli: { verb: 'job notify', positionals: ['id'], examples: ['svc job notify job_01m7yd4zyke00anp2z332d2j5p'] },
-  mcp: { none: 'Who is told is for people to say.' },
+  mcp: { none: 'People decide who gets notifications.' },
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.notify'],
   failures: ['not_found', 'conflict'],

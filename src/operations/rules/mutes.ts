@@ -22,7 +22,7 @@ const REASON_MAX = 1_000;
 /** The last millisecond whose RFC 3339 form has a year of four digits. */
 const LATEST_MS = Date.UTC(10_000, 0, 1) - 1;
 
-const NO_AGENT = { none: 'What people are told of is for people to decide.' };
+const NO_AGENT = { none: 'People decide which notifications they get.' };
 
 function muteView(row: MuteRow): ViewItem<'mute.list'> {
   return {
@@ -120,7 +120,8 @@ interface MuteInput {
 /** Throws invalid_argument. A global mute with a value is refused: who gave it one did not mean to hold everything. */
 function valueOf({ scope_kind: kind, scope_value: value = '' }: MuteInput): string | null {
   if (kind !== 'global') {
-    if (value.trim() === '') throw new Failure('invalid_argument', `scope_value: a mute of scope ${kind} needs one.`);
+    if (value.trim() === '')
+      throw new Failure('invalid_argument', `scope_value: required for a mute of scope ${kind}.`);
     return value;
   }
   if (value !== '') throw new Failure('invalid_argument', 'scope_value: a global mute has none.');

@@ -209,7 +209,7 @@ const enable = writeOperation({
     if (fault !== null)
       throw new Failure(
         'invalid_argument',
-        `The rule ${name} cannot be read by this version: ${fault}. Add it anew: svc rule add ${name} ` +
+        `The rule ${name} cannot be read by this version: ${fault}. Replace it: svc rule add ${name} ` +
           '--replace --file FILE',
       );
   },

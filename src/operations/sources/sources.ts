@@ -19,9 +19,7 @@ import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = {
-  none: 'Where configuration comes from is decided on the machine: whoever names a source decides what runs.',
-};
+const LOCAL_ONLY = { none: 'Sources are configured on the machine only, because a source decides what runs.' };
 /** What file systems take as one path. */
 const PATH_CHARACTERS_MAX = 4_095;
 
@@ -112,7 +110,8 @@ function placeOf(
   if ((dir === undefined) === (git === undefined))
     throw new Failure('invalid_argument', 'dir, git: expected one of the two.');
   if (git !== undefined) return { kind: 'git', location: git, ref: ref ?? null };
-  if (ref !== undefined) throw new Failure('invalid_argument', 'ref: a directory has none; it goes with git.');
+  if (ref !== undefined)
+    throw new Failure('invalid_argument', 'ref: not allowed with dir; only git sources have a ref.');
   // Only the command line takes it, and that runs where its user is.
   return { kind: 'dir', location: resolve(dir ?? ''), ref: null };
 }

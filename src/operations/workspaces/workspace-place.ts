@@ -37,7 +37,7 @@ export async function placeOf(context: Context, { dir, source, path }: GivenPlac
     return { source, path: checkedSubpath(path) };
   }
   if (path !== undefined)
-    throw new Failure('invalid_argument', 'path: it goes with source; with dir, name the folder there.');
+    throw new Failure('invalid_argument', 'path: allowed only with source; with dir, name the folder in dir.');
   return { source: null, path: await checkedDirectory(context, dir ?? '') };
 }
 

@@ -162,7 +162,7 @@ const drift = writeOperation({
   scopes: OPERATORS,
   http: { none: 'Drift is looked for from the machine or by a schedule; the list of workspaces shows what was found.' },
   cli: { verb: 'workspace drift', wait: 'job', positionals: ['name'], examples: ['svc workspace drift net'] },
-  mcp: { none: 'workspace_list shows what the last look found; workspace_plan looks anew.' },
+  mcp: { none: 'workspace_list shows the result of the last check; workspace_plan makes a new plan.' },
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],

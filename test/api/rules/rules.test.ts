@@ -159,7 +159,7 @@ test('A stored rule that this version refuses is not enabled, and who tries is t
       'invalid_argument',
       new RegExp(
         String.raw`^The rule disk cannot be read by this version: action\.command: the first word must name a ` +
-          String.raw`program\. Add it anew: svc rule add disk --replace --file FILE$`,
+          String.raw`program\. Replace it: svc rule add disk --replace --file FILE$`,
       ),
     ),
   );

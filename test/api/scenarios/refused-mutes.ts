@@ -24,11 +24,11 @@ export const REFUSED_MUTES: readonly (readonly [rule: string, body: object, mess
     { scope_kind: 'global', expires_at: '9999-12-31T23:00:00-05:00' },
     /^expires_at: expected a time before/,
   ],
-  ['an alert without its name', { scope_kind: 'alert', for: '1h' }, /^scope_value: a mute of scope alert needs one/],
+  ['an alert without its name', { scope_kind: 'alert', for: '1h' }, /^scope_value: required for a mute of scope alert/],
   [
     'a host of blanks',
     { scope_kind: 'host', scope_value: '  ', for: '1h' },
-    /^scope_value: a mute of scope host needs one/,
+    /^scope_value: required for a mute of scope host/,
   ],
   [
     'a global scope with a value, which was meant to be narrower',

@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
       await assert.rejects(valueOf(its.store, its.ring, 'net/token'), refusal('conflict', /Integrity/));
       await assert.rejects(
         valueOf(its.store, createKeyring([its.second]), 'app/key'),
-        refusal('conflict', /a key that is not here/),
+        refusal('conflict', /a key that is not in the key file/),
       );
     });
   });

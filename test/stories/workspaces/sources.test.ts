@@ -231,7 +231,7 @@ test(
     );
     await refused(
       1,
-      /invalid_argument: ref: a directory has none/,
+      /invalid_argument: ref: not allowed with dir/,
       'source',
       'add',
       'x',
