@@ -117,7 +117,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     );
     await assert.rejects(
       site.start({ args: ['--runs-dir', join(site.dir, 'data', 'inside')] }),
-      (error: unknown) => error instanceof NotReady && error.message.includes('cannot get through'),
+      (error: unknown) => error instanceof NotReady && error.message.includes('cannot enter'),
     );
   });
 });
