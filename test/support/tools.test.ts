@@ -4,7 +4,7 @@ import { searchPathFor } from '../../scripts/test-path.ts';
 import { missingTools, needs } from './tools.ts';
 
 const ALERTMANAGER = 'test/stories/events/alertmanager.test.ts';
-const FILES = [ALERTMANAGER, 'test/tidy.test.ts'];
+const FILES = [ALERTMANAGER, 'test/text/plan.test.ts'];
 
 /** A machine without any program on its PATH, in CI or not. */
 function bareMachine(t: TestContext, ci: string | undefined): void {

@@ -173,7 +173,15 @@ test(
       '--ref',
       'nope',
     );
-    await refused(1, /invalid_argument: git: credentials/, 'source', 'add', 'bad', '--git', 'https://ana:canary@h/x');
+    await refused(
+      1,
+      /invalid_argument: git: the URL must not contain credentials/,
+      'source',
+      'add',
+      'bad',
+      '--git',
+      'https://ana:canary@h/x',
+    );
     await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
     await refused(3, /not_found/, 'source', 'sync', 'bad');
     assert.ok(!readdirSync(join(site.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')));
@@ -200,10 +208,10 @@ test(
     assert.deepEqual((await told(0, 'hooks', 'show', 'net')).data, { source: 'net', file: null, hooks: [] });
     await told(0, 'source', 'sync', 'net');
     rmSync(net, { recursive: true });
-    await refused(1, /invalid_argument: dir: there is nothing/, 'source', 'sync', 'net');
+    await refused(1, /invalid_argument: dir: the path does not exist/, 'source', 'sync', 'net');
     await refused(
       1,
-      /invalid_argument: dir: the data directory/,
+      /invalid_argument: dir: must not be inside, or contain, the data directory/,
       'source',
       'add',
       'own',
