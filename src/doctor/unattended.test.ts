@@ -166,7 +166,7 @@ for (const postgres of [false, true]) {
       );
     });
 
-    test('notifications counts who is told: registered endpoints, and the targets that the daemon has', async () => {
+    test('notifications counts the registered endpoints and the targets of the daemon', async () => {
       await demand(
         'notifications',
         'ok',

@@ -47,7 +47,7 @@ type MacPurpose = 'ledger' | 'order';
 /** The key file. */
 export interface SealKeeper {
   /**
-   * Reads the file again where it has changed; makes it where there is none yet and the store needs none. Throws
+   * Reads the file again if it has changed. Creates it if it is missing and the store needs no earlier key. Throws
    * Failure.
    */
   keyring(): Promise<Keyring>;

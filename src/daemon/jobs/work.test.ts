@@ -244,7 +244,7 @@ describe('the work of a daemon', () => {
     );
   });
 
-  test('an end that cannot be written is told of, and frees its slot', async (t) => {
+  test('an end that cannot be stored is reported, and its slot becomes free', async (t) => {
     const on = await scene(t);
     await begin(on);
     const told: string[] = [];

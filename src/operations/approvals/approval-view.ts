@@ -28,7 +28,7 @@ export function approvalView(row: ListedApproval): ViewItem<'approval.list'> {
   };
 }
 
-/** As `approval.get` shows it: with where the asking began, and with what moved the state meanwhile. */
+/** The view of `approval.get`: adds the origin of the request, and what changed the state since the plan. */
 export function approvalDetail(row: ListedApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
   return { ...approvalView(row), ...(stale === null ? {} : { stale }), provenance: provenanceOf(row) };
 }

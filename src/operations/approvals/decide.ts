@@ -73,8 +73,8 @@ async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promi
 }
 
 /**
- * Writes down that one of those who asked tried to decide: in a write of its own, because that of a decision is undone
- * when it is refused.
+ * Records that a requester tried to decide. It uses a separate write, because the write of a refused decision is rolled
+ * back.
  */
 export async function recordRefusal(
   store: Pick<Store, 'write'>,

@@ -18,9 +18,7 @@ import { isSecretRef } from './run-secrets.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = {
-  none:
-    'Secrets are set and removed on the machine itself: no token, and so no stolen one, can put a value of its ' +
-    'own in place of one.',
+  none: 'Secrets are set and removed on the machine only, so that a stolen token cannot replace a value.',
 };
 
 function secretView(row: SecretFacts): ViewItem<'secret.list'> {
