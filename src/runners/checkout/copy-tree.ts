@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import type { AccountIds } from '../../domain/jobs/account.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { giveEntry, giveFile, ownerOf } from '../run-files/owner.ts';
-import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from './link.ts';
+import { linksOf, type TreeEntry } from './link.ts';
+import { inParallel } from './parallel.ts';
 import { shownPath } from './tree-names.ts';
 
 // What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
@@ -131,7 +132,7 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
       else if (entry.isSymbolicLink()) await noteLink(copy, place, name);
       else throw wrongKind(place.path);
     }
-    await inParallel(files, (file) => copyFile(copy, file));
+    await inParallel(files, PARALLEL, (file) => copyFile(copy, file));
     for (const inner of folders) {
       copy.entries.set(inner.path, { kind: 'folder' });
       fs.mkdirSync(`${copy.to}/${inner.path}`, { mode: 0o700 });
@@ -201,19 +202,13 @@ async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<
 
 /** After everything else, when it is known what a link can lead to. */
 async function makeLinks(copy: Copy): Promise<void> {
-  const follower = new LinkFollower(copy.entries);
-  let made = 0;
-  for (const [path, entry] of copy.entries) {
-    if (entry.kind !== 'link') continue;
-    if ((made += 1) % LINKS_PER_TURN === 0) await setImmediate();
-    copy.signal?.throwIfAborted();
-    const end = follower.endOf(path);
+  for await (const { path, target, end } of linksOf(copy.entries, copy.signal)) {
     if (end !== 'inside')
       throw new Error(
         `${shown(path)} is a symbolic link that leads ` +
           `${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`,
       );
-    fs.symlinkSync(entry.target, `${copy.to}/${path}`);
+    fs.symlinkSync(target, `${copy.to}/${path}`);
     giveEntry(`${copy.to}/${path}`, copy.owner);
   }
 }
@@ -227,17 +222,6 @@ function digestOf(entries: ReadonlyMap<string, TreeEntry>): string {
     lines.push(JSON.stringify([path, entry.executable ? 'program' : 'file', entry.digest]));
   }
   return hash('sha256', lines.toSorted().join('\n'));
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const one = async (): Promise<void> => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
-  };
-  // All workers end before the first fault is reported, so that none writes into a folder that is being removed.
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(PARALLEL, items.length) }, one));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }
 
 /** Says which entry it was, in place of the system's words, which name the way to it. */

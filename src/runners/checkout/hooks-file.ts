@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { folded } from './tree-names.ts';
 
 /** What a source calls the file of its lifecycle hooks. */
 const NAMES: readonly string[] = ['gatehouse.hooks.yaml', 'gatehouse.hooks.yml'];
@@ -18,14 +19,6 @@ const KEY =
 export async function findHooksFile(tree: string): Promise<string | null> {
   const names = await readdir(tree);
   return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
-}
-
-/** As a file system compares that ignores case and what has no width. */
-function folded(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replaceAll(/\p{Cf}/gu, '')
-    .toLowerCase();
 }
 
 /**

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** What a copy has at one path. */
 export type TreeEntry =
   | { readonly kind: 'folder' }
@@ -15,7 +17,7 @@ const HOPS_MAX = 40;
  */
 export const LINK_STEPS_MAX = 200_000;
 /** Links that are made between two turns of the event loop: about 2 ms of system calls. */
-export const LINKS_PER_TURN = 200;
+const LINKS_PER_TURN = 200;
 
 interface Node {
   readonly entry: TreeEntry;
@@ -97,6 +99,21 @@ export class LinkFollower {
     this.#steps += steps;
     if (this.#steps > this.#stepsMax)
       throw new Error(`The symbolic links of the tree take more than ${this.#stepsMax} steps to follow.`);
+  }
+}
+
+/** The links of a tree, each with its end; yields to other work. Throws like `endOf`, or the reason of `signal`. */
+export async function* linksOf(
+  entries: ReadonlyMap<string, TreeEntry>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ readonly path: string; readonly target: string; readonly end: LinkEnd }> {
+  const follower = new LinkFollower(entries);
+  let links = 0;
+  for (const [path, entry] of entries) {
+    if (entry.kind !== 'link') continue;
+    if ((links += 1) % LINKS_PER_TURN === 0) await setImmediate();
+    signal?.throwIfAborted();
+    yield { path, target: entry.target, end: follower.endOf(path) };
   }
 }
 

@@ -38,11 +38,15 @@ export function shownPath(path: string): string {
   );
 }
 
-/** `.git` as file systems take it that ignore case, characters without a width, endings, or shorten names. */
-function isGitFolder(part: string): boolean {
-  const plain = part
+/** A name as file systems compare it that ignore case and characters without a width. */
+export function folded(name: string): string {
+  return name
     .normalize('NFKC')
     .replaceAll(/\p{Cf}/gu, '')
     .toLowerCase();
-  return /^(?:\.git|git~\d+)[. ]*(?:::.*|:.*)?$/.test(plain);
+}
+
+/** `.git` as file systems read it that fold names, ignore endings, or shorten names. */
+function isGitFolder(part: string): boolean {
+  return /^(?:\.git|git~\d+)[. ]*(?:::.*|:.*)?$/.test(folded(part));
 }

@@ -92,7 +92,8 @@ async function readObject(reading: Reading): Promise<boolean> {
   if (reading.objects > files + OTHER_OBJECTS_MAX)
     throw new Error(`The repository has more than ${files} files and folders.`);
   await READERS[type as Type](reading, name, Number(size));
-  await reading.bytes.skipNewline();
+  // The newline after the content.
+  await reading.bytes.skip(1);
   return true;
 }
 
@@ -219,9 +220,5 @@ class ObjectStream {
 
   async skip(length: number): Promise<void> {
     for await (const part of this.parts(length)) if (part.length === 0) return;
-  }
-
-  async skipNewline(): Promise<void> {
-    await this.skip(1);
   }
 }

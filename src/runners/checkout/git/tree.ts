@@ -7,9 +7,9 @@ import { syncDirectory } from '../../../lib/atomic-file.ts';
 import { errorCode } from '../../../lib/error-code.ts';
 import type { CopyLimits } from '../copy-tree.ts';
 import { type BlobPlace, type GitObjects, tooManyBytes } from './objects.ts';
-import { LinkFollower, LINKS_PER_TURN, type TreeEntry } from '../link.ts';
+import { linksOf, type TreeEntry } from '../link.ts';
 import { readTreeName, shownPath } from '../tree-names.ts';
-import { Writers } from '../writers.ts';
+import { inParallel } from '../parallel.ts';
 
 /** A file, folder or link of a commit. */
 interface GitEntry {
@@ -29,7 +29,9 @@ const OWNER_EXECUTES = 0o100;
 const MODE = /^[0-7]{5,7}$/;
 /** A link's text; longer ones no system follows. */
 const LINK_BYTES_MAX = 4_096;
-/** Of a content that is in memory at a time; eight files are written at a time. */
+/** Files that are written at a time: each waits for the disk once. */
+const AT_A_TIME = 8;
+/** Of a content that is in memory at a time. */
 const BLOCK_BYTES = 256 * 1024;
 /** Of an object's name in a tree: SHA-1, the only kind that is fetched. */
 const NAME_BYTES = 20;
@@ -160,32 +162,18 @@ export async function writeTree(entries: readonly GitEntry[], { blobs }: GitObje
       files.push(entry);
     }
   }
-  await eachOf(files, place.signal, (entry) => writeFileOf(entry, blobs.get(entry.object) ?? NOTHING, place));
+  await inParallel(files, AT_A_TIME, (entry) => writeFileOf(entry, blobs.get(entry.object) ?? NOTHING, place));
   // Last of all, so that nothing was written through one.
   await makeLinks(made, place);
   const folders = entries.filter(({ kind }) => kind === 'folder');
-  await eachOf(folders, place.signal, ({ path }) => syncDirectory(join(place.tree, path)));
+  await inParallel(folders, AT_A_TIME, ({ path }) => {
+    place.signal.throwIfAborted();
+    return syncDirectory(join(place.tree, path));
+  });
   await syncDirectory(place.tree);
 }
 
 const NOTHING: BlobPlace = { at: 0, size: 0 };
-
-async function eachOf(
-  entries: readonly GitEntry[],
-  signal: AbortSignal,
-  work: (entry: GitEntry) => Promise<void>,
-): Promise<void> {
-  const writers = new Writers();
-  try {
-    for (const entry of entries) {
-      signal.throwIfAborted();
-      await writers.add(() => work(entry));
-    }
-  } finally {
-    await writers.settle();
-  }
-  writers.throwFailure();
-}
 
 /** On the disk before the tree gets its name: a file that a power cut emptied would be a configuration without it. */
 async function writeFileOf(
@@ -193,6 +181,7 @@ async function writeFileOf(
   { at, size }: BlobPlace,
   { contents, tree, signal }: TreePlace,
 ): Promise<void> {
+  signal.throwIfAborted();
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const file = await open(
     join(tree, path),
@@ -227,15 +216,9 @@ async function readTarget(contents: FileHandle, { at, size }: BlobPlace, path: s
 }
 
 async function makeLinks(made: ReadonlyMap<string, TreeEntry>, { tree, signal }: TreePlace): Promise<void> {
-  const follower = new LinkFollower(made);
-  let links = 0;
-  for (const [path, entry] of made) {
-    if (entry.kind !== 'link') continue;
-    if ((links += 1) % LINKS_PER_TURN === 0) await setImmediate();
-    signal.throwIfAborted();
-    const end = follower.endOf(path);
+  for await (const { path, target, end } of linksOf(made, signal)) {
     if (end === 'outside') throw new Error(`The link ${shownPath(path)} of the repository leads out of it.`);
     if (end === 'nowhere') throw new Error(`The link ${shownPath(path)} of the repository leads nowhere in it.`);
-    await symlink(entry.target, join(tree, path));
+    await symlink(target, join(tree, path));
   }
 }
