@@ -3,14 +3,14 @@ import { readFile, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { holdProcess, pause, systemClock } from '../lib/clock.ts';
-import { randomBytes } from '../lib/random.ts';
+import { randomName } from '../lib/random.ts';
 import { PRIVATE_FILE_MODE } from './data-dir.ts';
 
 /** A rotation holds the lock for some milliseconds; a longer wait means that the holder hangs. */
 const WAIT_MS = 5_000;
 const RETRY_MS = 10;
-const NONCE_BYTES = 8;
 
 /** The content of a lock file. */
 interface Holder {
@@ -30,12 +30,7 @@ const HELD = new Set<string>();
  */
 export async function holdKeyFile(path: string, waitMs = WAIT_MS): Promise<() => Promise<void>> {
   const lock = `${path}.lock`;
-  const holder: Holder = {
-    host: hostname(),
-    bootId: bootId(),
-    pid: process.pid,
-    nonce: randomBytes(NONCE_BYTES).toString('hex'),
-  };
+  const holder: Holder = { host: hostname(), bootId: bootId(), pid: process.pid, nonce: randomName() };
   const text = JSON.stringify(holder);
   HELD.add(holder.nonce);
   // Nothing else keeps a command-line process alive during the wait.
@@ -108,7 +103,7 @@ function isDead(holder: Holder): boolean {
   try {
     return !process.kill(holder.pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return errorCode(error) === 'ESRCH';
   }
 }
 

@@ -2,10 +2,7 @@ import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from './error-code.ts';
-import { randomBytes } from './random.ts';
-
-/** Random bytes in the name of a temporary file: two writers of one path must never share one. */
-const NAME_BYTES = 8;
+import { randomName } from './random.ts';
 
 /**
  * Replaces the file at `path` so that a reader, or a start after a power cut, finds the old content or the new one and
@@ -46,7 +43,7 @@ export async function createExclusive(path: string, data: string | Uint8Array, m
 }
 
 async function writeBeside(path: string, data: string | Uint8Array, mode: number): Promise<string> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(NAME_BYTES).toString('hex')}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomName()}.tmp`);
   const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   try {
     await file.chmod(mode);

@@ -5,6 +5,11 @@ export function randomBytes(length: number): Buffer {
   return nodeRandomBytes(length);
 }
 
+/** 16 random hex digits, for a name that nothing else has. */
+export function randomName(): string {
+  return randomBytes(8).toString('hex');
+}
+
 // One system call fills this for some hundred ids; an id per call cost 1.1 us of a 100 us request.
 const pool = Buffer.alloc(4096);
 let used = pool.length;

@@ -1,6 +1,6 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import type { Clock } from '../../lib/clock.ts';
-import { randomBytes } from '../../lib/random.ts';
+import { randomName } from '../../lib/random.ts';
 import { openOwnFolder } from '../run-files/folder.ts';
 import { TreeRemoval } from '../run-files/remove-tree.ts';
 
@@ -8,7 +8,6 @@ import { TreeRemoval } from '../run-files/remove-tree.ts';
 export const GONE = '.gone-';
 /** Entries that remain after this time are left to the next fetch, in milliseconds. */
 const ERASE_WITHIN_MS = 60_000;
-const SUFFIX_BYTES = 8;
 
 /**
  * Removes an entry of a folder of the service by descriptors: a process that a repository took over, and that escaped
@@ -16,7 +15,7 @@ const SUFFIX_BYTES = 8;
  */
 export async function eraseEntry(folder: string, name: string, clock: Clock): Promise<void> {
   const until = clock.monotonic() + ERASE_WITHIN_MS;
-  const holder = `${GONE}${randomBytes(SUFFIX_BYTES).toString('hex')}`;
+  const holder = `${GONE}${randomName()}`;
   try {
     await using from = await openOwnFolder(folder);
     await mkdir(from.at(holder), { mode: 0o700 });

@@ -5,7 +5,7 @@ import { NAME } from '../../domain/name.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { randomBytes } from '../../lib/random.ts';
+import { randomName } from '../../lib/random.ts';
 import { eraseEntry, GONE } from './erase.ts';
 
 /** Trees of a source that stay: the newest, and those that a run may be copying. */
@@ -14,7 +14,6 @@ const KEPT = 3;
 const LEFTOVER_MS = 600_000;
 /** No name of a source begins with a dot, so these never meet one. */
 const FETCHING = '.fetch-';
-const SUFFIX_BYTES = 8;
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
@@ -64,14 +63,7 @@ export class SourceTrees {
    * fetch.
    */
   async remove(source: string): Promise<void> {
-    const gone = this.#beside(GONE);
-    try {
-      renameSync(this.#ofSource(source), gone);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return;
-      throw error;
-    }
-    await this.#erase(basename(gone));
+    await this.#discard(this.#ofSource(source));
   }
 
   #ofSource(name: string): string {
@@ -80,7 +72,7 @@ export class SourceTrees {
   }
 
   #beside(prefix: string): string {
-    return join(this.#folder, `${prefix}${randomBytes(SUFFIX_BYTES).toString('hex')}`);
+    return join(this.#folder, `${prefix}${randomName()}`);
   }
 
   /** What is there already has the same files, and somebody may be copying them: it stays. */
@@ -99,9 +91,9 @@ export class SourceTrees {
   async #discard(path: string): Promise<void> {
     const gone = this.#beside(GONE);
     try {
-      await rename(path, gone);
+      renameSync(path, gone);
     } catch (error) {
-      // Another process was faster.
+      // There is none, or another process was faster.
       if (errorCode(error) === 'ENOENT') return;
       throw error;
     }

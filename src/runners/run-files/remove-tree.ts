@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
 import { errorCode } from '../../lib/error-code.ts';
-import { randomBytes } from '../../lib/random.ts';
+import { randomName } from '../../lib/random.ts';
 import type { Folder, Name } from './folder.ts';
 
 /** Entries that are removed at the same time: enough for Node's four threads, and a bound on open descriptors. */
@@ -25,7 +25,7 @@ const NO_FOLDER_CODES: readonly (string | null)[] = ['ENOTDIR', 'ELOOP'];
 export class TreeRemoval {
   readonly #holder: Folder;
   readonly #isOver: () => boolean;
-  readonly #prefix = randomBytes(6).toString('hex');
+  readonly #prefix = randomName();
   #made = 0;
   #queue: Name[] = [];
   #failed = false;

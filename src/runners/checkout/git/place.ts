@@ -2,7 +2,7 @@ import { lchown, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { randomBytes } from '../../../lib/random.ts';
+import { randomName } from '../../../lib/random.ts';
 import { eraseEntry, GONE } from '../erase.ts';
 
 /** Where git of a service that is root works as another account: a folder of the service that the account may pass. */
@@ -13,7 +13,6 @@ export interface GitPlace {
 
 /** No job id begins with a dot. */
 const PREFIX = '.git-';
-const SUFFIX_BYTES = 8;
 /** What a fetch that was killed left behind is removed after so long, in milliseconds: none takes that time. */
 const LEFTOVER_MS = 600_000;
 
@@ -27,7 +26,7 @@ export interface GitFolders {
 
 /** Makes an empty bare repository and the home of git: in `into`, or in `place`, where they belong to its account. */
 export async function makeGitFolders(into: string, place: GitPlace | null, clock: Clock): Promise<GitFolders> {
-  const name = `${PREFIX}${randomBytes(SUFFIX_BYTES).toString('hex')}`;
+  const name = `${PREFIX}${randomName()}`;
   if (place !== null) await removeLeftovers(place.folder, clock);
   const work = place === null ? join(into, 'work') : join(place.folder, name);
   const gitDir = join(work, 'git');

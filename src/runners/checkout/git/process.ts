@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { randomBytes } from '../../../lib/random.ts';
+import { randomName } from '../../../lib/random.ts';
 import { JOB_ID_VARIABLE } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
 import { supervise } from '../../process/supervise.ts';
@@ -47,7 +47,6 @@ const ADDRESS_SPACE_BYTES = 190 * 1024 * 1024;
 const GRACE_MS = 0;
 /** The fetch has its own time-out, which aborts the signal. */
 const NO_TIMEOUT_MS = 86_400_000;
-const RUN_ID_BYTES = 8;
 
 /** What git says is cut here; a hostile server could go on for ever. */
 const SAID_BYTES_MAX = 16 * 1024;
@@ -150,7 +149,7 @@ export async function runGit<T>(
   git.signal.throwIfAborted();
   const fileAllowed = git.protocols.includes('file') ? 'always' : 'never';
   const options = [...OPTIONS, `protocol.file.allow=${fileAllowed}`].flatMap((option) => ['-c', option]);
-  const runId = `git-${randomBytes(RUN_ID_BYTES).toString('hex')}`;
+  const runId = `git-${randomName()}`;
   const refused = new AbortController();
   try {
     await git.guard?.ready();
