@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { claim } from '../../src/daemon/jobs/job-transitions.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { testKeyring } from '../../test/support/seal.ts';
-import { createRecorder } from '../../src/runners/output/recorder.ts';
+import { Recorder } from '../../src/runners/output/recorder.ts';
 import { appendOutput } from '../../src/store/jobs/chunks.ts';
 import { fenceOf } from '../../src/store/jobs/claims.ts';
 import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
@@ -49,7 +49,7 @@ async function recordedRate(store: Store, file: string, lines: number): Promise<
   if (claimed === undefined) throw new Error('nothing to claim');
   const fence = fenceOf(claimed.row);
   const before = monotonicMs();
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     secrets: SECRETS,
     clock: systemClock,
     firstSeq: claimed.lastSeq + 1,

@@ -4,7 +4,7 @@ import type { Account } from '../domain/jobs/account.ts';
 import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createRecorder, type Recorder } from './output/recorder.ts';
+import { Recorder } from './output/recorder.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
@@ -52,7 +52,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   signal: AbortSignal,
 ): Promise<RunOutcome<Result>> {
   const folders = { run: join(setup.runsDir, job.id), data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] };
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     secrets: [...job.secrets.values(), ...job.hidden],
     folders,
     clock: setup.clock,

@@ -39,15 +39,15 @@ const NEWLINE = 10;
 
 /** The run has lost its job: `write` rejects with this, and nothing more of the run is kept. */
 export class RecorderFenced extends Error {
-  constructor(message = 'The run no longer owns its job.') {
-    super(message);
+  constructor() {
+    super('The run no longer owns its job.');
     this.name = 'RecorderFenced';
   }
 }
 
 export interface RecorderOptions {
-  readonly secrets: readonly Buffer[] | SecretPatterns;
-  /** Shown by a word in place of their paths, where `secrets` are not made ready yet. */
+  readonly secrets: readonly Buffer[];
+  /** Shown by a word in place of their paths. */
   readonly folders?: HiddenFolders;
   /** The sequence number of the first event. */
   readonly firstSeq: number;
@@ -57,27 +57,6 @@ export interface RecorderOptions {
   readonly capBytes?: number;
 }
 
-/** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
-export interface Recorder {
-  /**
-   * Reads the stream to its end. Several may be attached, also one after another. Only what `sift` lets through is
-   * recorded.
-   */
-  attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void;
-  /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
-  system(text: string): void;
-  event(progress: JobProgress): void;
-  /**
-   * Waits for the attached streams to end, then until all is stored, and answers the last stored seq (the one before
-   * `firstSeq` when there is none). Rejects when a write was rejected, but not for RecorderFenced.
-   */
-  finish(): Promise<{ lastSeq: number }>;
-}
-
-export function createRecorder(options: RecorderOptions): Recorder {
-  return new OutputRecorder(options);
-}
-
 interface Source {
   readonly stream: Readable;
   readonly redactor: Redactor;
@@ -85,7 +64,8 @@ interface Source {
   readonly sift: OutputSift | undefined;
 }
 
-class OutputRecorder implements Recorder {
+/** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
+export class Recorder {
   readonly #options: RecorderOptions;
   readonly #secrets: SecretPatterns;
   readonly #capBytes: number;
@@ -108,10 +88,7 @@ class OutputRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#secrets =
-      'search' in options.secrets
-        ? options.secrets
-        : compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
+    this.#secrets = compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
     this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
     this.#queue = new ChunkQueue({
       firstSeq: options.firstSeq,
@@ -122,6 +99,7 @@ class OutputRecorder implements Recorder {
     });
   }
 
+  /** Reads the stream to its end. Several may be attached, also one after another. `sift` sees the bytes first. */
   attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void {
     const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
     const source: Source = { stream, splitter, sift, redactor: createRedactor(this.#secrets) };
@@ -139,6 +117,7 @@ class OutputRecorder implements Recorder {
     else this.#flow();
   }
 
+  /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
   system(text: string): void {
     const line = Buffer.from(redactText(text, this.#secrets));
     if (this.#closed || !this.#mayNote(line.length)) return;
@@ -155,6 +134,10 @@ class OutputRecorder implements Recorder {
     if (!this.#closed && this.#mayNote(play.length + task.length)) this.#queue.progress(play, task);
   }
 
+  /**
+   * Waits for the attached streams to end and until all is stored. Answers the last stored seq, the one before
+   * `firstSeq` if nothing is stored. Rejects when a write was rejected, except with RecorderFenced.
+   */
   finish(): Promise<{ lastSeq: number }> {
     this.#finished ??= this.#finishOnce();
     return this.#finished;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
 import type { ChunkEvent } from '../../../src/lib/chunks/chunk-builder.ts';
 import { HandClock } from '../clock.ts';
-import { createRecorder, type Recorder, type RecorderOptions } from '../../../src/runners/output/recorder.ts';
+import { Recorder, type RecorderOptions } from '../../../src/runners/output/recorder.ts';
 import type { RecordedChunk } from '../../../src/runners/output/chunk-queue.ts';
 
 // For the tests of this folder only.
@@ -40,11 +40,7 @@ export class Store {
 export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: HandClock; recorder: Recorder } {
   const clock = new HandClock(Date.parse('2026-01-02T03:04:05.006Z'));
   const store = new Store(options.firstSeq ?? 1);
-  return {
-    store,
-    clock,
-    recorder: createRecorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }),
-  };
+  return { store, clock, recorder: new Recorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }) };
 }
 
 /** Lets everything happen that needs no time: streams, promises, the thread pool. */
