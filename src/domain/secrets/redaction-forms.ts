@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
  */
 
 /** A shorter encoding would match by chance, in a commit id or a time. The value itself is always a form. */
-export const SHORT_BYTES = 6;
+const SHORT_BYTES = 6;
 /**
  * Longer values are keys and not words, and their rare forms are left out: each byte of a form costs 36 bytes of memory
  * and 0.3 us at start. A PEM key of 3 KB with every form took 70 ms and 6 MB, without the rare forms 17 ms and 4 MB.
@@ -59,7 +59,7 @@ export function secretForms(value: Buffer): Buffer[] {
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
 }
 
-function withoutLineEnds(value: Buffer): Buffer {
+export function withoutLineEnds(value: Buffer): Buffer {
   let [start, end] = [0, value.length];
   while (start < end && isLineEnd(value[start])) start += 1;
   while (end > start && isLineEnd(value[end - 1])) end -= 1;

@@ -2,23 +2,13 @@ import { GroupedHexReplacer } from './grouped-hex.ts';
 import { HexWindows } from './hex-windows.ts';
 import { chained, PatternReplacer, type Redactor } from './pattern-replacer.ts';
 import type { PathForm } from './path-mask.ts';
-import { LONGEST_VALUE_BYTES, secretForms, SHORT_BYTES } from './redaction-forms.ts';
+import { secretForms } from './redaction-forms.ts';
 import { PatternSearch } from './redaction-search.ts';
 
 /** Replaces a secret value, on every face. */
 export const REDACTED = '[redacted · secret]';
 const MARK = Buffer.from(REDACTED);
 const NOTHING = Buffer.alloc(0);
-
-/**
- * Why a value is protected less than others: `empty` (nothing, or line ends only: not searched for), `short` (below 6
- * bytes: the value itself is replaced everywhere, also within words; its encodings only if they have 6 bytes or more)
- * or `long` (only the first 32 KiB are searched for). `index` is its place in the given list.
- */
-interface SecretWarning {
-  readonly index: number;
-  readonly problem: 'empty' | 'short' | 'long';
-}
 
 /** The secret values of a run, made ready once for all its streams and texts. */
 export interface SecretPatterns {
@@ -27,12 +17,10 @@ export interface SecretPatterns {
   readonly marks: readonly Buffer[];
   /** Of the values, for hex digits in groups. */
   readonly windows: HexWindows;
-  readonly warnings: readonly SecretWarning[];
 }
 
 /** `paths` are replaced by their words, all in one pass. Where one overlaps a value, the mark of the value is kept. */
 export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathForm[] = []): SecretPatterns {
-  const warnings: SecretWarning[] = [];
   const marks = [REDACTED, ...new Set(paths.map(({ word }) => word))];
   const patterns = new Map<string, { readonly form: Buffer; readonly kind: number }>();
   for (const { form, word } of paths) {
@@ -40,14 +28,9 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
     patterns.set(bytes.toString('latin1'), { form: bytes, kind: marks.indexOf(word) });
   }
   const values: Buffer[] = [];
-  for (const [index, secret] of secrets.entries()) {
-    const forms = secretForms(secret);
+  for (const forms of secrets.map(secretForms)) {
     for (const form of forms) patterns.set(form.toString('latin1'), { form, kind: 0 });
-    const value = forms[0];
-    if (value !== undefined) values.push(value);
-    if (value === undefined) warnings.push({ index, problem: 'empty' });
-    else if (value.length < SHORT_BYTES) warnings.push({ index, problem: 'short' });
-    else if (secret.length > LONGEST_VALUE_BYTES) warnings.push({ index, problem: 'long' });
+    values.push(...forms.slice(0, 1));
   }
   const rows = [...patterns.values()];
   const search =
@@ -57,7 +40,7 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
           rows.map(({ form }) => form),
           rows.map(({ kind }) => kind),
         );
-  return { search, marks: marks.map((mark) => Buffer.from(mark)), windows: new HexWindows(values), warnings };
+  return { search, marks: marks.map((mark) => Buffer.from(mark)), windows: new HexWindows(values) };
 }
 
 const PASS: Redactor = { push: (chunk) => chunk, end: () => NOTHING };

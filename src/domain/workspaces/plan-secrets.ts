@@ -1,6 +1,6 @@
 import { entriesOf, isObject, type JsonObject, type Leaf, leafText, listOf, memberOf } from './plan-json.ts';
 import { eachLeaf, eachMasked } from './plan-masks.ts';
-import { LONGEST_VALUE_BYTES, secretForms } from '../secrets/redaction-forms.ts';
+import { LONGEST_VALUE_BYTES, secretForms, withoutLineEnds } from '../secrets/redaction-forms.ts';
 import { PatternSearch } from '../secrets/redaction-search.ts';
 
 /** Whether a string of the plan may not be shown. */
@@ -110,7 +110,7 @@ function hiding(masked: ReadonlySet<string>, secrets: readonly Buffer[]): Hides 
   const exact = new Set<string>();
   for (const text of [...masked, ...secrets.map(String)]) {
     exact.add(text);
-    exact.add(withoutLineEnds(text));
+    exact.add(withoutLineEnds(Buffer.from(text)).toString());
   }
   exact.delete('');
   const patterns = new Map<string, Buffer>();
@@ -130,7 +130,7 @@ function hiding(masked: ReadonlySet<string>, secrets: readonly Buffer[]): Hides 
 }
 
 function patternsOf(masked: ReadonlySet<string>): Buffer[] {
-  const values = [...masked].map((text) => Buffer.from(withoutLineEnds(text)));
+  const values = [...masked].map((text) => withoutLineEnds(Buffer.from(text)));
   values.sort((a, b) => a.length - b.length);
   let total = 0;
   const whole = values.findIndex((value) => (total += value.length) > EVERY_FORM_BYTES);
@@ -140,15 +140,4 @@ function patternsOf(masked: ReadonlySet<string>): Buffer[] {
   while (cut > CUT_MIN_BYTES && others.reduce((sum, value) => sum + Math.min(value.length, cut), 0) > PATTERNS_BYTES)
     cut /= 2;
   return [...values.slice(0, whole).flatMap(secretForms), ...others.map((value) => value.subarray(0, cut))];
-}
-
-function withoutLineEnds(text: string): string {
-  let [start, end] = [0, text.length];
-  while (start < end && isLineEnd(text, start)) start += 1;
-  while (end > start && isLineEnd(text, end - 1)) end -= 1;
-  return text.slice(start, end);
-}
-
-function isLineEnd(text: string, at: number): boolean {
-  return text[at] === '\n' || text[at] === '\r';
 }
