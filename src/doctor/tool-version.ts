@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { findProgram } from '../lib/find-program.ts';
 
 /** A version query takes milliseconds, with Ansible a second; a longer one hangs. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -49,24 +47,6 @@ export async function askTool(tool: Tool, path: string, clock: Clock): Promise<T
     return output.end === 'late' ? { kind: 'silent', limitMs: ANSWER_LIMIT_MS } : { kind: 'unstartable' };
   const version = tool.version.exec(output.text)?.[1];
   return version === undefined ? { kind: 'unparseable' } : { kind: 'version', version };
-}
-
-/**
- * The first executable file of that name. Relative entries of PATH are skipped: they depend on the folder in which the
- * daemon was started.
- */
-export async function findProgram(name: string, path: string): Promise<string | null> {
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const candidate = join(folder, name);
-    try {
-      await access(candidate, constants.X_OK);
-      if ((await stat(candidate)).isFile()) return candidate;
-    } catch {
-      // Missing here, or not executable: try the next one.
-    }
-  }
-  return null;
 }
 
 interface Output {

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { access, realpath } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { findProgram } from '../../lib/find-program.ts';
 
 /** The programs that can do it, in the order they are looked for. */
 const NAMES = ['terraform', 'tofu'] as const;
@@ -13,21 +12,9 @@ export interface Tool {
 
 /** Finds terraform, else tofu, in the folders of `searchPath`. Null when neither is there. */
 export async function findTool(searchPath: string): Promise<Tool | null> {
-  const folders = searchPath.split(delimiter).filter(isAbsolute);
   for (const name of NAMES) {
-    for (const folder of folders) {
-      const path = await executable(join(folder, name));
-      if (path !== null) return { name, path };
-    }
+    const path = await findProgram(name, searchPath);
+    if (path !== null) return { name, path: await realpath(path) };
   }
   return null;
-}
-
-async function executable(path: string): Promise<string | null> {
-  try {
-    await access(path, constants.X_OK);
-    return await realpath(path);
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '../../../lib/find-program.ts';
 import type { GitReach } from './process.ts';
 
 /** What git is given for one URL: nothing of the machine but what its transport needs. */
@@ -23,7 +24,7 @@ const run = promisify(execFile);
  * account.
  */
 export async function reachOf(url: string, searchPath: string): Promise<GitReach> {
-  const git = find('git', searchPath);
+  const git = await programFile('git', searchPath);
   const scp = url.includes('://') ? undefined : SCP.exec(url)?.groups;
   if (scp !== undefined)
     return sshReach({ user: scp['user'] ?? '', host: scp['host'] ?? '', port: null }, searchPath, git);
@@ -43,7 +44,7 @@ interface SshTarget {
 }
 
 async function sshReach(target: SshTarget, searchPath: string, git: readonly string[]): Promise<GitReach> {
-  const ssh = find('ssh', searchPath);
+  const ssh = await programFile('ssh', searchPath);
   const settings = await sshSettings(target, searchPath);
   const { homedir } = userInfo();
   const own = join(homedir, '.ssh');
@@ -97,26 +98,18 @@ async function sshSettings(
 }
 
 function existing(paths: readonly string[]): string[] {
-  const found = paths.filter(isAbsolute).map((path) => {
+  const found = paths.filter(isAbsolute).flatMap((path) => {
     try {
-      return realpathSync(path);
-    } catch {
-      return null;
-    }
-  });
-  return [...new Set(found.filter((path) => path !== null))];
-}
-
-/** The file of a program, so that the sandbox opens it also where it lies outside of the system's directories. */
-function find(name: string, searchPath: string): string[] {
-  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
       return [realpathSync(path)];
     } catch {
-      // Not in this folder.
+      return [];
     }
-  }
-  return [];
+  });
+  return [...new Set(found)];
+}
+
+/** The file of a program, so that the sandbox opens it also where it lies outside the directories of the system. */
+async function programFile(name: string, searchPath: string): Promise<string[]> {
+  const path = await findProgram(name, searchPath);
+  return path === null ? [] : existing([path]);
 }
