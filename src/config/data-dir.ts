@@ -3,6 +3,7 @@ import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:f
 import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { refuseSetting } from './refuse-setting.ts';
 
 /** Only the user of the service may read the data directory and its content. */
 export const PRIVATE_DIR_MODE = 0o700;
@@ -75,7 +76,10 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     }
     return paths;
   } catch (error) {
-    throw explain(error, dir);
+    const code = errorCode(error);
+    if (code === null || error instanceof Failure) throw error;
+    if (TROUBLE.has(code)) throw new Failure('unavailable', `The data directory ${dir} cannot be used: ${code}.`);
+    return refuseSetting('data-dir', `${dir} cannot be used: ${REASONS[code] ?? code}`);
   }
 }
 
@@ -103,9 +107,9 @@ async function takeOver(path: string, asGiven: string): Promise<void> {
   const stats = await ownDirectory(path);
   // Closing /tmp or a home directory, named by mistake, would lock out all other users.
   if (isOpenToOthers(stats.mode) && !(await looksLikeOurs(path))) {
-    throw new Failure(
-      'invalid_argument',
-      `--data-dir: ${asGiven} is open to other users and holds other things: name an empty directory or a new one.`,
+    refuseSetting(
+      'data-dir',
+      `${asGiven} is open to other users and holds other things: name an empty directory or a new one`,
     );
   }
   await tighten(path, stats);
@@ -114,13 +118,10 @@ async function takeOver(path: string, asGiven: string): Promise<void> {
 
 async function ownDirectory(path: string): Promise<Stats> {
   const stats = await stat(path);
-  if (!stats.isDirectory()) throw new Failure('invalid_argument', `--data-dir: ${path} is not a directory.`);
+  if (!stats.isDirectory()) refuseSetting('data-dir', `${path} is not a directory`);
   if (!isOurs(stats)) {
-    throw new Failure(
-      'invalid_argument',
-      `--data-dir: ${path} belongs to user ${stats.uid}, and this process runs as user ` +
-        `${process.geteuid?.() ?? 'unknown'}.`,
-    );
+    const self = process.geteuid?.() ?? 'unknown';
+    refuseSetting('data-dir', `${path} belongs to user ${stats.uid}, and this process runs as user ${self}`);
   }
   return stats;
 }
@@ -149,10 +150,3 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'its links form a loop',
   ENAMETOOLONG: 'the path is too long',
 };
-
-function explain(error: unknown, dir: string): unknown {
-  const code = errorCode(error);
-  if (code === null || error instanceof Failure) return error;
-  if (TROUBLE.has(code)) return new Failure('unavailable', `The data directory ${dir} cannot be used: ${code}.`);
-  return new Failure('invalid_argument', `--data-dir: ${dir} cannot be used: ${REASONS[code] ?? code}.`);
-}

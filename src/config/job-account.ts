@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Account } from '../domain/jobs/account.ts';
-import { Failure } from '../domain/failure.ts';
 import { pause, systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
+import { refuseSetting } from './refuse-setting.ts';
 
 const run = promisify(execFile);
+
+const FLAG = 'job-user';
 
 /** The account of the jobs of a daemon that is root. */
 export const JOB_ACCOUNT = 'gatehouse-job';
@@ -63,27 +65,19 @@ export async function findJobAccount(jobUser: string | null): Promise<JobIdentit
   const account = await findAccount(jobUser ?? JOB_ACCOUNT);
   if (account === null) {
     if (jobUser === null) return null;
-    throw new Failure(
-      'invalid_argument',
-      `--job-user: account ${jobUser} does not exist; create it, or omit the setting to use ${JOB_ACCOUNT}.`,
-    );
+    refuseSetting(FLAG, `account ${jobUser} does not exist; create it, or omit the setting to use ${JOB_ACCOUNT}`);
   }
   if (account.uid === 0 && jobUser !== null) return OWN;
-  if (account.uid === 0 || account.gid === 0) {
-    throw new Failure(
-      'invalid_argument',
-      `--job-user: account ${account.name} has the user or the group of root; name an account that has neither.`,
-    );
-  }
+  if (isOfRoot(account))
+    refuseSetting(FLAG, `account ${account.name} has the user or the group of root; name an account that has neither`);
   return { account, isFallback: false };
 }
 
 function refuseOthers(jobUser: string | null): JobIdentity {
   if (jobUser === null || jobUser === userName()) return OWN;
-  throw new Failure(
-    'invalid_argument',
-    `--job-user: this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs ` +
-      'as root can.',
+  return refuseSetting(
+    FLAG,
+    `this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs as root can`,
   );
 }
 
@@ -92,7 +86,7 @@ async function createJobAccount(): Promise<JobIdentity | null> {
     for (const words of CREATE_PROGRAMS) {
       await output(words);
       const account = await findAccount(JOB_ACCOUNT);
-      if (account !== null && account.uid !== 0 && account.gid !== 0) return { account, isFallback: false };
+      if (account !== null && !isOfRoot(account)) return { account, isFallback: false };
     }
     if (attempt < CREATE_ATTEMPTS) await pause(systemClock, CREATE_PAUSE_MS);
   }
@@ -101,14 +95,17 @@ async function createJobAccount(): Promise<JobIdentity | null> {
 
 async function fallback(): Promise<JobIdentity> {
   const found = await findAccount(FALLBACK_ACCOUNT);
-  const usable = found !== null && found.uid !== 0 && found.gid !== 0;
+  const usable = found !== null && !isOfRoot(found);
   return { account: usable ? found : { name: FALLBACK_ACCOUNT, uid: NOBODY_ID, gid: NOBODY_ID }, isFallback: true };
+}
+
+function isOfRoot({ uid, gid }: Account): boolean {
+  return uid === 0 || gid === 0;
 }
 
 /** Read from the file, or with `getent` for accounts of a directory service. */
 async function findAccount(name: string): Promise<Account | null> {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name))
-    throw new Failure('invalid_argument', '--job-user: expected the name of an account.');
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name)) refuseSetting(FLAG, 'expected the name of an account');
   const local = await readFile(PASSWD, 'utf8').catch(() => '');
   return accountIn(local, name) ?? accountIn(await output(['getent', 'passwd', name]), name);
 }

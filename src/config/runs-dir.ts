@@ -7,6 +7,7 @@ import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { type DataDirPaths, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
+import { refuseSetting } from './refuse-setting.ts';
 
 /** Holds the run directories of the daemons that run as root, one folder per data directory. */
 const RUNS_ROOT = '/var/lib/gatehouse-runs';
@@ -17,6 +18,7 @@ const MARKER = '.data-dir';
 const WRITABLE_BY_OTHERS = 0o022;
 /** In such a folder others may create entries, but not rename or remove those of root. */
 const STICKY = 0o1000;
+const FLAG = 'runs-dir';
 
 /**
  * A name for the run directories of one data directory: the last part of its path, for people, and a digest of the
@@ -70,13 +72,15 @@ export async function prepareRunsDir(
     } finally {
       await folder.close();
     }
-    if (account !== null) await refuseUnfit(dirname(resolved), account);
-    if (account !== null) await refuseClosed(resolved, account);
+    if (account !== null) {
+      await refuseReplaceable(dirname(resolved));
+      await refuseClosed(resolved, account);
+    }
     return resolved;
   } catch (error) {
     const code = errorCode(error);
     if (code === null || error instanceof Failure) throw error;
-    throw new Failure('invalid_argument', `--runs-dir: ${dir} cannot be used: ${code}.`);
+    return refuseSetting(FLAG, `${dir} cannot be used: ${code}`);
   }
 }
 
@@ -102,30 +106,28 @@ async function makeFolders(dir: string, mode: number): Promise<void> {
 async function takeOver(folder: FileHandle, path: string, dataDir: string, mode: number): Promise<void> {
   const stats = await folder.stat();
   if (!isOurs(stats) || (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new Failure(
-      'invalid_argument',
-      `--runs-dir: ${path} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; expected the user of ` +
-        'this daemon, and a mode that lets no other user write.',
+    refuseSetting(
+      FLAG,
+      `${path} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; expected the user of this daemon, and ` +
+        'a mode that lets no other user write',
     );
   }
   const marker = join(path, MARKER);
   const owner = await readFile(marker, 'utf8').catch(() => null);
   // Another daemon may be creating the marker now, under a temporary name.
-  if (owner === null && (await readdir(path)).some((name) => !name.includes(MARKER))) {
-    throw new Failure(
-      'invalid_argument',
-      `--runs-dir: ${path} holds other things; name an empty directory or a new one.`,
-    );
-  }
+  if (owner === null && (await readdir(path)).some((name) => !name.includes(MARKER)))
+    refuseSetting(FLAG, `${path} holds other things; name an empty directory or a new one`);
   if (owner === null) await createExclusive(marker, `${dataDir}\n`, PRIVATE_FILE_MODE);
-  const now = owner ?? (await readFile(marker, 'utf8'));
-  if (now.trimEnd() !== dataDir) {
-    throw new Failure(
-      'invalid_argument',
-      `--runs-dir: ${path} holds the runs of the data directory ${now.trimEnd()}; each data directory needs its own.`,
-    );
-  }
+  const now = (owner ?? (await readFile(marker, 'utf8'))).trimEnd();
+  if (now !== dataDir)
+    refuseSetting(FLAG, `${path} holds the runs of the data directory ${now}; each data directory needs its own`);
   if ((stats.mode & 0o777) !== mode) await folder.chmod(mode);
+}
+
+/** The folder and all above it. */
+function* upwards(path: string): Generator<string> {
+  yield path;
+  if (dirname(path) !== path) yield* upwards(dirname(path));
 }
 
 /** The folders above the directory. */
@@ -138,33 +140,30 @@ async function refuseUnfit(path: string, account: Account): Promise<void> {
  * An account that can rename a parent folder can replace it, and root would create folders there and give them away.
  */
 async function refuseReplaceable(path: string): Promise<void> {
-  for (let folder = path; ; folder = dirname(folder)) {
+  for (const folder of upwards(path)) {
     const stats = await stat(folder);
     const isOpen = (stats.mode & WRITABLE_BY_OTHERS) !== 0 && (stats.mode & STICKY) === 0;
     if (isOpen || (stats.uid !== 0 && !isOurs(stats))) {
-      throw new Failure(
-        'invalid_argument',
-        `--runs-dir: the parent folder ${folder} belongs to user ${stats.uid} with mode ` +
-          `${modeText(stats.mode)}; choose a directory whose parents belong to root and that no other user can ` +
-          'write.',
+      refuseSetting(
+        FLAG,
+        `the parent folder ${folder} belongs to user ${stats.uid} with mode ${modeText(stats.mode)}; choose a ` +
+          'directory whose parents belong to root and that no other user can write',
       );
     }
-    if (dirname(folder) === folder) return;
   }
 }
 
 /** The account must be able to enter each parent of its run directory. */
 async function refuseClosed(path: string, account: Account): Promise<void> {
-  for (let folder = path; ; folder = dirname(folder)) {
+  for (const folder of upwards(path)) {
     const { mode, uid, gid } = await stat(folder);
     const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
     if ((mode & bit) === 0) {
-      throw new Failure(
-        'invalid_argument',
-        `--runs-dir: the job account ${account.name} cannot enter ${folder} (mode ` +
-          `${modeText(mode)}); choose a directory whose parents have mode 0711 or 0755.`,
+      refuseSetting(
+        FLAG,
+        `the job account ${account.name} cannot enter ${folder} (mode ${modeText(mode)}); choose a directory whose ` +
+          'parents have mode 0711 or 0755',
       );
     }
-    if (dirname(folder) === folder) return;
   }
 }
