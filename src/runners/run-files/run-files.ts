@@ -98,15 +98,14 @@ export function removeRunFile(runDir: string, path: string): Promise<void> {
 }
 
 async function unlinkIfThere(folder: Folder, name: Name): Promise<void> {
-  await unlink(folder.at(name)).catch(ignoreMissing);
+  await unlink(folder.at(name)).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  });
 }
 
 /** Whether there is anything of that name. A part of the path that can't be opened counts as missing. */
 export function hasRunEntry(runDir: string, path: string): Promise<boolean> {
-  return inFolder(runDir, path, (folder, name) => lstat(folder.at(name))).then(
-    () => true,
-    () => false,
-  );
+  return versionOfRunFile(runDir, path).then((version) => version !== '');
 }
 
 /** A text that changes when the file does; empty for a missing file. */
@@ -161,8 +160,4 @@ function linkTarget(runDir: string, path: string): Promise<string> {
     if (!stats.isDirectory()) throw new Error('neither a folder nor a link');
     return '';
   });
-}
-
-function ignoreMissing(error: unknown): void {
-  if (errorCode(error) !== 'ENOENT') throw error;
 }

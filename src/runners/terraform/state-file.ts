@@ -85,17 +85,14 @@ async function watch(
     const began = clock.monotonic();
     const state = await readState(place);
     // Half a file is looked at again, and so is what could not be kept.
-    if (state !== null && (await kept(keep, state))) seen = now;
+    const isKept =
+      state !== null &&
+      (await keep(state).then(
+        () => true,
+        () => false,
+      ));
+    if (isKept) seen = now;
     restMs = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * REST_FACTOR);
-  }
-}
-
-async function kept(keep: (state: State) => Promise<void>, state: State): Promise<boolean> {
-  try {
-    await keep(state);
-    return true;
-  } catch {
-    return false;
   }
 }
 
