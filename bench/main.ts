@@ -27,6 +27,7 @@ import { pages } from './parts/notifications.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
 import { sandbox } from './parts/sandbox.ts';
+import { start } from './parts/start.ts';
 import { startup } from './parts/startup.ts';
 import { stream } from './parts/stream.ts';
 import { throughput } from './parts/throughput.ts';
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   enqueue,
   latency,
   sandbox,
+  start,
   throughput,
   claims,
   list,

@@ -35,6 +35,12 @@ export async function idle({ report, quick }: Bench): Promise<void> {
       goal: { atMost: 0.5 },
     });
     const children = childrenOf(daemon.pid);
+    report.add({
+      name: 'resident memory of all processes beside the idle daemon',
+      value: children.reduce((sum, each) => sum + each.residentMiB, 0),
+      unit: 'MB',
+      goal: { atMost: 40 },
+    });
     const launchers = children.filter((each) => each.command.includes('launcher'));
     report.add({ name: 'launchers that wait', value: launchers.length, unit: '', goal: { atMost: 2 } });
     for (const each of launchers)

@@ -2,22 +2,32 @@ import { spawnsPerSecond } from '../floors/programs.ts';
 import type { Bench } from '../kit/bench.ts';
 import { getData, startDaemon } from '../kit/daemon.ts';
 import { load } from '../kit/load.ts';
+import { processorSeconds } from '../kit/process-facts.ts';
 import { removeDir } from '../kit/scratch.ts';
 import { monotonicMs, until } from '../kit/time.ts';
 
 const TOOL = '/bin/true';
-/** As many as the daemon runs at a time by default. */
-const SLOTS = 8;
+/** The default of --max-jobs, and twice that; the goal of each is a share of bare spawns of as many at a time. */
+const SLOTS = [
+  { slots: 8, ratioAtLeast: 0.6 },
+  { slots: 16, ratioAtLeast: 0.8 },
+] as const;
+const CPU_PER_JOB_MS = 2;
 
 /** Jobs that do nothing, from the queue to their end: claim, run in the sandbox, record, finish. */
-export async function throughput({ report, quick }: Bench): Promise<void> {
+export async function throughput(bench: Bench): Promise<void> {
+  for (const each of SLOTS) await jobsPerSecond(bench, each.slots, each.ratioAtLeast);
+}
+
+async function jobsPerSecond({ report, quick }: Bench, slots: number, ratioAtLeast: number): Promise<void> {
   const count = quick ? 80 : 500;
-  const daemon = await startDaemon();
+  const daemon = await startDaemon({ flags: ['--max-jobs', String(slots)] });
   try {
     await daemon.ask('POST', '/maintenance/cordon');
     const body = JSON.stringify({ inventory: 'localhost', command: [TOOL] });
     const request = { method: 'POST', url: daemon.url('/commands/run'), headers: daemon.headers, body };
-    await load({ request, clients: SLOTS, durationMs: 60_000, count }, 202);
+    await load({ request, clients: slots, durationMs: 60_000, count }, 202);
+    const usedBefore = processorSeconds(daemon.pid);
     const before = monotonicMs();
     await daemon.ask('POST', '/maintenance/uncordon');
     await until('all jobs ended', 120_000, 20, async () => {
@@ -26,10 +36,14 @@ export async function throughput({ report, quick }: Bench): Promise<void> {
       return (await getData<{ in_flight: number }>(daemon, '/maintenance/readiness')).in_flight === 0;
     });
     const perSecond = count / ((monotonicMs() - before) / 1000);
+    const usedMs = (processorSeconds(daemon.pid) - usedBefore) * 1000;
     const failed = await getData<unknown[]>(daemon, '/jobs?state=failed&limit=1');
     if (failed.length > 0) throw new Error(`a job of ${TOOL} failed: ${JSON.stringify(failed)}`);
-    const floor = { name: `bare spawns, ${SLOTS} at a time`, value: await spawnsPerSecond(TOOL, SLOTS, count) };
-    report.add({ name: 'no-op jobs from the queue to their end', value: perSecond, unit: '/s', floor });
+    const floor = { name: `bare spawns, ${slots} at a time`, value: await spawnsPerSecond(TOOL, slots, count) };
+    const name = `no-op jobs from the queue to their end, ${slots} slots`;
+    report.add({ name, value: perSecond, unit: '/s', floor, goal: { ratioAtLeast } });
+    const processor = `the same: processor of the daemon per job`;
+    report.add({ name: processor, value: usedMs / count, unit: 'ms', goal: { atMost: CPU_PER_JOB_MS } });
   } finally {
     await daemon.stop();
     removeDir(daemon.dataDir);
