@@ -1,5 +1,5 @@
 /**
- * The generator of load, in a process of its own: N clients on kept connections, each sending its next request when it
+ * The generator of load, in a separate process: N clients on kept connections, each sending its next request when it
  * has the answer to the last. One order on standard input, one result on standard output.
  */
 import { orders, say } from './kit/child.ts';

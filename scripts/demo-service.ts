@@ -5,14 +5,14 @@ import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
 import type { Phone } from './demo-phone.ts';
 
-/** The daemon of the demo: how it is started, told and asked. */
+/** The daemon of the demo: how it is started and called. */
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
 const READY_LIMIT_MS = 30_000;
 const JOB_LIMIT_MS = 60_000;
 /** Of a single request. */
 export const ANSWER_LIMIT_MS = 20_000;
-/** The settings of a real installation, such as its database, are none of the demo's business. */
+/** The settings of a real installation, such as its database, do not apply to the demo. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
 
 interface Ready {
@@ -55,7 +55,7 @@ export function say(text: string): void {
 }
 
 /**
- * In a group of its own: what a terminal sends to the whole group is for the demo, which ends the others in good order.
+ * In its own process group: what a terminal sends to the whole group is for the demo, which ends the others in good order.
  */
 function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (held.over) throw new Error('the demo is over');
@@ -91,9 +91,9 @@ export async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
   const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
   return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
-      const told = JSON.parse(line) as Envelope<Ready | undefined>;
-      if (told.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
-      else resolve(told.data);
+      const answer = JSON.parse(line) as Envelope<Ready | undefined>;
+      if (answer.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
+      else resolve(answer.data);
     });
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log is ${log}`)));
     AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () =>

@@ -1,8 +1,8 @@
 /**
- * The whole main job in one command, with a real daemon on a temporary directory. First a command is queued through the
- * HTTP API and followed to its end. Then an alert comes in, a rule holds its job until somebody agrees, a phone is
- * told, opens the link that it got and agrees, and the job runs. `--keep` leaves the daemon running. Whoever interrupts
- * it gets back a machine without the daemon and its directory.
+ * Shows the main path in one command, with a real daemon on a temporary directory. First a command is queued through
+ * the HTTP API and followed to its end. Then an alert arrives, a rule holds its job until a person approves it, a phone
+ * gets the notification and approves by its link, and the job runs. `--keep` leaves the daemon running; an interrupt
+ * then ends it and removes its directory.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -99,7 +99,7 @@ async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: stri
 /** What a person does who gets the page: opens the link, sees what is asked, and agrees. */
 async function agree(demo: Demo, approvalId: string): Promise<void> {
   const page = await demo.phone.next();
-  say(`8. The phone is told: "${page.title}". ${page.message}`);
+  say(`8. The phone shows: "${page.title}". ${page.message}`);
   say(`   Its buttons: ${page.actions.map(({ label }) => label).join(', ')}.`);
   const link = page.actions.find(({ url }) => url.includes('/approve?'))?.url ?? '';
   const shown = await pageOf(link);
@@ -133,7 +133,7 @@ async function reactToAlert(demo: Demo): Promise<JobEnd> {
   say(`11. Following ${jobId} ...`);
   const end = await follow(demo, jobId);
   say(
-    `12. The job ${end.state}, exit code ${end.exit_code}. The phone is told how it was decided: ` +
+    `12. The job ${end.state}, exit code ${end.exit_code}. The phone shows how it was decided: ` +
       `"${(await demo.phone.next()).title}".`,
   );
   say('\nAn alert came in, its job waited for a person, the person agreed on a phone, and then it ran.');

@@ -21,8 +21,8 @@ const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
 
 /**
- * Two files at a time: the machine that has to do with it in under 25 minutes has two cores. The minute of fuzz is a
- * file of its own (test/fuzz/fuzz.test.ts), so that other files run beside it.
+ * Two files at a time: a machine of two cores has to finish in under 25 minutes. The minute of fuzz is a
+ * separate file (test/fuzz/fuzz.test.ts), so that other files run beside it.
  */
 const CONCURRENCY = 2;
 
@@ -79,7 +79,7 @@ function environment(updateGolden: boolean, path: string, postgresUrl: string | 
   };
 }
 
-/** Runs node's test runner as the leader of its own process group, so that an end reaches every test file. */
+/** Runs node's test runner as the leader of a new process group, so that an end reaches every test file. */
 function runTests(args: Arguments, files: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const ours = join(BIN, 'node');
   const child = spawn(

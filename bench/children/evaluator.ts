@@ -1,5 +1,5 @@
 /**
- * The rule book of a store, asked for events that match none of its rules: as an event's way goes, without the rest.
+ * The compiled rules of a store, evaluated for events that match no rule, without the other steps of an event.
  */
 import { join } from 'node:path';
 import type { EventFacts } from '../../src/domain/events/event.ts';

@@ -1,5 +1,5 @@
 /**
- * Puts many events into the store of a data directory that nobody has open, oldest first, as a ledger of weeks has
+ * Puts many events into the store of a data directory that no process has open, oldest first, as a ledger of weeks has
  * them.
  */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -61,7 +61,7 @@ for await (const { file, count } of orders<FillOrder>()) {
     await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring })
   ).close();
   const db = new DatabaseSync(file);
-  // It is made anew if the machine fails meanwhile, so nothing has to be flushed.
+  // A failure of the machine only means that it is made again, so nothing has to be flushed.
   db.exec('pragma synchronous = off; pragma cache_size = -262144; begin');
   const holes = `(${COLUMNS.map(() => '?').join(',')})`;
   const startAt = Date.now() - count * MS_PER_EVENT;

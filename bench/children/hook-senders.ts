@@ -1,5 +1,5 @@
 /**
- * Senders of alerts, in a process of their own: each on a kept connection, its next message when it has the answer to
+ * Senders of alerts, in a separate process: each on a kept connection, its next message when it has the answer to
  * the last, no two alerts with the same fingerprint. `read` is one reader of a long list, who keeps nothing of it.
  */
 import { get } from 'node:http';

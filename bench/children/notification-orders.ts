@@ -1,4 +1,4 @@
-/** What the child program of the part `pages` is told and answers. */
+/** What the child program of the part `pages` reads and answers. */
 export type NotificationOrder =
   | {
       readonly do: 'start';

@@ -1,4 +1,4 @@
-/** What the child programs are told and answer. */
+/** What the child programs read and answer. */
 export type DaemonOrder =
   | { readonly do: 'start'; readonly dataDir: string }
   | { readonly do: 'http' | 'invoke'; readonly count: number }

@@ -20,7 +20,7 @@ interface Open {
   readonly hookUrl: string;
 }
 
-async function start(dataDir: string): Promise<Open & { readonly told: ReactionStarted }> {
+async function start(dataDir: string): Promise<Open & { readonly started: ReactionStarted }> {
   const flags = {
     'data-dir': dataDir,
     'web-addr': '127.0.0.1:0',
@@ -33,7 +33,11 @@ async function start(dataDir: string): Promise<Open & { readonly told: ReactionS
     source: 'alertmanager',
   });
   const { token } = await call<{ token: string }>(running, 'token.create', { name: 'bench', scope: 'operator' });
-  return { running, hookUrl, told: { webUrl: running.webUrl, hookUrl, headers: { authorization: `Bearer ${token}` } } };
+  return {
+    running,
+    hookUrl,
+    started: { webUrl: running.webUrl, hookUrl, headers: { authorization: `Bearer ${token}` } },
+  };
 }
 
 async function addRules(running: Running, { from, to, form }: Extract<ReactionOrder, { do: 'rules' }>): Promise<void> {
@@ -43,7 +47,7 @@ async function addRules(running: Running, { from, to, form }: Extract<ReactionOr
   }
 }
 
-/** Milliseconds from sending each of `count` alerts to its job running. Nothing else happens meanwhile. */
+/** Milliseconds from sending each of `count` alerts to its job running. Nothing else happens at that time. */
 async function idle({ running, hookUrl }: Open, count: number): Promise<number[]> {
   let started = Number.NaN;
   let finished = Promise.withResolvers<void>();
@@ -73,9 +77,9 @@ async function idle({ running, hookUrl }: Open, count: number): Promise<number[]
 let open: Open | null = null;
 for await (const order of orders<ReactionOrder>()) {
   if (order.do === 'start') {
-    const { told, ...rest } = await start(order.dataDir);
+    const { started, ...rest } = await start(order.dataDir);
     open = rest;
-    say(told);
+    say(started);
   } else if (open !== null) {
     if (order.do === 'rules') {
       await addRules(open.running, order);

@@ -1,4 +1,4 @@
-/** What the child programs of the part `reaction` are told and answer, and the rules and alerts that they all use. */
+/** What the child programs of the part `reaction` read and answer, and the rules and alerts that they all use. */
 import { createHash } from 'node:crypto';
 
 /** The one rule that matches an alert of this name; alerts of any other name match none. */
@@ -78,7 +78,7 @@ export interface SendOrder {
   /** Alerts in each message. */
   readonly alerts: number;
   readonly durationMs: number;
-  /** Messages of the first so many milliseconds are sent and not timed. */
+  /** Messages of this first time, in milliseconds, are sent and not timed. */
   readonly warmUpMs: number;
   /** How long a sender waits after a 503. */
   readonly retryMs: number;

@@ -1,4 +1,4 @@
-/** A child program of the bench: it is told lines of JSON on its standard input and answers with lines of JSON. */
+/** A child program of the bench: it reads orders, lines of JSON, and answers each with a line of JSON. */
 import type { ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface Child<Answer> {
 /** As much of a child's standard error as an error message needs. */
 const STDERR_TAIL_CHARS = 4_000;
 
-/** Starts `file`, a path below bench/. `flags` are Node's own. Its log, if it writes one, goes to `logFile`. */
+/** Starts `file`, a path below bench/. `flags` are Node's own. Its log, if it writes one, is written to `logFile`. */
 export function openChild<Answer>(
   file: string,
   options: { flags?: readonly string[]; logFile?: string } = {},

@@ -1,4 +1,4 @@
-/** The real daemon as a child process, on a data directory of its own. */
+/** The real daemon as a child process, on its own data directory. */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts'
 import { monotonicMs } from './time.ts';
 
 export const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
-/** What bin/svc gives Node, for a daemon inside of a program of the bench. */
+/** What bin/svc gives Node, for a daemon inside a program of the bench. */
 export const NODE_FLAGS: readonly string[] = readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? [];
 const READY_WITHIN_MS = 60_000;
 const API = '/api/v1';
@@ -18,7 +18,7 @@ export interface DaemonOptions {
   readonly flags?: readonly string[];
   /** A shared PostgreSQL in place of the embedded SQLite. */
   readonly databaseUrl?: string;
-  /** The key of the daemons that share a database; by default one of its own. */
+  /** The key of the daemons that share a database; by default its own key. */
   readonly sealKeyFile?: string;
 }
 
@@ -74,9 +74,9 @@ export async function startBare(
   closeSync(log);
   const line = await firstLine(child, logFile);
   const readyMs = monotonicMs() - before;
-  const told = JSON.parse(line) as { data?: { web_url: string } };
-  if (told.data === undefined) throw new Error(`the daemon did not start: ${line}`);
-  return { child, webUrl: told.data.web_url, readyMs };
+  const result = JSON.parse(line) as { data?: { web_url: string } };
+  if (result.data === undefined) throw new Error(`the daemon did not start: ${line}`);
+  return { child, webUrl: result.data.web_url, readyMs };
 }
 
 function firstLine(child: ChildProcess, logFile: string): Promise<string> {
@@ -106,9 +106,9 @@ async function svc<T>(dataDir: string, env: NodeJS.ProcessEnv, words: readonly s
   });
   let text = '';
   for await (const chunk of child.stdout ?? []) text += String(chunk);
-  const told = JSON.parse(text) as { data?: T };
-  if (told.data === undefined) throw new Error(`svc ${words.join(' ')} answered ${text}`);
-  return told.data;
+  const result = JSON.parse(text) as { data?: T };
+  if (result.data === undefined) throw new Error(`svc ${words.join(' ')} answered ${text}`);
+  return result.data;
 }
 
 async function headersOf(

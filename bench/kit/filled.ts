@@ -32,8 +32,8 @@ const COLUMNS = [
 ] as const;
 
 const SPEC = JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] });
-/** Their ends were told: else the daemon would make a million events while it is measured. */
-const TOLD = '';
+/** Their ends are marked as reported: otherwise the daemon would make a million events while it is measured. */
+const REPORTED = '';
 const MS_PER_JOB = 1_000;
 
 /** How jobs ended, as shares of 100: most of them well. */
@@ -65,7 +65,7 @@ function endedRow(index: number, createdAt: number): SQLInputValue[] {
     60_000,
     'dmn_old',
     1,
-    TOLD,
+    REPORTED,
   ];
 }
 
@@ -103,7 +103,7 @@ export async function addJobs(file: string, count: number, state: 'ended' | 'que
   await store.close();
   const db = new DatabaseSync(file);
   try {
-    // It is made anew if the machine fails meanwhile, so nothing has to be flushed.
+    // A failure of the machine only means that it is made again, so nothing has to be flushed.
     db.exec('pragma synchronous = off; pragma cache_size = -262144');
     const holes = `(${COLUMNS.map(() => '?').join(',')})`;
     const insert = (rows: number) =>

@@ -96,7 +96,7 @@ export class HttpConnection {
     this.#size = rest.length;
   }
 
-  /** Where the body ends, or -1 while it has not all come. Chunks are left as they are: nobody looks into them. */
+  /** Where the body ends, or -1 while it has not all come. Chunks are not decoded. */
   #bodyEnd(received: Buffer, head: string, start: number): number {
     const at = head.indexOf('\r\ncontent-length:');
     if (at >= 0) {

@@ -5,9 +5,9 @@ export interface LoadOrder {
   readonly request: HttpRequest;
   readonly clients: number;
   readonly durationMs: number;
-  /** Requests of the first so many milliseconds are not counted. */
+  /** Requests of this first time, in milliseconds, are not counted. */
   readonly warmUpMs?: number;
-  /** Ends after so many requests, if the duration does not end it before. */
+  /** Ends after this number of requests, if the duration does not end it before. */
   readonly count?: number;
 }
 
@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Runs the load from a process of its own. Throws when an answer had another status than `expected`. */
+/** Runs the load from a separate process. Throws when an answer had another status than `expected`. */
 export async function load(order: LoadOrder, expected: number): Promise<LoadResult> {
   const result = await runChild<LoadResult>('load.ts', order);
   const others = Object.keys(result.statuses).filter((status) => status !== String(expected));

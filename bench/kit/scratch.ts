@@ -69,7 +69,7 @@ export async function clearScratch(): Promise<void> {
   for (const path of directories) removeDir(path);
 }
 
-/** For the ways out that can't wait: an interrupt, an error that nobody caught. */
+/** For the ways out that can't wait: an interrupt, an error that was not caught. */
 export function clearScratchNow(): void {
   for (const child of children) child.kill('SIGKILL');
   for (const path of directories) removeDir(path);

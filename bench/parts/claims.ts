@@ -77,16 +77,16 @@ async function fourProcesses({ report, quick }: Bench, dir: string, slots: numbe
   const claimers = Array.from({ length: PROCESSES }, () => openChild<unknown>('children/claimer.ts'));
   try {
     for (const each of claimers) await each.ask({ file, slots });
-    const told = (await Promise.all(claimers.map((each) => each.ask('go')))) as Claimed[];
-    const ids = told.flatMap((each) => each.ids);
-    const seconds = (Math.max(...told.map((each) => each.to)) - Math.min(...told.map((each) => each.from))) / 1000;
+    const result = (await Promise.all(claimers.map((each) => each.ask('go')))) as Claimed[];
+    const ids = result.flatMap((each) => each.ids);
+    const seconds = (Math.max(...result.map((each) => each.to)) - Math.min(...result.map((each) => each.from))) / 1000;
     const raw = { name: 'raw inserts, a commit each', value: rawInsertsPerSecond(500) };
-    const shares = told.map((each) => each.ids.length).join(', ');
+    const shares = result.map((each) => each.ids.length).join(', ');
     const name = `4 processes claim on one SQLite, up to ${slots} a commit`;
     report.add({ name, note: shares, value: ids.length / seconds, unit: '/s', floor: raw, goal: { atLeast: 2_000 } });
     report.add({
       name: `4 processes, ${slots} a commit: refused as busy`,
-      value: told.reduce((sum, each) => sum + each.refused, 0),
+      value: result.reduce((sum, each) => sum + each.refused, 0),
       unit: '',
       goal: { atMost: 0 },
     });

@@ -11,7 +11,7 @@ export const MILLION = 1_000_000;
 const MANY = 16;
 const PATH = '/jobs?limit=50';
 
-/** Each answer is built anew, because a write came before it. */
+/** Each answer is built again, because a write came before it. */
 async function afterWrites(daemon: Daemon, count: number): Promise<number[]> {
   const connection = await HttpConnection.open(daemon.url(PATH));
   const { headers } = daemon;

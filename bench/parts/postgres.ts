@@ -106,7 +106,7 @@ async function runsOn(server: PostgresServer, name: string, jobId: string): Prom
   }
 }
 
-/** The same daemon on a PostgreSQL of its own, beside a queue that is made for it. */
+/** The same daemon on a separate PostgreSQL, beside a queue that is made for it. */
 export async function postgres(bench: Bench): Promise<void> {
   const server = await startPostgres();
   try {

@@ -5,7 +5,7 @@ import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { percentile } from '../kit/statistics.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 
-/** A daemon that gets messages and is asked meanwhile: how fast it answers, and what its ledger says that it lost. */
+/** A daemon that gets messages and answers the API at the same time: how fast it answers, and what its ledger says that it lost. */
 
 export const ASK_EVERY_MS = 10;
 /** The end of a job is an event too, and comes a little after it. */
@@ -42,7 +42,7 @@ export async function whileAsking<T>(
 ): Promise<{ result: T; latencies: number[] }> {
   const state = { ended: false };
   const done = work.finally(() => (state.ended = true));
-  done.catch(() => undefined); // Whoever awaits it below hears of it.
+  done.catch(() => undefined); // The caller that awaits it below gets the error.
   const requests = PATHS.map((path) => requestBytes({ method: 'GET', url: `${webUrl}${API}${path}`, headers }));
   const connection = await HttpConnection.open(webUrl);
   const latencies: number[] = [];

@@ -110,7 +110,7 @@ async function ingestRounds(
   senders: Child<Sent>,
   name: string,
 ): Promise<Ingested> {
-  const told: Ingested = {
+  const result: Ingested = {
     rates: [],
     floors: [],
     floorP99Ms: [],
@@ -127,17 +127,17 @@ async function ingestRounds(
   for (let round = 0; round < INGEST_ROUNDS; round += 1) {
     const floor = await bare(dir, `${name}-${round}`, SENDERS, quick ? 500 : 1_500);
     const driven = await drive(daemon, senders, order);
-    told.rates.push(driven.eventsPerSecond);
-    told.floors.push(floor.perSecond);
-    told.floorP99Ms.push(floor.p99Ms);
-    told.answerP99Ms.push(driven.acceptedP99Ms);
-    told.apiP99Ms.push(driven.apiP99Ms);
-    told.accepted += driven.accepted;
-    told.lost += driven.lost;
-    told.refused += driven.statuses['503'] ?? 0;
-    told.broken += driven.broken;
+    result.rates.push(driven.eventsPerSecond);
+    result.floors.push(floor.perSecond);
+    result.floorP99Ms.push(floor.p99Ms);
+    result.answerP99Ms.push(driven.acceptedP99Ms);
+    result.apiP99Ms.push(driven.apiP99Ms);
+    result.accepted += driven.accepted;
+    result.lost += driven.lost;
+    result.refused += driven.statuses['503'] ?? 0;
+    result.broken += driven.broken;
   }
-  return told;
+  return result;
 }
 
 async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void> {
@@ -151,24 +151,24 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
     ] as const) {
       if (rules === MANY_RULES)
         await daemon.ask({ do: 'rules', from: form === 'equal' ? FEW_RULES : 0, to: MANY_RULES, form });
-      const told = await ingestRounds(bench, dir, daemon, senders, `rules-${form}-${rules}`);
+      const result = await ingestRounds(bench, dir, daemon, senders, `rules-${form}-${rules}`);
       const name = `ingest, ${SENDERS} senders, ${RULES[form](rules)}`;
-      const each = told.rates.map((rate) => number(Math.round(rate))).join(', ');
-      const note = `rounds of ${each}; ${told.refused} messages refused, ${told.broken} without an answer`;
-      const grouped = { name: 'bare node:http, grouped commits', value: median(told.floors) };
-      report.add({ name, value: median(told.rates), unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
+      const each = result.rates.map((rate) => number(Math.round(rate))).join(', ');
+      const note = `rounds of ${each}; ${result.refused} messages refused, ${result.broken} without an answer`;
+      const grouped = { name: 'bare node:http, grouped commits', value: median(result.floors) };
+      report.add({ name, value: median(result.rates), unit: '/s', floor: grouped, goal: { atLeast: goal }, note });
       report.add({
         name: `${name}: accepted and lost`,
-        value: told.lost,
+        value: result.lost,
         unit: '',
         goal: { atMost: 0 },
-        note: `of ${number(told.accepted)}`,
+        note: `of ${number(result.accepted)}`,
       });
-      const bareP99 = { name: 'bare node:http, grouped commits: p99', value: median(told.floorP99Ms) };
-      report.add({ name: `${name}: answer p99`, value: median(told.answerP99Ms), unit: 'ms', floor: bareP99 });
+      const bareP99 = { name: 'bare node:http, grouped commits: p99', value: median(result.floorP99Ms) };
+      report.add({ name: `${name}: answer p99`, value: median(result.answerP99Ms), unit: 'ms', floor: bareP99 });
       report.add({
-        name: `${name}: API p99 meanwhile`,
-        value: Math.max(...told.apiP99Ms),
+        name: `${name}: API p99 during it`,
+        value: Math.max(...result.apiP99Ms),
         unit: 'ms',
         goal: { atMost: 250 },
       });
@@ -180,32 +180,32 @@ async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void>
 }
 
 async function overload({ report, quick }: Bench, daemon: Reached, senders: Child<Sent>): Promise<void> {
-  const told = await drive(daemon, senders, { ...FLOOD, durationMs: quick ? 3_000 : 10_000 });
+  const result = await drive(daemon, senders, { ...FLOOD, durationMs: quick ? 3_000 : 10_000 });
   const name = `overload, ${FLOOD.senders} senders of ${FLOOD.alerts} alerts, ${2 * MANY_RULES} rules`;
   const note =
-    `${number(told.statuses['503'] ?? 0)} of them, ${number(told.statuses['202'] ?? 0)} messages taken, ` +
-    `${told.broken} without an answer`;
-  if (told.statuses['503'] === undefined) report.failed(`${name}: 503`, new Error('nothing was refused'));
+    `${number(result.statuses['503'] ?? 0)} of them, ${number(result.statuses['202'] ?? 0)} messages taken, ` +
+    `${result.broken} without an answer`;
+  if (result.statuses['503'] === undefined) report.failed(`${name}: 503`, new Error('nothing was refused'));
   else {
-    report.add({ name: `${name}: 503 p50`, value: told.refusedP50Ms, unit: 'ms', note });
-    report.add({ name: `${name}: 503 p99`, value: told.refusedP99Ms, unit: 'ms', goal: { atMost: 20 } });
+    report.add({ name: `${name}: 503 p50`, value: result.refusedP50Ms, unit: 'ms', note });
+    report.add({ name: `${name}: 503 p99`, value: result.refusedP99Ms, unit: 'ms', goal: { atMost: 20 } });
   }
-  report.add({ name: `${name}: events taken`, value: told.eventsPerSecond, unit: '/s' });
-  report.add({ name: `${name}: answer p99 of those taken`, value: told.acceptedP99Ms, unit: 'ms' });
+  report.add({ name: `${name}: events taken`, value: result.eventsPerSecond, unit: '/s' });
+  report.add({ name: `${name}: answer p99 of those taken`, value: result.acceptedP99Ms, unit: 'ms' });
   report.add({
     name: `${name}: accepted and lost`,
-    value: told.lost,
+    value: result.lost,
     unit: '',
     goal: { atMost: 0 },
-    note: `of ${number(told.accepted)}`,
+    note: `of ${number(result.accepted)}`,
   });
-  report.add({ name: `${name}: API p99 meanwhile`, value: told.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
+  report.add({ name: `${name}: API p99 during it`, value: result.apiP99Ms, unit: 'ms', goal: { atMost: 250 } });
 }
 
 async function evaluations({ report, quick }: Bench, dir: string): Promise<void> {
   for (const form of ['equal', 'whole'] as const) {
     for (const rules of [FEW_RULES, MANY_RULES]) {
-      const told = await runChild<Evaluated>('children/evaluator.ts', {
+      const result = await runChild<Evaluated>('children/evaluator.ts', {
         dir,
         rules,
         form,
@@ -214,13 +214,13 @@ async function evaluations({ report, quick }: Bench, dir: string): Promise<void>
       const goal = { atLeast: 50_000 };
       report.add({
         name: `evaluations, ${EVALUATED[form]} ${rules} rules, first second of a process`,
-        value: told.firstPerSecond,
+        value: result.firstPerSecond,
         unit: '/s',
         goal,
       });
       report.add({
         name: `evaluations, ${EVALUATED[form]} ${rules} rules, after it`,
-        value: told.perSecond,
+        value: result.perSecond,
         unit: '/s',
         goal,
       });

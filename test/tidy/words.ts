@@ -9,6 +9,8 @@ import type { Finding, TextFile } from './source.ts';
  * of src/ is in here, one entry 'src/' replaces the list.
  */
 const DONE: readonly string[] = [
+  'bench/',
+  'scripts/',
   'src/app/',
   'src/dial/',
   'src/main.ts',
@@ -149,6 +151,6 @@ const DOCUMENTS = /^(README|ARCHITECTURE|CONTRIBUTING|STYLE)\.md$|^docs\/.*\.md$
 /** Whether the words of a file are checked. The page about words has to name them. */
 export function hasCheckedWords(path: string): boolean {
   if (path === 'docs/contributing/words.md') return false;
-  const isProse = DOCUMENTS.test(path) || /^src\/.*\.ts$/.test(path);
+  const isProse = DOCUMENTS.test(path) || /^(src|bench|scripts)\/.*\.ts$/.test(path);
   return isProse && DONE.some((done) => path.startsWith(done));
 }
