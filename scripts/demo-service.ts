@@ -55,7 +55,7 @@ export function say(text: string): void {
 }
 
 /**
- * In its own process group: what a terminal sends to the whole group is for the demo, which ends the others in good order.
+ * In its own process group: a signal of the terminal is for the demo, which ends the others in order.
  */
 function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (held.over) throw new Error('the demo is over');

@@ -5,7 +5,7 @@ import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { percentile } from '../kit/statistics.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 
-/** A daemon that gets messages and answers the API at the same time: how fast it answers, and what its ledger says that it lost. */
+/** A daemon that takes messages and answers the API at the same time: how fast it answers, and which events it lost. */
 
 export const ASK_EVERY_MS = 10;
 /** The end of a job is an event too, and comes a little after it. */

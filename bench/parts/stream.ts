@@ -70,7 +70,7 @@ async function neverRead(daemon: Daemon): Promise<{ before: number; after: numbe
   });
   const owners = await Promise.all(Array.from({ length: OWNERS }, (_, i) => daemon.headersFor(`reader-${i}`)));
   const each = owners.flatMap((headers) => Array.from({ length: READERS_PER_OWNER }, () => headers));
-  // As many are read to their end first: the garbage of making that number of streams is not the cost of one that waits.
+  // The same number is read to its end first: the garbage of making streams is not the cost of one that waits.
   const read = await Promise.all(each.map((headers) => openStream(daemon, jobId, headers)));
   await Promise.all(read.map((response) => drain(response)));
   await sleep(1_000);
