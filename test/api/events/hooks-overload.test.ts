@@ -7,6 +7,11 @@ import { until } from '../../support/api-client.ts';
 import { openHookSite, tell } from '../../support/fixtures/hooks.ts';
 import { open, untilHas } from '../../support/raw-http.ts';
 
+/** Far above what a refusal takes on an idle machine, and below any wait. */
+const AT_ONCE_MS = 500;
+/** On a busy machine one refusal may take longer; not so many, one after the other. */
+const REFUSALS = 20;
+
 /** A store whose writes wait until they are let go. */
 function heldStore(): { wrap: (store: Store) => Store; waiting: () => number; release: () => void } {
   const gate = Promise.withResolvers<void>();
@@ -28,6 +33,16 @@ function heldStore(): { wrap: (store: Store) => Store; waiting: () => number; re
   };
 }
 
+/** Whether the quickest of some calls has its answer at once: a wait of ours would be there each time. */
+async function isQuickOnce(call: () => Promise<unknown>): Promise<boolean> {
+  for (let n = 0; n < REFUSALS; n += 1) {
+    const began = performance.now();
+    await call();
+    if (performance.now() - began < AT_ONCE_MS) return true;
+  }
+  return false;
+}
+
 test('F21: While enough events wait, further ones are 503 unread at once, and what was taken is kept', async (t) => {
   const held = heldStore();
   const site = await openHookSite(t, { wrapStore: held.wrap, hookLimits: { ...HOOK_LIMITS, events: 3 } });
@@ -35,13 +50,11 @@ test('F21: While enough events wait, further ones are 503 unread at once, and wh
   // One message may go over the bound: one of a thousand alerts must get in at all.
   const taken = tell(url, [{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }]);
   await until('the first message waits for the store', () => Promise.resolve(held.waiting() > 0 || undefined));
-  const began = performance.now();
   const refused = await tell(url, { name: 'e' });
-  const tookMs = performance.now() - began;
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '1');
   assert.match(refused.text, /"code":"unavailable"/);
-  assert.ok(tookMs < 500, `${tookMs} ms`);
+  assert.ok(await isQuickOnce(() => tell(url, { name: 'e' })), 'a refusal is at once');
   // Its body has not come yet, and is not waited for.
   const socket = await open(site.port);
   t.after(() => socket.destroy());
