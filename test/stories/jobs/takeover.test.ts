@@ -6,7 +6,7 @@ import { check } from '../../chaos/checker.ts';
 import { readHistory } from '../../chaos/history.ts';
 import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
 
 const LEASE_MS = 2_000;
 /** Beyond the lease: a pass of the others every 2 s, and the time of a loaded machine. */
@@ -79,7 +79,7 @@ describe('on a shared PostgreSQL', () => {
       await until('the tool has started', () => site.witness.starts(held) === 1);
       a.freeze();
       // TERM comes at 60 % of the lease; the lease itself is not over yet.
-      await sleep(3_000);
+      await until('the guard has ended the tool', () => processesOf(new Set([held])).length === 0);
       a.thaw();
       const ended = await site.waitFor(held, ['interrupted', 'failed', 'cancelled']);
       assert.equal(ended.state, 'interrupted');
