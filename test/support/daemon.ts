@@ -63,6 +63,8 @@ export interface RunningDaemon {
   readonly pid: number;
   /** Milliseconds since the epoch when the ready line was read. */
   readonly readyAtMs: number;
+  /** From the spawn to the ready line: what the machine makes of a second now. */
+  readonly startMs: number;
   api(token: string): Api;
   /** All that it wrote to standard error so far. */
   log(): string;
@@ -82,6 +84,7 @@ export function runsDirFor(dataDir: string): string {
 }
 
 interface Started {
+  readonly spawnedAtMs: number;
   readonly child: ChildProcess;
   readonly output: { stdout: string; stderr: string };
   readonly exited: Promise<number | null>;
@@ -119,6 +122,7 @@ function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.Proce
 
 function launch(flags: DaemonFlags): Started {
   const [program = '', ...args] = commandLine(flags);
+  const spawnedAtMs = performance.now();
   const child = spawn(program, args, {
     cwd: '/',
     env: environment({ ...(flags.databaseUrl ? { SVC_DATABASE_URL: flags.databaseUrl } : {}), ...flags.env }),
@@ -131,7 +135,7 @@ function launch(flags: DaemonFlags): Started {
     child.once('error', () => resolve(null));
     child.once('close', (code) => resolve(code));
   });
-  return { child, output, exited };
+  return { spawnedAtMs, child, output, exited };
 }
 
 /** Handles of a daemon from its spawn on: before it is ready, only `kill` and `ready` make sense. */
@@ -219,6 +223,7 @@ async function becomeReady(started: Started, kill: () => Promise<void>): Promise
     ready,
     pid: ready.pid,
     readyAtMs: Date.now(),
+    startMs: performance.now() - started.spawnedAtMs,
     api: (token) => createApi(ready.web_url, token),
     log: () => output.stderr,
     kill,

@@ -11,6 +11,9 @@ import { until } from '../../support/api-client.ts';
 import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
 
 const JOBS = 8;
+const INTERRUPTED_WITHIN_MS = 2_000;
+/** Where a start takes seconds, this takes seconds too: more than so many starts on the same machine is our fault. */
+const INTERRUPTED_WITHIN_STARTS = 2;
 
 function startsOf(site: Site, ids: readonly string[]): boolean {
   return ids.every((id) => site.witness.starts(id) === 1);
@@ -37,11 +40,11 @@ describe('after kill -9', () => {
       await first.kill();
 
       const second = await site.start({ args: ['--max-jobs', String(JOBS)] });
-      const ended = await Promise.all(running.map((id) => site.waitFor(id, ['interrupted'], 5_000)));
-      for (const job of ended) {
-        const late = (job.finished_at ?? 0) - second.readyAtMs;
-        assert.ok(late <= 2_000, `${job.id} was interrupted ${late} ms after ready`);
-      }
+      const ended = await Promise.all(running.map((id) => site.waitFor(id, ['interrupted'])));
+      const lateMs = Math.max(...ended.map((job) => (job.finished_at ?? Number.NaN) - second.readyAtMs));
+      t.diagnostic(`interrupted ${lateMs} ms after ready, ready ${second.startMs.toFixed(0)} ms after the spawn`);
+      const limitMs = Math.max(INTERRUPTED_WITHIN_MS, INTERRUPTED_WITHIN_STARTS * second.startMs);
+      assert.ok(lateMs <= limitMs, `interrupted ${lateMs} ms after ready, where at most ${limitMs} ms are allowed`);
       const api = second.api(site.token);
       for (const id of [...waiting, ...enqueued.map((ack) => ack.jobId)])
         assert.equal((await api.waitFor(id)).state, 'succeeded');

@@ -51,7 +51,8 @@ test(
     assert.deepEqual(others, []);
     const lateMs = (await site.row(taken)).created_at - slot;
     t.diagnostic(`${lateMs} ms after the slot`);
-    assert.ok(lateMs >= 0 && lateMs < 1_500, `${lateMs} ms after the slot`);
+    // The next look at the clock comes within a second; a busy machine, where a start takes seconds, is later.
+    assert.ok(lateMs >= 0 && lateMs < 1_500 + first.startMs, `${lateMs} ms after the slot`);
 
     // Two hours later: of the two slots that passed while it was dead, one run.
     setTo(slot + 2 * HOUR + 60_000);
