@@ -8,8 +8,11 @@ import { openSite, type Site } from '../../support/fixtures/installation.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
 const JOBS = 12;
-/** Between two jobs of one slot a pass of its own must not be needed: the fallback comes once a second. */
-const JOBS_LIMIT_MS = JOBS * 1_000;
+/**
+ * Between two jobs of one slot a pass of its own must not be needed. It comes once a second: were it needed, each job
+ * would begin a second after the one before. A busy machine is as slow some times only.
+ */
+const WITHOUT_PASS_MS = 900;
 
 interface CliEnd {
   readonly code: number | null;
@@ -46,19 +49,18 @@ describe('the queue', () => {
       const site = await openSite(t);
       const ids: string[] = [];
       for (let n = 0; n < JOBS; n += 1) ids.push(await site.queue({ command: site.witness.command(`k${n}`, 0) }));
-      const begun = performance.now();
       await site.start({ args: ['--max-jobs', '1'] });
       await site.waitFor(ids.at(-1)!, ['succeeded']);
-      const tookMs = performance.now() - begun;
+      const starts = site.witness.lines().filter((line) => line.what === 'start');
       assert.deepEqual(
-        site.witness
-          .lines()
-          .filter((line) => line.what === 'start')
-          .map((line) => line.jobId),
+        starts.map((line) => line.jobId),
         ids,
       );
-      assert.ok(tookMs < JOBS_LIMIT_MS, `${JOBS} empty jobs took ${tookMs.toFixed(0)} ms`);
-      t.diagnostic(`${JOBS} empty jobs, one at a time, with the start of the daemon: ${tookMs.toFixed(0)} ms`);
+      const pauses = starts.slice(1).map((line, n) => line.atMs - starts[n]!.atMs);
+      const told = pauses.map((ms) => ms.toFixed(0)).join(', ');
+      const quick = pauses.filter((ms) => ms < WITHOUT_PASS_MS).length;
+      assert.ok(quick >= pauses.length / 4, `milliseconds from one start to the next: ${told}`);
+      t.diagnostic(`milliseconds from one start to the next: ${told}`);
     },
   );
 
