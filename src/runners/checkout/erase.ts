@@ -1,4 +1,5 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { randomName } from '../../lib/random.ts';
 import { openOwnFolder } from '../run-files/folder.ts';
@@ -25,5 +26,18 @@ export async function eraseEntry(folder: string, name: string, clock: Clock): Pr
     await rmdir(from.at(holder));
   } catch {
     // It has its name, or that of the holder, and both are removed by the next fetch.
+  }
+}
+
+/** What a fetch that was killed left behind is removed after this time, in milliseconds: no fetch takes as long. */
+const LEFTOVER_MS = 600_000;
+
+/** Removes what waits to be removed, and what fetches that were killed left in names with this beginning. */
+export async function eraseLeftovers(folder: string, prefix: string, clock: Clock): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(GONE) && !name.startsWith(prefix)) continue;
+    const stats = await lstat(join(folder, name)).catch(() => null);
+    const isOld = stats !== null && clock.now() - stats.mtimeMs > LEFTOVER_MS;
+    if (name.startsWith(GONE) || isOld) await eraseEntry(folder, name, clock);
   }
 }

@@ -6,12 +6,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { randomName } from '../../lib/random.ts';
-import { eraseEntry, GONE } from './erase.ts';
+import { eraseEntry, eraseLeftovers, GONE } from './erase.ts';
 
 /** Trees of a source that stay: the newest, and those that a run may be copying. */
 const KEPT = 3;
-/** What a fetch that was killed left behind is removed after so long, in milliseconds: none takes that time. */
-const LEFTOVER_MS = 600_000;
 /** No name of a source begins with a dot, so these never meet one. */
 const FETCHING = '.fetch-';
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
@@ -36,7 +34,7 @@ export class SourceTrees {
   ): Promise<string> {
     const ofSource = this.#ofSource(source);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await this.#removeLeftovers();
+    await eraseLeftovers(this.#folder, FETCHING, this.#clock);
     const into = this.#beside(FETCHING);
     await mkdir(into, { mode: 0o700 });
     try {
@@ -114,14 +112,5 @@ export class SourceTrees {
     );
     const old = aged.toSorted((a, b) => b.at - a.at).slice(KEPT - 1);
     for (const { name } of old) await this.#discard(join(ofSource, name));
-  }
-
-  async #removeLeftovers(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      if (!name.startsWith(GONE) && !name.startsWith(FETCHING)) continue;
-      const stats = await lstat(join(this.#folder, name)).catch(() => null);
-      const isOld = stats !== null && this.#clock.now() - stats.mtimeMs > LEFTOVER_MS;
-      if (name.startsWith(GONE) || isOld) await this.#erase(name);
-    }
   }
 }

@@ -1,9 +1,9 @@
-import { lchown, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomName } from '../../../lib/random.ts';
-import { eraseEntry, GONE } from '../erase.ts';
+import { eraseEntry, eraseLeftovers } from '../erase.ts';
 
 /** Where git of a service that is root works as another account: a folder of the service that the account may pass. */
 export interface GitPlace {
@@ -13,8 +13,6 @@ export interface GitPlace {
 
 /** No job id begins with a dot. */
 const PREFIX = '.git-';
-/** What a fetch that was killed left behind is removed after so long, in milliseconds: none takes that time. */
-const LEFTOVER_MS = 600_000;
 
 /** The folder that git may write, and the two in it. */
 export interface GitFolders {
@@ -27,7 +25,7 @@ export interface GitFolders {
 /** Makes an empty bare repository and the home of git: in `into`, or in `place`, where they belong to its account. */
 export async function makeGitFolders(into: string, place: GitPlace | null, clock: Clock): Promise<GitFolders> {
   const name = `${PREFIX}${randomName()}`;
-  if (place !== null) await removeLeftovers(place.folder, clock);
+  if (place !== null) await eraseLeftovers(place.folder, PREFIX, clock);
   const work = place === null ? join(into, 'work') : join(place.folder, name);
   const gitDir = join(work, 'git');
   const home = join(work, 'home');
@@ -46,12 +44,4 @@ export async function makeGitFolders(into: string, place: GitPlace | null, clock
     home,
     remove: () => (place === null ? Promise.resolve() : eraseEntry(place.folder, name, clock)),
   };
-}
-
-async function removeLeftovers(folder: string, clock: Clock): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(PREFIX) && !name.startsWith(GONE)) continue;
-    const stats = await lstat(join(folder, name)).catch(() => null);
-    if (stats !== null && clock.now() - stats.mtimeMs > LEFTOVER_MS) await eraseEntry(folder, name, clock);
-  }
 }
