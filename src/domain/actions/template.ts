@@ -4,6 +4,7 @@ import { word } from '../cel/shape.ts';
 import type { EventFacts } from '../events/event.ts';
 import { checkRuleCel, eventContext } from '../conditions/facts.ts';
 import { textReads } from '../conditions/reads.ts';
+import { endOfText } from '../conditions/terms.ts';
 
 /** A text with `${…}` in it. `$${` is a literal `${`. */
 export interface Template {
@@ -114,19 +115,10 @@ function endOf(source: string, from: number): number {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {
     const character = source[at];
-    if (character === '"' || character === "'") at = endOfText(source, at, character);
+    if (character === '"' || character === "'") at = endOfText(source, at);
     else if (character === '{') depth += 1;
     else if (character === '}' && depth === 0) return at;
     else if (character === '}') depth -= 1;
   }
   throw new CelRefused('"${" has no closing "}"; write $${ for a literal ${');
-}
-
-/** The offset of the closing quote of the text that begins at `from`; a raw text (`r"…"`) has no escapes. */
-function endOfText(source: string, from: number, quote: string): number {
-  const mark = source.startsWith(quote.repeat(3), from) ? quote.repeat(3) : quote;
-  const isRaw = /(?:^|[^\w])[bB]?[rR][bB]?$/.test(source.slice(Math.max(0, from - 3), from));
-  let at = from + mark.length;
-  while (at < source.length && !source.startsWith(mark, at)) at += source[at] === '\\' && !isRaw ? 2 : 1;
-  return Math.min(at + mark.length - 1, source.length - 1);
 }

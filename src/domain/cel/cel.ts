@@ -82,7 +82,11 @@ export async function checkCel(
   const shape = checkExpression(parsed.expr, {
     environment,
     roots,
-    refuse: refuserOf(parsed, text),
+    refuse(expr, what) {
+      const offset = offsetOf(parsed, expr.id);
+      if (offset === undefined) throw new CelRefused(`in the expression: ${what}`);
+      throw new CelRefused(what, { text, offset });
+    },
     macro: (expr) => macroOf(parsed, expr),
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
@@ -93,13 +97,6 @@ export async function checkCel(
 /** The tree of an expression that may be refused otherwise. Throws CelRefused where it cannot be read at all. */
 export async function parseCel(text: string): Promise<Expr> {
   return read(await celEnvironment(), text).expr;
-}
-
-function refuserOf(parsed: Parsed, text: string): (expr: Expr, what: string) => never {
-  return (expr, what) => {
-    const offset = offsetOf(parsed, expr.id);
-    throw offset === undefined ? new CelRefused(`in the expression: ${what}`) : new CelRefused(what, { text, offset });
-  };
 }
 
 function read(environment: CelEnvironment, text: string): Parsed {
@@ -148,14 +145,15 @@ function evaluate(checked: CheckedCel, values: Readonly<Record<string, unknown>>
   try {
     const context: Record<string, Cel.CelInput> = Object.create(null);
     for (const [name, value] of Object.entries(values)) context[name] = celInput(value);
-    const outcome = checked.run(context);
-    if ('error' in outcome) return { error: outcome.error };
-    return typeof outcome.value === 'boolean'
-      ? { value: outcome.value }
-      : { error: 'it yields neither true nor false' };
+    return answerOf(checked.run(context));
   } catch {
     return { error: 'it cannot be evaluated' };
   }
+}
+
+export function answerOf(outcome: CelOutcome): CelAnswer {
+  if ('error' in outcome) return outcome;
+  return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
 }
 
 function outcomeOf(

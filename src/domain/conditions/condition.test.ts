@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { CelRefused } from '../cel/refused.ts';
 import { threadCpuMs } from '../../../test/support/measure/loop-spans.ts';
 import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
-import { compileCondition, type ConditionAnswer, storedCondition } from './condition.ts';
+import type { CelAnswer } from '../cel/cel.ts';
+import { compileCondition, storedCondition } from './condition.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 13, 5);
 
@@ -22,7 +23,7 @@ function event(some: Partial<EventFacts> = {}): EventFacts {
   };
 }
 
-async function answer(expression: string, facts = event()): Promise<ConditionAnswer> {
+async function answer(expression: string, facts = event()): Promise<CelAnswer> {
   return (await compileCondition(expression)).evaluate(facts);
 }
 

@@ -1,4 +1,4 @@
-import { CEL_LENGTH_MAX, type CheckedCel, parseCel } from '../cel/cel.ts';
+import { answerOf, CEL_LENGTH_MAX, type CelAnswer, parseCel } from '../cel/cel.ts';
 import type { Expr } from '../cel/env.ts';
 import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
@@ -13,10 +13,8 @@ export interface Condition {
   readonly sources: readonly string[] | null;
   readonly expr: Expr;
   /** Never throws; an error holds no value of the event. */
-  evaluate(facts: EventFacts): ConditionAnswer;
+  evaluate(facts: EventFacts): CelAnswer;
 }
-
-export type ConditionAnswer = { readonly value: boolean } | { readonly error: string };
 
 /** Of a condition that is stored: what trying it on an event takes. */
 export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
@@ -63,11 +61,14 @@ export async function compileCondition(expression: string): Promise<Condition> {
         'sender gave none, an empty text',
     );
   const quick = quickOf(checked.expr);
-  const evaluateSoon = (facts: EventFacts): ConditionAnswer => {
-    const value = quick?.(facts);
-    return value === undefined ? evaluate(checked, facts) : { value };
+  return {
+    sources,
+    expr: checked.expr,
+    evaluate(facts) {
+      const value = quick?.(facts);
+      return value === undefined ? answerOf(checked.run(eventContext(facts))) : { value };
+    },
   };
-  return { sources, expr: checked.expr, evaluate: evaluateSoon };
 }
 
 const STATUSES: readonly string[] = ['', ...EVENT_STATUSES];
@@ -80,12 +81,6 @@ function statusesOf(expr: Expr): readonly string[] {
   if (name === '_&&_') return args.flatMap(statusesOf);
   if (name !== '_==_' || !args.some((each) => isField(each, 'status'))) return [];
   return args.map(textOf).filter((text) => text !== null);
-}
-
-function evaluate(checked: CheckedCel, facts: EventFacts): ConditionAnswer {
-  const outcome = checked.run(eventContext(facts));
-  if ('error' in outcome) return outcome;
-  return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
 }
 
 /**

@@ -27,17 +27,14 @@ export function splitTerms(expression: string): readonly string[] {
   return [...terms, expression.slice(start).trim()];
 }
 
-/** The offset of the closing quote of the text that begins at `from`. */
-function endOfText(expression: string, from: number): number {
-  const one = expression[from] ?? '';
-  const quote = expression.startsWith(one.repeat(3), from) ? one.repeat(3) : one;
-  // In a raw text, prefixed with r, a backslash is an ordinary character.
-  const isRaw = /[rR]$/.test(expression.slice(Math.max(0, from - 2), from));
-  for (let at = from + quote.length; at < expression.length; at += 1) {
-    if (expression[at] === '\\' && !isRaw) at += 1;
-    else if (expression.startsWith(quote, at)) return at + quote.length - 1;
-  }
-  return expression.length;
+/** The offset of the closing quote of the text that begins at `from`; a raw text (`r"…"`) has no escapes. */
+export function endOfText(source: string, from: number): number {
+  const quote = source[from] ?? '';
+  const mark = source.startsWith(quote.repeat(3), from) ? quote.repeat(3) : quote;
+  const isRaw = /(?:^|[^\w])[bB]?[rR][bB]?$/.test(source.slice(Math.max(0, from - 3), from));
+  let at = from + mark.length;
+  while (at < source.length && !source.startsWith(mark, at)) at += source[at] === '\\' && !isRaw ? 2 : 1;
+  return Math.min(at + mark.length - 1, source.length - 1);
 }
 
 function endOfLine(expression: string, from: number): number {
