@@ -79,7 +79,7 @@ function undecided(
   if (failed !== undefined) {
     return {
       outcome: 'error',
-      reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? 'no reason is known'}.`,
+      reason: `Rule ${failed.name}${others(errors)} could not be evaluated: ${failed.error ?? UNKNOWN_REASON}.`,
       rule: failed.name,
     };
   }
@@ -96,24 +96,15 @@ function others({ length }: readonly unknown[]): string {
   return length === 1 ? '' : ` (and ${length - 1} more)`;
 }
 
-function tryStep(rule: TriedRule): TraceStep {
-  if (rule.result === 'error')
-    return {
-      step: 'rule',
-      rule: rule.name,
-      result: 'error',
-      why: `It could not be evaluated: ${rule.error ?? 'no reason is known'}.`,
-    };
-  const matched = rule.result === 'matched';
-  return {
-    step: 'rule',
-    rule: rule.name,
-    result: matched ? 'passed' : 'stopped',
-    why: matched ? MATCHED : NOT_MATCHED,
-  };
+function tryStep({ name, result, error }: TriedRule): TraceStep {
+  const step = { step: 'rule', rule: name } as const;
+  if (result === 'error') return { ...step, result, why: `It could not be evaluated: ${error ?? UNKNOWN_REASON}.` };
+  return result === 'matched'
+    ? { ...step, result: 'passed', why: 'It matched.' }
+    : { ...step, result: 'stopped', why: NOT_MATCHED };
 }
 
-const MATCHED = 'It matched.';
+const UNKNOWN_REASON = 'no reason is known';
 export const NOT_MATCHED = 'It did not match.';
 
 interface Stop {
@@ -209,8 +200,7 @@ function loopStop(rule: string, depth: number): Stop {
 function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdict {
   const standing = facts.standings.get(rule.name) ?? NO_STANDING;
   let stopped: Stop | null = null;
-  const add = (step: TraceStep['step'], result: TraceStep['result'], why: string): void =>
-    void trace.push({ step, rule: rule.name, result, why });
+  const add: AddStep = (step, result, why) => void trace.push({ step, rule: rule.name, result, why });
   for (const each of GUARDS) {
     if (each.jobsOnly && rule.notifies) continue;
     if (stopped !== null) {
@@ -233,10 +223,9 @@ function guard(rule: TriedRule, facts: ReactionFacts, trace: TraceStep[]): Verdi
 
 const NOT_REACHED = 'An earlier step had stopped it.';
 
-function act(
-  rule: TriedRule,
-  add: (step: TraceStep['step'], result: TraceStep['result'], why: string) => void,
-): Verdict {
+type AddStep = (step: TraceStep['step'], result: TraceStep['result'], why: string) => void;
+
+function act(rule: TriedRule, add: AddStep): Verdict {
   if (rule.unfit !== null) {
     if (!rule.notifies) add('gate', 'not reached', NOT_REACHED);
     add('fire', 'error', `Its action cannot be filled in: ${rule.unfit}.`);
