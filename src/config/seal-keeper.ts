@@ -12,14 +12,12 @@ import {
   readSealKey,
   refusal,
   SEAL_KEYS_MAX,
-  type SealKeyState,
+  type SealKeys,
   stampOf,
 } from './seal-key.ts';
 import { holdKeyFile } from './seal-lock.ts';
 
 const KEY_BYTES = 32;
-
-type Whole = Extract<SealKeyState, { readonly ok: true }>;
 
 /**
  * Manages the key file at `path`. `storeNeedsKey` as for `loadOrCreateSealKey`: true when the store holds data that
@@ -28,7 +26,7 @@ type Whole = Extract<SealKeyState, { readonly ok: true }>;
  */
 export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Promise<boolean>): SealKeeper {
   let cached: { readonly stamp: string; readonly ring: Keyring } | null = null;
-  const keep = ({ stamp, keys }: Whole): Keyring => {
+  const keep = ({ stamp, keys }: SealKeys): Keyring => {
     cached = { stamp, ring: createKeyring(keys) };
     return cached.ring;
   };

@@ -33,16 +33,16 @@ type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open 
  * `key` is the first one, which also keys the hashes of tokens and so never changes; `keys` are all, the oldest first.
  * `stamp` changes with the file, `text` is its content.
  */
-export type SealKeyState =
-  | {
-      readonly ok: true;
-      readonly key: Buffer;
-      readonly keys: readonly SealFileKey[];
-      readonly stamp: string;
-      readonly text: string;
-      readonly mode: string;
-    }
-  | { readonly ok: false; readonly fault: SealKeyFault; readonly reason: string };
+export interface SealKeys {
+  readonly ok: true;
+  readonly key: Buffer;
+  readonly keys: readonly SealFileKey[];
+  readonly stamp: string;
+  readonly text: string;
+  readonly mode: string;
+}
+
+type SealKeyState = SealKeys | { readonly ok: false; readonly fault: SealKeyFault; readonly reason: string };
 
 /**
  * The first seal key in the file at `path`: 32 random bytes, kept as a line `gatehouse-seal-1 <base64> <check sum>`
@@ -67,7 +67,7 @@ export async function loadOrCreateSealKey(
 export async function loadOrCreateSealKeys(
   path: string,
   storeNeedsKey: () => boolean | Promise<boolean>,
-): Promise<Extract<SealKeyState, { ok: true }>> {
+): Promise<SealKeys> {
   const found = await readSealKey(path);
   if (found.ok) return found;
   if (found.fault !== 'missing') throw refusal(path, found.reason);

@@ -34,7 +34,10 @@ export function valueText({ value, sensitive, unknown }: MaskedValue, hidden: Hi
   if (unknown === true) return SERVER_SET;
   if (isAbsent(value) && !marksAny(unknown)) return '';
   if (sensitive === true || !fits(value, sensitive)) return REDACTED;
-  if (isLeaf(value)) return marksAny(unknown) ? SERVER_SET : leafShown(value, hidden);
+  if (isLeaf(value)) {
+    if (marksAny(unknown)) return SERVER_SET;
+    return isHidden(value, hidden) ? REDACTED : leafText(value);
+  }
   try {
     return json(value, sensitive, unknown, hidden, 0);
   } catch (error) {
@@ -90,10 +93,6 @@ function mapJson(value: JsonObject, sensitive: unknown, unknown: unknown, hidden
 function leafJson(leaf: Leaf, hidden: Hidden): string {
   if (isHidden(leaf, hidden)) return SECRET_JSON;
   return typeof leaf === 'string' ? JSON.stringify(leaf) : leafText(leaf);
-}
-
-function leafShown(leaf: Leaf, hidden: Hidden): string {
-  return isHidden(leaf, hidden) ? REDACTED : leafText(leaf);
 }
 
 function isHidden(leaf: Leaf, hidden: Hidden): boolean {

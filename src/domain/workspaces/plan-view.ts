@@ -105,22 +105,7 @@ function countOutputs(json: JsonObject): number {
   }).length;
 }
 
-interface Names {
-  readonly address: string;
-  readonly type: string;
-  readonly name: string;
-}
-
-interface Resource extends Names {
-  readonly mode: unknown;
-  readonly actions: readonly string[];
-  readonly change: JsonObject;
-  readonly deposed: string | null;
-  readonly movedFrom: string | null;
-  readonly importing: unknown;
-}
-
-function namesOf(item: unknown, place: string): Names {
+function namesOf(item: unknown, place: string): Omit<PlanEntry, 'action'> {
   const [address, type, name] = [memberOf(item, 'address'), memberOf(item, 'type'), memberOf(item, 'name')];
   if (typeof address !== 'string' || typeof type !== 'string' || typeof name !== 'string') {
     throw malformed(`${place} lacks its address, type or name`);
@@ -128,7 +113,7 @@ function namesOf(item: unknown, place: string): Names {
   return { address, type, name };
 }
 
-function resourceOf(item: unknown, place: string): Resource {
+function resourceOf(item: unknown, place: string) {
   const names = namesOf(item, place);
   const change = memberOf(item, 'change');
   if (!isObject(change)) throw malformed(`${place} lacks its change`);
@@ -146,6 +131,8 @@ function resourceOf(item: unknown, place: string): Resource {
     importing: change['importing'] ?? null,
   };
 }
+
+type Resource = ReturnType<typeof resourceOf>;
 
 function attributesShown(resource: Resource, standing: Standing, hides: Hides): readonly Attribute[] {
   const leaves = new Set<string>();

@@ -1,4 +1,5 @@
 import type { ReadPlan, Verdict } from './plan.ts';
+import type { Policy } from './policy.ts';
 
 /** Words of workspaces. */
 
@@ -48,14 +49,8 @@ export interface WorkspaceMaterials {
   readonly ownBackend: boolean | null;
   /** The version of a state that was set aside since the last change of the state; null without one. */
   readonly aside: number | null;
-  readonly policy: PolicyText;
+  readonly policy: Policy;
   readonly plan: SavedPlan | null;
-}
-
-/** What decides about the plans of a workspace. */
-interface PolicyText {
-  readonly approveWhen: string | null;
-  readonly denyWhen: string | null;
 }
 
 export interface SavedPlan {

@@ -14,7 +14,6 @@ import {
   STATE,
   TEXT,
   type ChunkEvent,
-  type ChunkStream,
 } from './chunk-builder.ts';
 import { rfc3339 } from '../clock.ts';
 import { afterNewlines, NEWLINE } from './newlines.ts';
@@ -77,23 +76,10 @@ export function decodeChunk<S extends string = string>(
   return events;
 }
 
-interface Header {
-  readonly codec: number;
-  readonly firstSeq: number;
-  readonly count: number;
-  readonly rawBytes: number;
-}
+type Header = ReturnType<typeof readHeader>;
+type Run = ReturnType<typeof readRun>;
 
-interface Run {
-  readonly kind: number;
-  readonly stream: ChunkStream;
-  readonly at: string;
-  readonly count: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-function readHeader(chunk: Buffer): Header {
+function readHeader(chunk: Buffer) {
   if (chunk.length < HEADER_BYTES) throw new ChunkCorrupt('it is shorter than its header');
   const codec = chunk.readUInt8(0);
   const [firstSeq, count, rawBytes] = [chunk.readUIntBE(1, 6), chunk.readUInt32BE(7), chunk.readUInt32BE(11)];
@@ -121,7 +107,7 @@ function open(chunk: Buffer, header: Header): Buffer {
   return raw;
 }
 
-function readRun(raw: Buffer, at: number): Run {
+function readRun(raw: Buffer, at: number) {
   if (at + RUN_BYTES > raw.length) throw new ChunkCorrupt('a run ends within its header');
   const [kind, stream] = [raw.readUInt8(at), CHUNK_STREAMS[raw.readUInt8(at + 1)]];
   const [count, start] = [raw.readUInt32BE(at + 8), at + RUN_BYTES];

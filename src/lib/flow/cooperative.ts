@@ -29,18 +29,14 @@ export class YieldTimer {
   }
 }
 
-interface Work {
-  /** Does the next piece; false when that was the last one. Never throws. */
-  step(): boolean;
-}
-
 /**
  * Runs many CPU-bound tasks in slices, round robin: together they hold the event loop for TURN_MS at a time. Without
  * this, 25 tasks that each yield after 10 ms hold the loop for 250 ms, because all of them resume in the same turn.
  */
 export class TaskSlicer {
   readonly #clock: Clock;
-  #works: Work[] = [];
+  /** Each does the next piece of its task; false after the last one. Never throws. */
+  #steps: (() => boolean)[] = [];
   /** When this turn's time is over; null before anything was done in it. */
   #until: number | null = null;
 
@@ -67,9 +63,9 @@ export class TaskSlicer {
         }
         return false;
       };
-      this.#works.push({ step });
+      this.#steps.push(step);
       // Another task has been waiting longer.
-      if (this.#works.length === 1) this.#go();
+      if (this.#steps.length === 1) this.#go();
     });
   }
 
@@ -78,12 +74,12 @@ export class TaskSlicer {
       this.#until = this.#clock.monotonic() + TURN_MS;
       setImmediate(() => {
         this.#until = null;
-        if (this.#works.length > 0) this.#go();
+        if (this.#steps.length > 0) this.#go();
       });
     }
-    while (this.#works.length > 0 && this.#clock.monotonic() < this.#until) {
-      const work = this.#works.shift();
-      if (work?.step() === true) this.#works.push(work);
+    while (this.#steps.length > 0 && this.#clock.monotonic() < this.#until) {
+      const step = this.#steps.shift();
+      if (step?.() === true) this.#steps.push(step);
     }
   }
 }

@@ -66,7 +66,7 @@ async function initialise(run: Run): Promise<boolean> {
 
 /** A root that had its state somewhere else has none here: everything would be made a second time. */
 async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
-  if (run.materials.ownBackend !== true || ownBackend || (await kept(run)) !== null) return;
+  if (run.materials.ownBackend !== true || ownBackend || (await readState(run.root)) !== null) return;
   throw new Ended(
     'This root had its own backend at the last run, and has no backend now: every resource would be ' +
       'created a second time. Copy the state as terraform.tfstate into its directory first.',
@@ -75,7 +75,7 @@ async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
 
 /** Where the state is before the run does anything. */
 async function positionBefore(run: Run, ownBackend: boolean): Promise<StatePosition> {
-  const state = ownBackend ? await pull(run) : await kept(run);
+  const state = ownBackend ? await pull(run) : await readState(run.root);
   return state === null ? NO_STATE : { serial: state.serial, lineage: state.lineage };
 }
 
@@ -83,10 +83,6 @@ async function positionBefore(run: Run, ownBackend: boolean): Promise<StatePosit
 async function pull(run: Run): Promise<State | null> {
   const { stdout } = await must(run, ['state', 'pull', '-no-color'], STATE_MAX_BYTES);
   return stdout.length === 0 ? null : parseState(stdout);
-}
-
-function kept({ root }: Run): Promise<State | null> {
-  return readState(root);
 }
 
 async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
@@ -185,7 +181,7 @@ async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
 /** Runs what changes the infrastructure. Whatever its end is, what it has made is known afterwards. */
 async function change(run: Run, ownBackend: boolean, words: readonly string[]): Promise<Outcome> {
   const { tools, root } = run;
-  const before = ownBackend ? null : await kept(run);
+  const before = ownBackend ? null : await readState(run.root);
   const done = new AbortController();
   const watching = ownBackend ? null : await watchState(root, tools.clock, (state) => keep(run, state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
@@ -223,7 +219,7 @@ async function foundInFolder(run: Run, before: State | null, printed: State | nu
       'The state could not be written where terraform works, as on a full disk. What it left or printed instead ' +
         'is kept as the newest version.',
     );
-  const after = rescued ?? (await kept(run));
+  const after = rescued ?? (await readState(run.root));
   const moved = after !== null && !(before !== null && before.bytes.equals(after.bytes));
   if (moved) await keep(run, after);
   if (after === null && before !== null)

@@ -21,13 +21,7 @@ const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const BUFFER_SHORT = 'it ends too early';
 
-interface Entry {
-  readonly method: number;
-  readonly crc: number;
-  readonly packed: number;
-  readonly size: number;
-  readonly localAt: number;
-}
+type Entry = ReturnType<typeof entryAt>;
 
 /**
  * The content of one entry of a zip archive, at most `limitBytes`. Strict, so that no other reader can find another
@@ -87,7 +81,7 @@ function findEntry(zip: Buffer, directoryAt: number, end: number, count: number,
   return found;
 }
 
-function entryAt(zip: Buffer, at: number): Entry {
+function entryAt(zip: Buffer, at: number) {
   if ((zip.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0) throw new Error('it is encrypted');
   return {
     method: zip.readUInt16LE(at + 10),
