@@ -12,9 +12,7 @@ export const PRIVATE_FILE_MODE = 0o600;
 /** The mode bits that give others than the owner access. */
 const OTHERS = 0o077;
 
-/**
- * The content of the data directory. `serve` and `web` create the folders; the files are created when they are written.
- */
+/** The content of the data directory. `serve` and `web` create its folders; files are created when first written. */
 export const DATA_DIR_ENTRIES = {
   database: { name: 'gatehouse.db', kind: 'file' },
   sealKey: { name: 'seal.key', kind: 'file' },
@@ -50,10 +48,7 @@ export function modeText(mode: number): string {
   return `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
 }
 
-/**
- * True for files of this user. Files of root are foreign unless this process is root, because it cannot change their
- * mode.
- */
+/** True for files of this user. Files of root are foreign to any other user, who cannot change their mode. */
 export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
   const self = process.geteuid?.();
   return self === undefined || stats.uid === self;

@@ -1,8 +1,6 @@
 /** Credentials in values of flags. Every user of a machine can read the command line of every process. */
 
-/**
- * The part between `//` and the first `/`, `?` or `#`, up to its last `@`. A name before the URL (`NAME=`) is skipped.
- */
+/** The part between `//` and the first `/`, `?` or `#`, up to its last `@`. A prefix `NAME=` of the URL is skipped. */
 const USER_INFO = /^(?:[^:/?#@=]*=)?[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i;
 /** Usual names of query parameters that hold a credential. */
 const SECRET_PARAMETER = /auth|token|key|secret|pass|pwd|sig|cred|bearer/i;
@@ -15,10 +13,7 @@ export function hasDatabasePassword(url: string): boolean {
   return user.includes(':') || parameterNames(url).some((name) => PASSWORD_PARAMETERS.includes(name.toLowerCase()));
 }
 
-/**
- * True for targets (separated by blanks) of which one has a user, a password, or a query parameter named like a
- * credential.
- */
+/** True if one of the targets (separated by blanks) has a user, a password, or a query parameter for a credential. */
 export function hasTargetCredential(targets: string): boolean {
   return targets
     .split(/\s+/)

@@ -136,9 +136,7 @@ async function refuseUnfit(path: string, account: Account): Promise<void> {
   await refuseClosed(path, account);
 }
 
-/**
- * An account that can rename a parent folder can replace it, and root would create folders there and give them away.
- */
+/** Who can rename a parent folder can replace it, and root would create folders there and give them away. */
 async function refuseReplaceable(path: string): Promise<void> {
   for (const folder of upwards(path)) {
     const stats = await stat(folder);

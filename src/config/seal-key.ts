@@ -20,10 +20,7 @@ const ADDED_LINE = new RegExp(
 );
 /** Five years of monthly rotations. Without a limit, a wrong file could not be recognised by its size. */
 export const SEAL_KEYS_MAX = 64;
-/**
- * The first line has 79 bytes and the others at most 97, 64 lines some 6,200; a longer file is not a key file and is
- * not read further.
- */
+/** 64 lines of at most 97 bytes are some 6,200; a longer file is not a key file and is not read further. */
 const READ_MAX_BYTES = 16_384;
 
 /** The faults of a seal key file; `reason` must not contain the path. */

@@ -215,10 +215,7 @@ function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/**
- * Reads every setting. `flags` holds the given ones by name; empty text counts as absent. Throws invalid_argument that
- * names the flag.
- */
+/** Reads every setting; empty text counts as absent. Throws invalid_argument that names the flag. */
 export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
   const values: Record<string, unknown> = {};
   const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);

@@ -2,10 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/**
- * The first executable file of that name. Relative entries of PATH are skipped: they depend on the folder in which the
- * daemon was started.
- */
+/** The first executable file of that name. Relative entries of PATH are skipped: they depend on the current folder. */
 export async function findProgram(name: string, path: string): Promise<string | null> {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const candidate = join(folder, name);

@@ -3,10 +3,7 @@ import { errorCode } from './error-code.ts';
 
 export type Log = Logger;
 
-/**
- * The members of an error that a log line shows. Other members stay out: those of a database's error hold the row that
- * it refused.
- */
+/** The members of an error that a log line shows: other members of a database's error hold the row that it refused. */
 interface LoggedError {
   readonly type: string;
   readonly code?: string;

@@ -46,10 +46,7 @@ type MacPurpose = 'ledger' | 'order';
 
 /** The key file. */
 export interface SealKeeper {
-  /**
-   * Reads the file again if it has changed. Creates it if it is missing and the store needs no earlier key. Throws
-   * Failure.
-   */
+  /** Reads the file again if it has changed. Creates a missing file if no earlier key is needed. Throws Failure. */
   keyring(): Promise<Keyring>;
   /** As `keyring`, read-only: null where no file exists; none is created. */
   find(): Promise<Keyring | null>;

@@ -1,9 +1,6 @@
 import { userInfo } from 'node:os';
 
-/**
- * The user of this process. A user id without an entry in the user database, as containers have, is named by its
- * number.
- */
+/** The user of this process; its number if the user database has no entry for it, as in containers. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -107,10 +107,7 @@ function partsOf(source: string): Part[] {
   return parts;
 }
 
-/**
- * The end of the expression that begins at `from`: the closing brace that is neither in a text nor part of the
- * expression.
- */
+/** The closing brace of the expression that begins at `from`: one that is neither in a text nor part of it. */
 function endOf(source: string, from: number): number {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {

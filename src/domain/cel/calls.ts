@@ -43,10 +43,7 @@ const DURATION_PARTS = new Set(['getHours', 'getMinutes', 'getSeconds', 'getMill
 /** Their results are types, and types have no names here to compare with. */
 const UNUSABLE = new Set(['type']);
 
-/**
- * The shape that a call yields. Checks the function and its operands; charges its cost beyond one step. Throws
- * CelRefused.
- */
+/** The shape that a call yields. Checks the function and its operands; charges beyond one step. Throws CelRefused. */
 export function callShape(site: CallSite): CelShape {
   const { call, shapeOf } = site;
   if (!OPERATORS.has(call.function)) checkFunction(site);

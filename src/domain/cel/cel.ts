@@ -64,9 +64,7 @@ export async function compileCel(text: string, options: CelOptions): Promise<Com
   return compiled;
 }
 
-/**
- * Reads an expression and checks its names, its operands and its cost (at most `stepsMax` steps). Throws CelRefused.
- */
+/** Reads an expression and checks its names, its operands and its cost, at most `stepsMax`. Throws CelRefused. */
 export async function checkCel(
   text: string,
   { roots, stepsMax }: { readonly roots: CelOptions['roots']; readonly stepsMax?: number },

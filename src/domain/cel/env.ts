@@ -92,10 +92,7 @@ function strictNumbers(cel: typeof Cel): readonly Cel.CelFunc[] {
   return strict;
 }
 
-/**
- * Makes the loop of a `map` or a `filter` collect with `append`: changes the tree in place. No source text can hold an
- * `@`.
- */
+/** Makes the loop of a `map` or a `filter` collect with `append`, in place. No source text can hold an `@`. */
 export function collectByAppending(step: Expr | undefined, accumulator: string): void {
   if (step?.exprKind.case !== 'callExpr') return;
   const call = step.exprKind.value;

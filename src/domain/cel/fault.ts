@@ -1,7 +1,4 @@
-/**
- * The library's message without any value of the input: a name is shown only if the expression itself spells it. An
- * unknown message is replaced by a general one.
- */
+/** The library's message without any value of the input: a name is shown only if the expression itself has it. */
 export function faultOf(message: string, text: string): string {
   const field = /^(?:field not found|no such key): (.*)$/s.exec(message)?.[1];
   if (field !== undefined)
@@ -9,10 +6,7 @@ export function faultOf(message: string, text: string): string {
   return `${FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'it cannot be evaluated'}${typesOf(message)}`;
 }
 
-/**
- * The operand types that an operator or a function does not support, as ` (int, double)`. Nothing else of the message
- * is kept.
- */
+/** The operand types that an operator or a function does not support, as ` (int, double)`, and nothing else. */
 function typesOf(message: string): string {
   const given = /^found no matching overload for '?[@\w!?:<>=+*/%&|[\]-]+'? applied to '([^']*)'$/.exec(message)?.[1];
   const types = given?.replaceAll('google.protobuf.', '').match(/\w+/g) ?? [];

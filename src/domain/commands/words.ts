@@ -10,9 +10,7 @@ import { shown, type Template, type TemplateExpression } from '../actions/templa
 /** A compiled word. Its error names no field. */
 type Word = (facts: EventFacts) => { readonly text: string } | { readonly error: string };
 
-/**
- * Shells, language interpreters and programs that start other programs. A version may follow the name (`python3.11`).
- */
+/** Shells, language interpreters and programs that start other programs. A version may follow the name. */
 const LAUNCHERS = new Set(
   (
     'sh bash rbash dash zsh ksh mksh ash csh tcsh fish pwsh powershell busybox toybox eval exec command time ' +

@@ -5,9 +5,7 @@ import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
 
 /** What a rule's expression sees, and what each event is made into for it. */
 
-/**
- * Most steps of one evaluation, estimated for an event with the most and longest labels. Everything else waits for it.
- */
+/** Most steps of one evaluation, for an event with the most and longest labels. Everything else waits for it. */
 const RULE_STEPS_MAX = 50_000;
 
 const text = (length: number): CelShape => ({ kind: 'text', length });
@@ -68,10 +66,7 @@ export function isTextField(field: string): field is TextField {
   return (TEXT_FIELDS as readonly string[]).includes(field);
 }
 
-/**
- * A text of the event as an expression sees it. A missing text is empty, so a comparison with it is false and not an
- * error.
- */
+/** A text of the event as an expression sees it. A missing text is empty: a comparison with it is not an error. */
 export function eventText(facts: EventFacts, field: TextField): string {
   return facts[field] ?? '';
 }

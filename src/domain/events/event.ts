@@ -43,9 +43,7 @@ export const CHAIN_MAX = 3;
 /** Bounds of one event: labels and annotations beyond them are cut, and an annotation says so. */
 export const EVENT_LIMITS = { labels: 64, nameCharacters: 200, keyCharacters: 100, valueCharacters: 2_000 } as const;
 
-/**
- * The group of addresses that an address belongs to. No group is defined yet, so each address is away from all of them.
- */
+/** The group of an address that is in no other group. No group is defined yet, so every address is in this one. */
 export const AWAY = 'away';
 
 /** What one term of a rule's expression yields by itself. */

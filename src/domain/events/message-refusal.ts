@@ -1,7 +1,4 @@
-/**
- * Why messages of a webhook are refused, with the doctor's text for each. A refused message leaves only an event that
- * reports the refusal.
- */
+/** Why messages of a webhook are refused, in words of the doctor. Only an event reports a refused message. */
 export const MESSAGE_REFUSALS = {
   too_large: 'too large',
   too_many_alerts: 'too many alerts',

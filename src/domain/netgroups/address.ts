@@ -125,19 +125,13 @@ export function classifyAddress(text: string): AddressClass | null {
   return classes.find((each) => each !== 'public') ?? 'public';
 }
 
-/**
- * The class with its article, for a sentence: `a loopback address`, `an unspecified address`. Null gives `a malformed
- * address`.
- */
+/** The class with its article: `a loopback address`, `an unspecified address`. Null gives `a malformed address`. */
 export function addressWords(kind: AddressClass | null): string {
   const word = kind ?? 'malformed';
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word} address`;
 }
 
-/**
- * The part of an address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. The text is in
- * canonical form.
- */
+/** The part of a canonical address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. */
 export function customerPrefix(address: string): string {
   return isIPv4(address) ? address : `${bytesOf(address).toString('hex', 0, 8)}::/64`;
 }
@@ -147,10 +141,7 @@ export interface AddressSet {
   includes(address: string): boolean;
 }
 
-/**
- * Null if one of the texts is neither a prefix (`10.0.0.0/8`, `fd00::/8`) nor an address, which is a prefix of one
- * address.
- */
+/** Null if a text is neither a prefix (`10.0.0.0/8`, `fd00::/8`) nor an address, which is a prefix of one address. */
 export function addressSet(prefixes: readonly string[]): AddressSet | null {
   const parsed = prefixes.map(parsePrefix);
   if (!parsed.every((each) => each !== null)) return null;
@@ -165,10 +156,7 @@ interface Prefix {
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/**
- * Null for any other text, also for IPv4-mapped IPv6: canonical addresses never have that form, so it would cover
- * nothing.
- */
+/** Null for any other text, also for IPv4-mapped IPv6, which would cover nothing: it is not a canonical form. */
 export function parsePrefix(text: string): Prefix | null {
   const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const max = isIPv4(address) ? IPV4_BITS : IPV6_BITS;

@@ -16,9 +16,7 @@ export function plainAddress(address: string): string {
   return canonicalAddress(bare) ?? bare;
 }
 
-/**
- * The name of the group that an address belongs to: the first that covers it; `away` if none does or any excludes it.
- */
+/** The name of the first group that covers an address; `away` if none does or any excludes it. */
 export function classify(address: string, groups: readonly Netgroup[]): string {
   const plain = plainAddress(address);
   if (groups.some((group) => group.excludes(plain))) return AWAY;

@@ -3,9 +3,7 @@ import { rowOf } from './kinds.ts';
 import type { AskedFacts, FactsOf, NotificationKind } from './notification-facts.ts';
 import type { NotificationContext, NotificationMessage } from './row.ts';
 
-/**
- * The texts of notifications. A notification never holds a value that an operator gave: names, states and counts only.
- */
+/** The texts of notifications: names, states and counts, never a value that an operator gave. */
 
 /** The text and buttons of a notification at a level of detail. */
 export function composeNotification<K extends NotificationKind>(

@@ -24,15 +24,10 @@ export const JOB_ACTION_KINDS = [
 ] as const satisfies readonly ActionKind[];
 export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
-/**
- * The action of a rule or a schedule. A value in a rule may hold `${…}`: an expression over the event, checked as the
- * type of its field.
- */
+/** The action of a rule or a schedule. In a rule, `${…}` is an expression, checked as the type of its field. */
 export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly kind: P } & ActionFields[P] }[K];
 
-/**
- * Actions of a rule file. Drift checks are for schedules only: the end of such a run is an event that rules can match.
- */
+/** Actions of a rule file. Drift checks are for schedules only: their end is an event that rules can match. */
 export const RULE_ACTION_KINDS = [
   'command',
   'plan',

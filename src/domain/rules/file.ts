@@ -179,10 +179,7 @@ function conditionRefused(when: YamlValue, fault: CelRefused): Failure {
   return refused('when', start, `character ${offset - start.offset + 1}: ${fault.what}`);
 }
 
-/**
- * The refusal of a field of an action, with the line of that field, or of the word of a command if the fault is in one
- * word.
- */
+/** The refusal of a field of an action, with its line, or the line of the word of a command that has the fault. */
 function actionRefused(action: YamlValue, { field, what, word }: ActionRefused): Failure {
   const value = (action.kind === 'map' ? action.fields.get(field) : undefined) ?? action;
   const faulty = value.kind === 'list' && word !== null ? value.items[word] : undefined;

@@ -12,9 +12,7 @@ export interface CompiledAction<K extends RuleActionKind = RuleActionKind> {
 /** Most `${…}` in one action: each takes 1 ms to compile, and every reader of the rules waits for all of them. */
 const EXPRESSIONS_MAX = 50;
 
-/**
- * Checks an action with its expressions; `isEarlier` marks a rule that an earlier build stored. Throws ActionRefused.
- */
+/** Checks an action with its expressions; `isEarlier`: an earlier build stored its rule. Throws ActionRefused. */
 export async function compileAction<K extends RuleActionKind>(
   action: Action<K>,
   isEarlier = false,

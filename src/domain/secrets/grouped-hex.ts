@@ -31,10 +31,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
-/**
- * Replaces the digits that the windows cover in one stream. Holds back at most 11 digits with the separators between
- * them.
- */
+/** Replaces the digits that windows cover in one stream. Holds back at most 11 digits with their separators. */
 export class GroupedHexReplacer implements Redactor {
   readonly #windows: HexWindows;
   readonly #mark: Buffer;
@@ -140,10 +137,7 @@ export class GroupedHexReplacer implements Redactor {
     return -1 - (isZero ? Math.min(start, this.#startOfPart(data, end - 1, digits - 1)) : start);
   }
 
-  /**
-   * The offset of the longest part of the last digits that may be the start of a value; the end of the data if none
-   * may.
-   */
+  /** The offset of the longest part of the last digits that may be the start of a value; else the end of the data. */
   #startOfPart(data: Buffer, last: number, digits: number): number {
     for (let count = Math.min(digits, RUN_DIGITS - 1); count > 0; count -= 1) {
       const start = placeOf(data, last, count);

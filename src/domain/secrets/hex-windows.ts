@@ -22,10 +22,7 @@ for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
 }
 for (const separator of ' \t:-,\\xX') KINDS[separator.charCodeAt(0)] = SEPARATOR;
 
-/**
- * By the last two of 12 bytes: the number of bytes to skip to the earliest run of 12, if these two cannot be in the
- * digits of a value.
- */
+/** By the last two of 12 bytes: how many to skip, if these two cannot be in the digits of a value. */
 const NO_VALUES = new Uint8Array(65_536).fill(RUN_DIGITS - 1);
 for (let pair = 0; pair < NO_VALUES.length; pair += 1) if (KINDS[pair & 0xff] === OTHER) NO_VALUES[pair] = RUN_DIGITS;
 const SEPARATORS = Array.from(KINDS.keys()).filter((byte) => KINDS[byte] === SEPARATOR);
@@ -96,9 +93,7 @@ function shiftsOf(bytes: Buffer): Uint8Array {
   return shifts;
 }
 
-/**
- * In byte order, and with each pair swapped, as od and hexdump print words. A window of one repeated byte is left out.
- */
+/** In byte order, and with pairs swapped, as od and hexdump print words. Without windows of one repeated byte. */
 function windowsOf(value: Buffer): number[] {
   const windows: number[] = [];
   for (

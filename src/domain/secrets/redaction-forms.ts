@@ -25,17 +25,11 @@ const BASE64_WIDTHS = [64, COREUTILS_WIDTH];
 const HEX_WIDTHS = [60];
 
 const ALWAYS_PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
-/**
- * The characters that common encoders keep: RFC 3986 and encodeURIComponent; then forms, quote of Python, encodeURI,
- * none.
- */
+/** The characters that encoders keep: RFC 3986 and encodeURIComponent; forms, quote of Python, encodeURI, none. */
 const URL_PLAIN = ['~', "~!*'()"].map(plainBytes);
 const URL_PLAIN_RARE = ['*', '~/', "~!*'();/?:@&=+$,#", ''].map(plainBytes);
 
-/**
- * Each form once, the value itself first. Line ends around the value are not part of it: `echo` adds one and `$(…)`
- * removes it.
- */
+/** Each form once, the value first. Line ends around the value do not count: `echo` adds and `$(…)` removes one. */
 export function secretForms(value: Buffer): Buffer[] {
   const bytes = withoutLineEnds(value).subarray(0, LONGEST_VALUE_BYTES);
   if (bytes.length === 0) return [];

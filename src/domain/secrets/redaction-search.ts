@@ -206,10 +206,7 @@ function byDepth(depth: Int32Array): Int32Array {
   return sorted;
 }
 
-/**
- * By a pair of bytes at the end of the window: the distance in which no pattern can start, and whether a pattern starts
- * with the pair.
- */
+/** By the last two bytes of a window: the distance in which no pattern starts, and whether one starts with them. */
 function buildShifts(patterns: readonly Buffer[], window: number): Uint8Array {
   const shifts = new Uint8Array(256 * 256).fill(Math.max(1, window - 1));
   if (window < 2) return shifts;

@@ -1,5 +1,2 @@
-/**
- * Bytes of a secret's value. An environment variable of a process may have 128 KiB; keys, certificates and kubeconfigs
- * are far smaller than this.
- */
+/** Bytes of a secret's value: a half of what an environment variable may have, and more than keys or kubeconfigs. */
 export const SECRET_BYTES_MAX = 65_536;

@@ -2,9 +2,7 @@
 const SUBPATH_CHARACTERS_MAX = 400;
 /** What file systems take as one name, in bytes. */
 const PART_BYTES_MAX = 255;
-/**
- * Control and format characters, lone surrogates, line and paragraph separators: all of them are invisible in a list.
- */
+/** Control and format characters, lone surrogates, line and paragraph separators: a list does not show them. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** A URL-encoded dot, slash, backslash or NUL: nothing here decodes one, and nothing later should. */
 const ENCODED = /%(?:25)*(?:00|2e|2f|5c)/i;

@@ -22,10 +22,7 @@ const DEPTH_MAX = 200;
  */
 const LONG_NUMBER = /[:,[]-?[\d.]{16}/;
 
-/**
- * Parses the output of `terraform show -json`. Throws an Error that quotes nothing of it, unlike the parser's own
- * error.
- */
+/** Parses the output of `terraform show -json`. Throws an Error that, unlike the parser's own, quotes nothing of it. */
 export function parsePlan(text: string): unknown {
   try {
     return LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);

@@ -58,9 +58,7 @@ const OPTIONS: CelOptions = {
   ],
 };
 
-/**
- * Checks a policy expression when it is defined. Throws invalid_argument that names the field, the place and the fault.
- */
+/** Checks a policy expression. Throws invalid_argument that names the field, the place and the fault. */
 export async function lintPolicy(field: PolicyField, expression: string): Promise<void> {
   try {
     await compileCel(expression, OPTIONS);

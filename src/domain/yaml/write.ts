@@ -2,10 +2,7 @@
 const UNSEEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0]/u;
 const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
 
-/**
- * Writes texts, lists and maps as YAML that `readYaml` reads as the same ones. Each character that a terminal does not
- * show is an escape.
- */
+/** Writes texts, lists and maps as YAML that `readYaml` reads as the same ones; what a terminal hides is escaped. */
 export async function writeYaml(value: Readonly<Record<string, unknown>>): Promise<string> {
   const yaml = await import('yaml');
   const document = new yaml.Document(value, { aliasDuplicateObjects: false });

@@ -62,10 +62,7 @@ export class ChunkBuilder {
     return this.#used;
   }
 
-  /**
-   * Takes whole lines of `data` from `start` on, as many as fit, one event each; `data` must end with a newline.
-   * Answers the bytes taken.
-   */
+  /** Takes the lines of `data` from `start` on that fit; `data` must end with a newline. Answers the bytes taken. */
   lines(stream: ChunkStream, atMs: number, data: Buffer, start: number): number {
     const kind = CHUNK_STREAMS.indexOf(stream);
     const extend = this.#extends(kind, atMs);

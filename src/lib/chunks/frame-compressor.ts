@@ -16,10 +16,7 @@ export class FrameCompressor {
   #pieces: Buffer[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  /**
-   * The frame of `block`, which must not change until then. Rejects with the error of zlib; the next call starts with a
-   * new context.
-   */
+  /** The frame of `block`, which must not change until then. Rejects with the error of zlib, which ends the context. */
   compress(block: Buffer): Promise<Buffer> {
     const frame = this.#last.then(() => this.#frame(block));
     this.#last = frame.catch(() => undefined);

@@ -44,10 +44,7 @@ export class TaskSlicer {
     this.#clock = clock;
   }
 
-  /**
-   * As `items.map(piece)`. The first pieces are done at once where this turn has time left. Rejects with what `piece`
-   * throws.
-   */
+  /** As `items.map(piece)`. Begins at once if this turn has time left. Rejects with what `piece` throws. */
   each<T, R>(items: readonly T[], piece: (item: T) => R): Promise<R[]> {
     return new Promise((resolve, reject) => {
       const done: R[] = [];

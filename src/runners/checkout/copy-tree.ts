@@ -30,9 +30,7 @@ export interface CopyLimits {
 export const COPY_LIMITS: CopyLimits = { files: 20_000, bytes: 256 * 1024 * 1024, depth: 64 };
 
 export interface CopiedTree {
-  /**
-   * SHA-256, hex, over path, kind, executable bit and content of every file and link; times don't count, nor do states.
-   */
+  /** SHA-256, hex, over path, kind, executable bit and content of every file and link, states excepted. */
   readonly digest: string;
   readonly files: number;
   readonly bytes: number;
@@ -49,10 +47,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   '.terraform.tfstate.lock.info',
   'errored.tfstate',
 ]);
-/**
- * Copied, but a state is no configuration: a plan stays good for the same files when the state file beside them
- * changes.
- */
+/** Copied, but not configuration: a plan remains valid when the state file beside the same files changes. */
 const STATES: ReadonlySet<string> = new Set(['terraform.tfstate', 'terraform.tfstate.backup']);
 /** Files in work at once: while one is copied, the next ones are being opened. */
 const PARALLEL = 4;

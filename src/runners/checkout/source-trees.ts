@@ -56,10 +56,7 @@ export class SourceTrees {
     return stats?.isDirectory() === true ? path : null;
   }
 
-  /**
-   * Removes all of a source. They are out of the way at once; a process that ends meanwhile leaves the rest to the next
-   * fetch.
-   */
+  /** Removes the trees of a source. They are renamed at once; if this process ends, the next fetch removes the rest. */
   async remove(source: string): Promise<void> {
     await this.#discard(this.#ofSource(source));
   }

@@ -42,10 +42,7 @@ export class LineSplitter {
     this.#carry = Buffer.alloc(0);
   }
 
-  /**
-   * Takes lines, or a piece of one, that stand wholly in `chunk` from `at` on. The same `at` means: not enough for
-   * either.
-   */
+  /** Takes lines, or a piece of one, that are wholly in `chunk` from `at` on. The same `at`: not enough for either. */
   #takeFrom(chunk: Buffer, at: number): number {
     // Within this window no line can be over the limit, so every line that ends in it is passed on unchanged.
     const window = Math.min(chunk.length, at + LINE_LIMIT_BYTES + 1);

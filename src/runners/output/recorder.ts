@@ -11,28 +11,19 @@ import { LineSplitter } from './lines.ts';
 
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
 const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
-/**
- * What waits for the store, at most, before the program's pipes are left unread: three full chunks, a fourth being
- * filled.
- */
+/** Most bytes that wait for the store before the pipes are left unread: three full chunks and one that fills. */
 const PENDING_LIMIT_BYTES = 768 * 1024;
 /** Reading continues below this, so that a pipe is not stopped and started for each chunk. */
 const RESUME_BELOW_BYTES = 512 * 1024;
 /** Read from one job in one turn of the event loop: 0.5 ms of work, so that eight jobs at it cost a request 4 ms. */
 const TURN_BYTES = 128 * 1024;
-/**
- * A pause between turns of a job whose output is dropped: eight that write without end take 0.27 of a core, not all of
- * it.
- */
+/** A pause between turns of a job whose output is dropped: eight that write without end take 0.27 of a core. */
 const DROP_PAUSE_MS = 4;
 /** System lines and progress of one job, beside its output: they come after the cap too, but not without end. */
 const NOTES_CAP_BYTES = 4 * 1024 * 1024;
 /** Names of plays and tasks come from a checkout; more of one says nothing more to a reader. */
 const NAME_LIMIT_CHARACTERS = 1000;
-/**
- * After the end of a program its pipes may be open in a process that outlived it: so long without a byte, then they are
- * shut.
- */
+/** A process that outlives its program may hold its pipes open: they are closed after this time without a byte. */
 const IDLE_AT_END_MS = 5000;
 
 const NEWLINE = 10;

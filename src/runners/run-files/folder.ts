@@ -50,9 +50,7 @@ export class Folder implements AsyncDisposable {
     return this.#handle.stat();
   }
 
-  /**
-   * Its entries, read as they are asked for. Names are Buffers. The type is a hint: the entry may be exchanged at once.
-   */
+  /** Its entries, read lazily. Names are Buffers. The type is a hint: the entry may be exchanged at once. */
   async *entries(): AsyncGenerator<Dirent<Buffer>> {
     // With the encoding `buffer`, which the types do not know here, the names are Buffers.
     const listing = await opendir(this.self, { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_AT_A_TIME });

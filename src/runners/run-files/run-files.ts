@@ -35,10 +35,7 @@ async function openFolder(runDir: string, parts: readonly string[]): Promise<Fol
   return folder;
 }
 
-/**
- * A regular file, up to `limitBytes`. Rejects where there is none, for a link, for another kind of file, and for a
- * larger one.
- */
+/** A regular file of at most `limitBytes`. Rejects for a missing or larger file, a link and any other kind. */
 export function readRunFile(runDir: string, path: string, limitBytes: number): Promise<Buffer> {
   return inFolder(runDir, path, async (folder, name) => {
     await using file = await folder.file(name, constants.O_RDONLY);

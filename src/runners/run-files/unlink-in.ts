@@ -7,10 +7,7 @@ export interface EntryOf {
   readonly name: string;
 }
 
-/**
- * Removes a file or link of a folder, from the folder's own descriptor. Does nothing where that fails. For the guard,
- * which waits for nothing.
- */
+/** Removes a file or link through the descriptor of its folder. Ignores errors, for the guard, which cannot wait. */
 export function unlinkIn({ folder, name }: EntryOf): void {
   try {
     const fd = openSync(folder, FOLDER_FLAGS);

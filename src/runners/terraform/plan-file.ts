@@ -55,9 +55,7 @@ export interface PlanFile {
   readonly tool: Tool['name'];
 }
 
-/**
- * Rejects with an Error that quotes nothing of the plan where the file is no plan, or one of a form that is not known.
- */
+/** Rejects with an Error that quotes nothing of the plan if the file is not a plan of a known form. */
 export async function readPlanFile({ bytes, tool }: PlanFile): Promise<ChangeKey[]> {
   try {
     return changesOf(await readZipEntry(bytes, PLAN_ENTRY, PLAN_ENTRY_MAX_BYTES), {

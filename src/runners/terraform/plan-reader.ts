@@ -11,10 +11,7 @@ export const PLAN_JSON_MAX_BYTES = 64 * 1024 * 1024;
 const INLINE_MAX_BYTES = 1024 * 1024;
 /** The same for the plan file, whose fields may be of two bytes each. */
 const INLINE_FILE_MAX_BYTES = 256 * 1024;
-/**
- * The longest plans took 192 MB or less, 42 MB of nothing but digits 448: a thread that wants more ends, and not the
- * daemon.
- */
+/** The longest plans took 192 MB or less, 42 MB of digits 448: a thread that needs more ends, not the daemon. */
 const THREAD_MEMORY_MB = 512;
 
 /** What the thread is given. */
@@ -27,10 +24,7 @@ export interface PlanReaderTask {
 }
 
 interface PlanReaderOptions extends PlanViewOptions {
-  /**
-   * The file that was shown: a plan that is shown otherwise than it stands there is refused. Null compares with
-   * nothing.
-   */
+  /** The plan file: a plan that was shown otherwise than the file has it is refused. Null compares with nothing. */
   readonly file: PlanFile | null;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The few parts of the Protocol Buffers wire format that are needed to walk a message whose schema is known in part.
- */
+/** The parts of the Protocol Buffers wire format that are needed to walk a message whose schema is partly known. */
 
 /** A varint of 64 bits has at most 10 bytes. */
 const VARINT_BYTES_MAX = 10;

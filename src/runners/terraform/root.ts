@@ -23,9 +23,7 @@ export interface Root extends StatePlace {
   readonly treeDigest: string;
 }
 
-/**
- * Takes the copy and puts the state that the service keeps into it. Rejects with an Error whose message says why not.
- */
+/** Copies the tree and adds the state that the service keeps. Rejects with an Error whose message has the reason. */
 export async function makeRoot(runDir: string, materials: WorkspaceMaterials, signal: AbortSignal): Promise<Root> {
   const tree = join(runDir, TREE);
   await makeRunFolder(runDir, TREE);

@@ -44,10 +44,7 @@ export interface StatePlace {
   readonly folder: string;
 }
 
-/**
- * The state in a folder of the run; null when there is none, or none that is whole. A job writes here as it likes: no
- * part of the path may be a link.
- */
+/** The state in a folder of the run; null if none is whole. A job writes there: no part of the path may be a link. */
 export async function readState({ runDir, folder }: StatePlace, name: string = STATE_FILE): Promise<State | null> {
   try {
     return parseState(await readRunFile(runDir, `${folder}/${name}`, STATE_MAX_BYTES));

@@ -13,10 +13,7 @@ const LOCAL_SIGNATURE = 0x04034b50;
 const ENCRYPTED_FLAG = 1;
 const STORED = 0;
 const DEFLATED = 8;
-/**
- * Before the end record, it leads to a second end record and directory. Go's reader looks for it where a number is
- * 0xffff.
- */
+/** It is before the end record and leads to a second directory. Go's reader looks for it where a number is 0xffff. */
 const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const BUFFER_SHORT = 'it ends too early';

@@ -19,9 +19,7 @@ export interface GitObjects {
   readonly blobs: ReadonlyMap<string, BlobPlace>;
 }
 
-/**
- * Of a commit or tag, in bytes. Its message and signature have some kilobytes; a merge of 1,000 has 48 KiB of parents.
- */
+/** Of a commit or tag, in bytes: message and signature have kilobytes, a merge of 1,000 has 48 KiB of parents. */
 const COMMIT_BYTES_MAX = 1024 * 1024;
 /** Of all folders of a commit, in bytes. 20,000 entries with names of 255 bytes, the longest, have 5.5 MiB. */
 const TREES_BYTES_MAX = 8 * 1024 * 1024;
@@ -167,10 +165,7 @@ function refuseLarge(size: number, what: string): void {
     throw new Error(`The ${what} object of the repository has more than ${COMMIT_BYTES_MAX} bytes.`);
 }
 
-/**
- * What `git cat-file --batch` prints: per object a line, the content, and a newline. Never holds more than was asked
- * for.
- */
+/** What `git cat-file --batch` prints: per object a line, the content, and a newline. Holds only what is requested. */
 class ObjectStream {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

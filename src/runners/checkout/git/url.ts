@@ -29,10 +29,7 @@ const METADATA_NAMES: readonly string[] = [
   'instance-data.ec2.internal',
 ];
 
-/**
- * Throws invalid_argument that says why git is not to be given this URL. It never repeats the URL: it may hold a
- * password.
- */
+/** Throws invalid_argument with the reason, and without the URL, which may hold a password. */
 export function checkGitUrl(text: string): void {
   if (text.length > URL_MAX) throw refused(`expected at most ${URL_MAX} characters`);
   if (!/^[\x21-\x7e]+$/.test(text)) throw refused('expected printable ASCII without spaces');
@@ -67,9 +64,7 @@ function checkHost(text: string, mayHavePort: boolean): void {
   if (isIPv4(spelt) && !allowsAddress('git', spelt)) throw refused(NO_SERVER);
 }
 
-/**
- * Throws invalid_argument. A ref is a name of a branch or tag, or a commit: never an option, a pattern or a refspec.
- */
+/** Throws invalid_argument unless it is the name of a branch or tag, or a commit. */
 export function checkGitRef(text: string): void {
   const isName = /^[A-Za-z0-9_][A-Za-z0-9._/+@#-]*$/.test(text) && text.length <= REF_MAX;
   const parts = text.split('/');
