@@ -37,7 +37,7 @@ export type CelContext = Readonly<Record<string, Cel.CelInput>>;
 type CelOutcome = { readonly value: boolean | string | number | bigint } | { readonly error: string };
 
 /** An expression that was checked, without any rule yet of what it has to yield. */
-export interface CheckedCel {
+interface CheckedCel {
   readonly shape: CelShape;
   readonly expr: Expr;
   /** Never throws. */
