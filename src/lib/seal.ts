@@ -108,16 +108,12 @@ export function createKeyring(keys: readonly SealFileKey[]): Keyring {
 
 function ringKey({ key, createdAt }: SealFileKey): RingKey {
   if (key.length !== KEY_BYTES) throw new Error(`a seal key must have ${KEY_BYTES} bytes`);
-  const id = hash('sha256', derive(key, 'gatehouse seal id')).slice(0, KEY_ID_BYTES * 2);
-  const macKeys = {
-    ledger: createSecretKey(derive(key, 'gatehouse ledger')),
-    order: createSecretKey(derive(key, 'gatehouse order')),
-  };
+  const id = hash('sha256', derive(key, 'gatehouse seal id').export()).slice(0, KEY_ID_BYTES * 2);
   return {
     id,
     idBytes: Buffer.from(id, 'hex'),
-    secret: createSecretKey(derive(key, 'gatehouse seal')),
-    macKeys,
+    secret: derive(key, 'gatehouse seal'),
+    macKeys: { ledger: derive(key, 'gatehouse ledger'), order: derive(key, 'gatehouse order') },
     createdAt,
   };
 }
@@ -126,8 +122,8 @@ function mac({ macKeys }: RingKey, purpose: MacPurpose, text: string): string {
   return createHmac('sha256', macKeys[purpose]).update(text).digest('hex');
 }
 
-function derive(key: Uint8Array, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, new Uint8Array(0), purpose, KEY_BYTES));
+function derive(key: Uint8Array, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, new Uint8Array(0), purpose, KEY_BYTES)));
 }
 
 /** JSON of the list: no two labels have the same bytes. */

@@ -6,22 +6,12 @@ import type * as Cel from '@bufbuild/cel';
  * form.
  */
 export function celInput(value: unknown): Cel.CelInput {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'bigint':
-      return value;
-    case 'number':
-      return Number.isSafeInteger(value) ? BigInt(value) : value;
-    case 'object':
-      if (value === null) return null;
-      if (Array.isArray(value)) return value.map(celInput);
-      return new Map(
-        Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, celInput(each)] as const])),
-      );
-    case 'undefined':
-    case 'function':
-    case 'symbol':
-      throw new TypeError(`a ${typeof value} has no form in CEL`);
-  }
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint')
+    return value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(celInput);
+  if (typeof value !== 'object') throw new TypeError(`a ${typeof value} has no form in CEL`);
+  return new Map(
+    Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, celInput(each)] as const])),
+  );
 }

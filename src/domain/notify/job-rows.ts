@@ -62,19 +62,15 @@ function jobList(first: readonly EndedFacts[], count: number): string {
   );
 }
 
-function stateCounts(ended: readonly EndedFacts[]): Partial<Record<JobState, number>> {
-  const counts: Partial<Record<JobState, number>> = {};
-  for (const { state } of ended) counts[state] = (counts[state] ?? 0) + 1;
-  return counts;
-}
-
 function foldJobs(all: readonly NotificationFacts[]): NotificationFacts {
   const jobs = all.filter((each) => each.kind === 'job');
+  const states: Partial<Record<JobState, number>> = {};
+  for (const { state } of jobs) states[state] = (states[state] ?? 0) + 1;
   return {
     kind: 'jobs',
     count: jobs.length,
     names: namesIn(jobs.map(({ runbook }) => runbook)),
-    states: stateCounts(jobs),
+    states,
     first: jobs.slice(0, LISTED_MAX),
   };
 }

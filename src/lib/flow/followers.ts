@@ -26,8 +26,4 @@ export class Followers {
   wakeAll(): void {
     for (const key of this.#waiting.keys()) this.wake(key);
   }
-
-  get size(): number {
-    return this.#waiting.size;
-  }
 }

@@ -8,14 +8,12 @@ export class LimiterFull extends Error {
 
 /** Runs a few tasks at a time and lets a few more wait, in order; beyond that it refuses at once. */
 export class Limiter {
-  readonly #runningMax: number;
-  readonly #waitingMax: number;
+  readonly #limits: { readonly running: number; readonly waiting: number };
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   constructor(limits: { readonly running: number; readonly waiting: number }) {
-    this.#runningMax = limits.running;
-    this.#waitingMax = limits.waiting;
+    this.#limits = limits;
   }
 
   get running(): number {
@@ -28,8 +26,8 @@ export class Limiter {
 
   /** Rejects with LimiterFull without having begun `task`; else settles as it does. */
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#runningMax) this.#running += 1;
-    else if (this.#waiting.length >= this.#waitingMax) throw new LimiterFull();
+    if (this.#running < this.#limits.running) this.#running += 1;
+    else if (this.#waiting.length >= this.#limits.waiting) throw new LimiterFull();
     // The finished task passes its slot to the next waiter, so that a newcomer cannot take it.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

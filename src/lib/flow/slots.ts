@@ -1,13 +1,11 @@
 /** Slots with two limits: in total and per holder. */
 export class Slots {
-  readonly #max: number;
-  readonly #maxPerHolder: number;
+  readonly #limits: { readonly all: number; readonly perHolder: number };
   readonly #held = new Map<string, number>();
   #used = 0;
 
   constructor(limits: { readonly all: number; readonly perHolder: number }) {
-    this.#max = limits.all;
-    this.#maxPerHolder = limits.perHolder;
+    this.#limits = limits;
   }
 
   get used(): number {
@@ -25,9 +23,9 @@ export class Slots {
    */
   take(holder: string): (() => void) | null {
     const own = (this.#held.get(holder) ?? 0) + 1;
-    if (own > this.#maxPerHolder) return null;
+    if (own > this.#limits.perHolder) return null;
     this.#held.set(holder, own);
-    if (this.#used >= this.#max) {
+    if (this.#used >= this.#limits.all) {
       this.#release(holder);
       return null;
     }

@@ -116,7 +116,8 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
     const files: Place[] = [];
     const folders: Place[] = [];
     for (const entry of found) {
-      const name = nameOf(entry.name, path);
+      if (!isUtf8(entry.name)) throw new Error(`${shown(path)} contains a name that is not UTF-8.`);
+      const name = entry.name.toString('utf8');
       if (LEFT_OUT.has(name)) continue;
       const place = { at: `${here}/${name}`, path: path === '' ? name : `${path}/${name}` };
       copy.signal?.throwIfAborted();
@@ -137,11 +138,6 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
   } finally {
     fs.closeSync(folder);
   }
-}
-
-function nameOf(bytes: Buffer, folder: string): string {
-  if (!isUtf8(bytes)) throw new Error(`${shown(folder)} contains a name that is not UTF-8.`);
-  return bytes.toString('utf8');
 }
 
 async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
@@ -178,13 +174,9 @@ async function pour(copy: Copy, path: string, source: number, target: number, bl
     if (copy.bytes > copy.limits.bytes) throw new Error(`There are more than ${copy.limits.bytes} bytes in it.`);
     const part = block.subarray(0, count);
     digest.update(part);
-    writeAll(target, part);
+    for (let done = 0; done < part.length;) done += fs.writeSync(target, part, done);
     if (count === BLOCK_BYTES) await setImmediate();
   }
-}
-
-function writeAll(target: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length;) done += fs.writeSync(target, bytes, done);
 }
 
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
