@@ -26,10 +26,7 @@ const READ_MAX_BYTES = 16_384;
 /** The faults of a seal key file; `reason` must not contain the path. */
 type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
 
-/**
- * `key` is the first one, which also keys the hashes of tokens and so never changes; `keys` are all, the oldest first.
- * `stamp` changes with the file, `text` is its content.
- */
+/** `key` is the first one, which never changes: it also keys the hashes of tokens. `stamp` changes with the file. */
 export interface SealKeys {
   readonly ok: true;
   readonly key: Buffer;

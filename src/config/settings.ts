@@ -42,10 +42,7 @@ function defaultDataDir(env: Environment): string {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Every setting of the programs. A flag overrides its environment variable, which overrides the default. No setting is
- * a secret: a token comes from SVC_TOKEN or a file.
- */
+/** Every setting. A flag overrides its environment variable, which overrides the default. None is a secret. */
 export const SETTINGS = {
   dataDir: setting({
     flag: 'data-dir',

@@ -47,10 +47,7 @@ export function rfc3339(ms: number): string {
 /** Long enough that it never matters, short enough for a timer. */
 const HOLD_TICK_MS = 3_600_000;
 
-/**
- * Keeps the process alive until the result is called. Timers of the clock do not, so that an idle part never holds up
- * an exit; a program with unfinished work uses this.
- */
+/** Keeps the process alive until the result is called, as no timer of the clock does: for unfinished work. */
 export function holdProcess(): () => void {
   const timer = setInterval(() => undefined, HOLD_TICK_MS);
   return () => clearInterval(timer);

@@ -67,10 +67,7 @@ export interface RunTools<Checkpoint> {
   placeInput(name: string, bytes: Uint8Array): Promise<string>;
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
-  /**
-   * Stores what the run has made so far, also while a program still runs. When this rejects, the run directory stays
-   * for the recovery of the kind.
-   */
+  /** Stores what the run has made so far. When this rejects, the run directory stays for the recovery of the kind. */
   checkpoint(value: Checkpoint): Promise<void>;
 }
 

@@ -13,10 +13,7 @@ interface OneTapFacts {
   readonly ruleAllows: boolean;
 }
 
-/**
- * Whether a person may approve it without opening the page that shows it: only a job that is known to destroy nothing.
- * A destroy or a fresh apply is never such a job.
- */
+/** Whether a person may approve it without the page that shows it: only a job that is known to destroy nothing. */
 export function isOneTap({ kind, destroys, ruleAllows }: OneTapFacts): boolean {
   const { oneTap } = KINDS[kind];
   return oneTap === 'by-plan' ? destroys === 0 : oneTap === 'by-rule' && ruleAllows;

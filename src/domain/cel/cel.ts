@@ -47,10 +47,7 @@ interface CheckedCel {
 type Parsed = ReturnType<typeof Cel.parse>;
 type Run = (context: Record<string, Cel.CelInput>) => Cel.CelResult;
 
-/**
- * Reads an expression that yields true or false, and checks everything that is known without a value. Throws
- * CelRefused, whose message names the place and the fault.
- */
+/** Reads and checks an expression that yields true or false. Throws CelRefused, which names place and fault. */
 export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
   const checked = await checkCel(text, options);
   const { shape } = checked;

@@ -12,10 +12,7 @@ import {
 export const SINGLE_MAX = 5;
 /** What is counted together, and how far apart two pages that count are at least, in milliseconds. */
 export const WINDOW_MS = 60_000;
-/**
- * How long the other notifications of a burst are gathered, in milliseconds: long enough to count most of the burst,
- * and short enough that a reader of the first ones still waits for it.
- */
+/** How long a burst is gathered, in milliseconds: it counts most of it while a reader of the first ones waits. */
 export const GATHER_MS = 10_000;
 /** What it is counted with when many come at once; null for one that is always sent on its own. */
 export function burstOf<K extends NotificationKind>(facts: FactsOf<K>): string | null {
@@ -47,10 +44,7 @@ export interface BurstStep {
 
 const WAIT: BurstStep = { singles: 0, fold: false };
 
-/**
- * Nothing waits longer than a minute: a summary is sent GATHER_MS after the first notification that it counts, or a
- * minute after the previous summary.
- */
+/** A summary is sent GATHER_MS after the first notification that it counts, or a minute after the last summary. */
 export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStanding): BurstStep {
   if (waiting === 0 || folded > 0) return WAIT;
   const room = Math.max(0, SINGLE_MAX - shown);

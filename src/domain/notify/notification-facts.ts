@@ -68,10 +68,7 @@ interface FactsByKind {
   /** More came at once than a person would read one by one. */
   readonly approvals: { readonly count: number };
   readonly job: EndedFacts;
-  /**
-   * Jobs that ended beside those sent one by one: `count` of them; `first` are the oldest, `names` their distinct
-   * runbooks, one more than a notification names.
-   */
+  /** `count` jobs beside those sent one by one; `first` are the oldest, `names` the distinct runbooks, one too many. */
   readonly jobs: {
     readonly count: number;
     readonly names: readonly string[];

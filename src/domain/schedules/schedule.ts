@@ -138,10 +138,7 @@ function nextElapsed(line: Cron, timezone: string, afterMs: number): number | nu
   }
 }
 
-/**
- * The time after which the next slot counts at `now`, in milliseconds since the epoch. The slot taken last counts as
- * run, also after the clock was set back before it.
- */
+/** When the next slot counts from at `now`. The slot taken last counts as run, also if the clock was set back. */
 export function countsFrom(now: number, lastAt: number | null): number {
   return lastAt === null || lastAt > now + AHEAD_MAX_MS ? now : Math.max(now, lastAt);
 }

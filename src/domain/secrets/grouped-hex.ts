@@ -80,10 +80,7 @@ export class GroupedHexReplacer implements Redactor {
     return remaining;
   }
 
-  /**
-   * Reads digits and separators up to and including the first byte that is neither. All state that changes with each
-   * byte is local, because this loop takes most of the time.
-   */
+  /** Reads up to and including the first byte that is no digit or separator. Fast, because its state is local. */
   #read(data: Buffer, from: number, held: number): number {
     const low = this.#windows.low;
     let window = 0;

@@ -20,10 +20,7 @@ export function pathForms({ run, data }: HiddenFolders): PathForm[] {
   return [...data.flatMap((path) => formsOf(path, DATA_WORD)), ...formsOf(run, RUN_WORD)];
 }
 
-/**
- * The path as it is, in JSON and in a URL. A folder directly below the root, such as `/data`, matches only if a name
- * follows: `/database` is another folder.
- */
+/** The path as it is, in JSON and in a URL. `/data` matches only if a name follows: `/database` is another folder. */
 function formsOf(path: string, word: string): PathForm[] {
   const names = path.split('/').filter((name) => name !== '');
   if (names.length === 0) return [];

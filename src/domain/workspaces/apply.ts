@@ -56,10 +56,7 @@ export function decideApply(facts: ApplyFacts): ApplyDecision {
   );
 }
 
-/**
- * Permanent refusals come first, then those that wait for someone else. So a caller who follows the message does not
- * meet another refusal that was known before.
- */
+/** Permanent refusals come first, so that a caller who follows a message does not meet another that was known. */
 function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision {
   const { id, consumedBy, verdict, stale, pendingApprovalId } = plan;
   if (consumedBy !== null)

@@ -53,10 +53,7 @@ export async function readState({ runDir, folder }: StatePlace, name: string = S
   }
 }
 
-/**
- * Hands over the state of a running apply whenever it has changed, until `signal` aborts. Resolves once it has seen
- * what there is at the beginning; `ended` never rejects.
- */
+/** Hands over the state of an apply at each change until `signal` aborts. Resolves after a first look. */
 export async function watchState(
   place: StatePlace,
   clock: Clock,
