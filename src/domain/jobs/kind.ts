@@ -5,7 +5,7 @@ export interface KindFacts<Spec> {
   /** The default `runbook` of a job. */
   runbook(spec: Spec): string;
   readonly words: KindWords;
-  /** Which processes get the stop signal first: `leader-first` if the tool cannot report after its helpers have ended. */
+  /** Which processes get the stop signal first; `leader-first` if the tool cannot report after its helpers ended. */
   readonly stop: 'group' | 'leader-first';
   /** What can allow approval with one tap: a saved plan without destroys, or the requesting rule. */
   readonly oneTap: 'by-plan' | 'by-rule' | 'never';
