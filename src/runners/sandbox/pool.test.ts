@@ -23,7 +23,7 @@ function launchers(): number[] {
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look++) {
+  for (let look = 0; look < 3_000; look++) {
     if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -47,7 +47,7 @@ async function follow(program: Program, token: string): Promise<Socket> {
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!holds()) {
     assert.ok(performance.now() < deadline, `still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -23,7 +23,7 @@ function waitFor(program: Program, request: string, { timeout = '30s', key = '' 
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 30_000;
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, `still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -25,7 +25,7 @@ async function follow(program: Program, job: string, token: string): Promise<Soc
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!holds()) {
     assert.ok(performance.now() < deadline, `still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

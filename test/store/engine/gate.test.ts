@@ -10,7 +10,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { enqueue, entry, ENGINES, makeJob, type TestDatabase, wipe } from '../engine-fixture.ts';
 
 /** How long a test waits for something that must happen. */
-const SOON_MS = 10_000;
+const SOON_MS = 30_000;
 
 const idsOf = async (store: Store): Promise<string[]> =>
   (await listJobs(store.db, {}, 1_000)).map((job) => job.id).toReversed();

@@ -107,7 +107,7 @@ describe('after kill -9', () => {
       writeFileSync(join(instances, 'dmn_01m7yd4zyke00anp2z332d2j5p.lock'), '');
 
       await site.start();
-      await site.waitFor(id, ['interrupted'], 20_000);
+      await site.waitFor(id, ['interrupted']);
     },
   );
 
@@ -124,7 +124,7 @@ describe('after kill -9', () => {
     );
 
     await site.start();
-    await site.waitFor(id, ['interrupted'], 20_000);
+    await site.waitFor(id, ['interrupted']);
   });
 });
 

@@ -53,8 +53,8 @@ describe('daemons that share a data directory', () => {
       await site.start();
       const next = await site.queue({ command: site.witness.command('k', 0), key: 'k' });
       await first.kill();
-      await site.waitFor(id, ['interrupted'], 10_000);
-      await site.waitFor(next, ['succeeded'], 10_000);
+      await site.waitFor(id, ['interrupted']);
+      await site.waitFor(next, ['succeeded']);
       assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );

@@ -154,7 +154,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
           .execute(),
       );
       await site.call(uncordon, {});
-      const job = await site.waitFor(id, ['failed'], 20_000);
+      const job = await site.waitFor(id, ['failed']);
       assert.equal(job.leader_pid, null);
       // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
       await site.store.write((tx) =>
