@@ -1,5 +1,6 @@
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
+import { insertRow } from '../engine/rows.ts';
 import type { Db, IdempotencyRow } from '../schema/schema.ts';
 
 const byKey = prepared<{ holder: string; key: string }, IdempotencyRow>((db, value) =>
@@ -11,22 +12,9 @@ export async function findAnswer(db: Db, holder: string, key: string): Promise<I
   return (await byKey(db, { holder, key })).rows[0];
 }
 
-const insertRow = prepared<IdempotencyRow, unknown>((db, value) =>
-  db
-    .insertInto('idempotency')
-    .values({
-      holder: value('holder'),
-      key: value('key'),
-      status: value('status'),
-      kind: value('kind'),
-      data: value('data'),
-      created_at: value('created_at'),
-    }),
-);
-
 /**
  * Keeps an answer, in the transaction that did the work. Two requests that race: the second's write fails as unique.
  */
 export async function keepAnswer(tx: Tx, row: IdempotencyRow): Promise<void> {
-  tx.later(insertRow(tx.db, row));
+  tx.later(insertRow(tx.db, 'idempotency', row));
 }

@@ -1,16 +1,10 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Tx } from '../engine/tx.ts';
-import { prepared } from '../engine/prepared.ts';
+import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 
-const byId = prepared<{ id: string }, TokenRow>((db, value) =>
-  db.selectFrom('tokens').selectAll().where('id', '=', value('id')),
-);
-
-export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
-  return (await byId(db, { id })).rows[0];
-}
+export const findToken = rowBy('tokens', 'id');
 
 /** The rows of those ids that exist, in any order. */
 export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> {
@@ -19,28 +13,8 @@ export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> 
 
 /** Throws duplicate while an active token has the name. */
 export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
-  const taken = await findActiveByName(tx.db, row.name);
-  if (taken !== undefined) throw nameTaken(row.name);
-  try {
-    await tx.db.insertInto('tokens').values(row).execute();
-  } catch (error) {
-    // Another process made one of that name in this moment.
-    if (tx.dialect.faultOf(error) === 'unique') throw nameTaken(row.name);
-    throw error;
-  }
-}
-
-function nameTaken(name: string): Failure {
-  return new Failure('duplicate', `name: an active token with the name ${name} already exists.`);
-}
-
-function findActiveByName(db: Db, name: string): Promise<{ id: string } | undefined> {
-  return db
-    .selectFrom('tokens')
-    .select('id')
-    .where('name', '=', name)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
+  if (!(await insertRow(tx.db, 'tokens', row, 'skip')))
+    throw new Failure('duplicate', `name: an active token with the name ${row.name} already exists.`);
 }
 
 export function listTokens(db: Db): Promise<TokenRow[]> {
@@ -48,43 +22,37 @@ export function listTokens(db: Db): Promise<TokenRow[]> {
 }
 
 /** Tokens that would let somebody in at `now`. */
-export async function countActiveTokens(db: Db, now: number): Promise<number> {
-  const row = await db
-    .selectFrom('tokens')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .executeTakeFirstOrThrow();
-  return row.count;
+export function countActiveTokens(db: Db, now: number): Promise<number> {
+  return countOf(activeTokens(db, now));
 }
 
-function activeTokens(db: Db, owner: string, scopes: readonly Scope[], now: number) {
+function activeTokens(db: Db, now: number) {
   return db
     .selectFrom('tokens')
-    .select('id')
-    .where('owner', '=', owner)
-    .where('scope', 'in', scopes)
     .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .orderBy('id');
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]));
+}
+
+function activeTokensOf(db: Db, owner: string, scopes: readonly Scope[], now: number) {
+  return activeTokens(db, now).select('id').where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
 }
 
 /** Whether an owner has a token of one of the scopes that would let them in at `now`. */
 export async function hasActiveToken(db: Db, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
-  return (await activeTokens(db, owner, scopes, now).limit(1).executeTakeFirst()) !== undefined;
+  return (await activeTokensOf(db, owner, scopes, now).limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** As `hasActiveToken`; the tokens that were found cannot be revoked before the transaction ends. */
 export async function holdActiveToken(tx: Tx, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
   // All of them: of a single one that is revoked in this moment the answer would be that there is none.
-  return (await tx.dialect.holdRows(activeTokens(tx.db, owner, scopes, now)).execute()).length > 0;
+  return (await tx.dialect.holdRows(activeTokensOf(tx.db, owner, scopes, now)).execute()).length > 0;
 }
 
 /** Revokes by id, else by the name of the active token, and ends its sessions. Throws not_found. */
 export async function revokeToken(tx: Tx, idOrName: string): Promise<TokenRow> {
   // One after the other: a token may be named like the id of another one.
-  const row = (await revokeWhere(tx, 'id', idOrName)) ?? (await revokeWhere(tx, 'name', idOrName));
-  if (row === undefined) throw new Failure('not_found', `There is no active token ${idOrName}.`);
+  const revoked = (await revokeWhere(tx, 'id', idOrName)) ?? (await revokeWhere(tx, 'name', idOrName));
+  const row = found(revoked, 'active token', idOrName);
   await tx.db.deleteFrom('sessions').where('token_id', '=', row.id).execute();
   return row;
 }
@@ -105,13 +73,7 @@ export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
   await tx.db.insertInto('sessions').values(row).execute();
 }
 
-const sessionById = prepared<{ id: string }, SessionRow>((db, value) =>
-  db.selectFrom('sessions').selectAll().where('id', '=', value('id')),
-);
-
-export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
-  return (await sessionById(db, { id })).rows[0];
-}
+export const findSession = rowBy('sessions', 'id');
 
 export async function deleteSession(tx: Tx, id: string): Promise<void> {
   await tx.db.deleteFrom('sessions').where('id', '=', id).execute();

@@ -1,9 +1,9 @@
 import type { ApprovalState } from '../../domain/approvals/approval.ts';
-import { Failure } from '../../domain/failure.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, rowBy } from '../engine/rows.ts';
 import type { ApprovalRow, Db } from '../schema/schema.ts';
 
 /** What is asked; the rest of the row follows or comes with the decision. */
@@ -59,23 +59,11 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
   return row;
 }
 
-const byId = prepared<{ id: string }, ApprovalRow>((db, value) =>
-  db.selectFrom('approvals').selectAll().where('id', '=', value('id')),
-);
-
-export async function findApproval(db: Db, id: string): Promise<ApprovalRow | undefined> {
-  return (await byId(db, { id })).rows[0];
-}
+export const findApproval = rowBy('approvals', 'id');
 
 /** Throws not_found for an unknown id. */
 export async function getApproval(db: Db, id: string): Promise<ApprovalRow> {
-  const row = await findApproval(db, id);
-  if (row === undefined) throw unknown(id);
-  return row;
-}
-
-function unknown(id: string): Failure {
-  return new Failure('not_found', `There is no approval ${id}.`);
+  return found(await findApproval(db, id), 'approval', id);
 }
 
 const heldById = prepared<{ id: string }, ApprovalRow>((db, value, dialect) =>
@@ -84,19 +72,11 @@ const heldById = prepared<{ id: string }, ApprovalRow>((db, value, dialect) =>
 
 /** As `getApproval`, and locks it until the transaction ends. */
 export async function holdApproval(tx: Tx, id: string): Promise<ApprovalRow> {
-  const [row] = (await heldById(tx.db, { id })).rows;
-  if (row === undefined) throw unknown(id);
-  return row;
+  return found((await heldById(tx.db, { id })).rows[0], 'approval', id);
 }
 
-const byJob = prepared<{ jobId: string }, ApprovalRow>((db, value) =>
-  db.selectFrom('approvals').selectAll().where('job_id', '=', value('jobId')),
-);
-
-/** The approval that a job was gated by, whatever became of it. */
-export async function findApprovalOfJob(db: Db, jobId: string): Promise<ApprovalRow | undefined> {
-  return (await byJob(db, { jobId })).rows[0];
-}
+/** The approval that a job needed, in any state. */
+export const findApprovalOfJob = rowBy('approvals', 'job_id');
 
 const pendingByArtifact = prepared<{ artifactId: string }, { id: string }>((db, value) =>
   db
@@ -156,9 +136,7 @@ export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: nu
 
 /** Throws not_found for an unknown id. */
 export async function getListedApproval(db: Db, id: string): Promise<ListedApproval> {
-  const row = await listed(db).where('approvals.id', '=', id).executeTakeFirst();
-  if (row === undefined) throw unknown(id);
-  return row;
+  return found(await listed(db).where('approvals.id', '=', id).executeTakeFirst(), 'approval', id);
 }
 
 /** How a pending approval ends, and in whose name; nobody's where it expires. */
@@ -169,13 +147,8 @@ interface Settlement {
   readonly reason: string | null;
 }
 
-interface Settling extends Settlement {
-  readonly id: string;
-  readonly now: number;
-}
-
 const settleRow = (compare: '>' | '<=') =>
-  prepared<Settling, ApprovalRow>((db, value) =>
+  prepared<Settlement & { readonly id: string; readonly now: number }, ApprovalRow>((db, value) =>
     db
       .updateTable('approvals')
       .set({

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { newSecret } from '../../domain/access/token.ts';
 import type { Tx } from '../engine/tx.ts';
-import { prepared } from '../engine/prepared.ts';
-import type { Db, DecisionLinkRow } from '../schema/schema.ts';
+import { rowBy } from '../engine/rows.ts';
+import type { DecisionLinkRow } from '../schema/schema.ts';
 
 /**
  * How long links are kept, in milliseconds: 30 days. They are dead once their approval is decided, at the latest 7
@@ -79,10 +79,5 @@ export function linkHash(token: string): string {
   return hash('sha256', token);
 }
 
-const byHash = prepared<{ hash: string }, DecisionLinkRow>((db, value) =>
-  db.selectFrom('decision_links').selectAll().where('hash', '=', value('hash')),
-);
-
-export async function findLink(db: Db, hashOfToken: string): Promise<DecisionLinkRow | undefined> {
-  return (await byHash(db, { hash: hashOfToken })).rows[0];
-}
+/** By the hash of its token. */
+export const findLink = rowBy('decision_links', 'hash');

@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { found, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, DeadmanRow } from '../schema/schema.ts';
 
@@ -16,10 +17,6 @@ function watches(db: Db) {
 /** By name. */
 export function listWatches(db: Db): Promise<Watch[]> {
   return watches(db).orderBy('deadmen.name').execute();
-}
-
-function findWatch(db: Db, name: string): Promise<Watch | undefined> {
-  return watches(db).where('deadmen.name', '=', name).executeTakeFirst();
 }
 
 /**
@@ -52,60 +49,43 @@ export async function insertWatch(
     .select('last_heard_at')
     .where('name', '=', row.webhook)
     .executeTakeFirst();
-  if (webhook === undefined) throw new Failure('not_found', `There is no webhook ${row.webhook}.`);
+  const { last_heard_at: heardAt } = found(webhook, 'webhook', row.webhook);
   const whole: DeadmanRow = { ...row, created_at: await tx.dialect.clock(tx.db, tx.now), tripped_at: null };
-  const result = await tx.db
-    .insertInto('deadmen')
-    .values(whole)
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .executeTakeFirst();
-  if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0)
+  if (!(await insertRow(tx.db, 'deadmen', whole, 'skip')))
     throw new Failure('duplicate', `name: a watch with the name ${row.name} already exists.`);
-  return { ...whole, last_heard_at: webhook.last_heard_at };
+  return { ...whole, last_heard_at: heardAt };
 }
 
 /** The watch as it was. Throws not_found. */
 export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
-  const watch = await findWatch(tx.db, name);
+  const watch = await watches(tx.db).where('deadmen.name', '=', name).executeTakeFirst();
   const { numDeletedRows: deleted } = await tx.db.deleteFrom('deadmen').where('name', '=', name).executeTakeFirst();
-  if (watch === undefined || deleted === 0n) throw new Failure('not_found', `There is no watch ${name}.`);
-  return watch;
+  return found(deleted === 0n ? undefined : watch, 'watch', name);
 }
 
 /**
  * Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read.
  */
-export async function tripWatch(
-  tx: Tx,
-  { name, webhook, last_heard_at: heardAt }: Watch,
-  at: number,
-): Promise<boolean> {
+export function tripWatch(tx: Tx, { name, webhook, last_heard_at: heardAt }: Watch, at: number): Promise<boolean> {
   const heardSince = tx.db
     .selectFrom('webhooks')
     .select('name')
     .where('name', '=', webhook)
     .where('last_heard_at', '>', heardAt ?? 0);
-  const row = await tx.db
-    .updateTable('deadmen')
-    .set({ tripped_at: at })
-    .where('name', '=', name)
-    .where('tripped_at', 'is', null)
-    .where((is) => is.not(is.exists(heardSince)))
-    .returning('name')
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasChanged(
+    tx.db
+      .updateTable('deadmen')
+      .set({ tripped_at: at })
+      .where('name', '=', name)
+      .where('tripped_at', 'is', null)
+      .where((is) => is.not(is.exists(heardSince))),
+  );
 }
 
 /**
  * Records that it is heard again after the silence that was reported at `trippedAt`; false where another daemon did.
  */
-export async function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
-  const row = await tx.db
-    .updateTable('deadmen')
-    .set({ tripped_at: null })
-    .where('name', '=', name)
-    .where('tripped_at', '=', trippedAt)
-    .returning('name')
-    .executeTakeFirst();
-  return row !== undefined;
+export function restWatch(tx: Tx, name: string, trippedAt: number): Promise<boolean> {
+  const update = tx.db.updateTable('deadmen').set({ tripped_at: null }).where('name', '=', name);
+  return hasChanged(update.where('tripped_at', '=', trippedAt));
 }

@@ -7,37 +7,12 @@ import {
   type EventStatus,
   type NormalEvent,
 } from '../../domain/events/event.ts';
-import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { pooledBytes } from '../../lib/random.ts';
 import type { Counter, Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, EventRow } from '../schema/schema.ts';
-
-const insertRow = prepared<EventRow, unknown>((db, value) =>
-  db
-    .insertInto('events')
-    .values({
-      id: value('id'),
-      source: value('source'),
-      name: value('name'),
-      status: value('status'),
-      netgroup: value('netgroup'),
-      severity: value('severity'),
-      fingerprint: value('fingerprint'),
-      labels: value('labels'),
-      outcome: value('outcome'),
-      reason: value('reason'),
-      rule: value('rule'),
-      job_id: value('job_id'),
-      approval_id: value('approval_id'),
-      received_at: value('received_at'),
-      annotations: value('annotations'),
-      check_observations: value('check_observations'),
-      trace: value('trace'),
-      depth: value('depth'),
-    }),
-);
 
 /** The rows of the counter of an outcome: two processes that commit concurrently seldom wait for each other. */
 const CHAINS = 64;
@@ -63,7 +38,7 @@ const COUNTERS = Object.fromEntries(
 
 /** Appends a row to the ledger of events, and counts it. */
 export function insertEvent(tx: Tx, row: EventRow): void {
-  tx.later(insertRow(tx.db, row));
+  tx.later(insertRow(tx.db, 'events', row));
   tx.count(COUNTERS[row.outcome]);
 }
 
@@ -79,19 +54,11 @@ export async function countEvents(db: Db): Promise<Readonly<Record<EventOutcome,
   return counts;
 }
 
-const byId = prepared<{ id: string }, EventRow>((db, value) =>
-  db.selectFrom('events').selectAll().where('id', '=', value('id')),
-);
-
-export async function findEvent(db: Db, id: string): Promise<EventRow | undefined> {
-  return (await byId(db, { id })).rows[0];
-}
+export const findEvent = rowBy('events', 'id');
 
 /** Throws not_found for an unknown id. */
 export async function getEvent(db: Db, id: string): Promise<EventRow> {
-  const row = await findEvent(db, id);
-  if (row === undefined) throw new Failure('not_found', `There is no event ${id}.`);
-  return row;
+  return found(await findEvent(db, id), 'event', id);
 }
 
 /** What lists show of an event: without its annotations and the trace, which are most of it. */

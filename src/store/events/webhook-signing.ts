@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { SIGNATURE_TOLERANCE_MS } from '../../domain/events/webhook-signature.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { countOf, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { openSealed, webhookKeyLabel } from '../secrets/seal.ts';
 import type { Db, WebhookSignatureRow } from '../schema/schema.ts';
@@ -42,12 +43,7 @@ export async function findSigningSecret(db: Db, ring: Keyring, webhook: string):
  */
 export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGNATURES_MAX): Promise<void> {
   const { webhook, signature, message } = row;
-  const inserted = await tx.db
-    .insertInto('webhook_signatures')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['webhook', 'signature']).doNothing())
-    .executeTakeFirst();
-  if (Number(inserted.numInsertedOrUpdatedRows ?? 0) === 0) {
+  if (!(await insertRow(tx.db, 'webhook_signatures', row, 'skip'))) {
     const before = await tx.db
       .selectFrom('webhook_signatures')
       .select('message')
@@ -61,12 +57,7 @@ export async function takeSignature(tx: Tx, row: WebhookSignatureRow, max = SIGN
     .deleteFrom('webhook_signatures')
     .where('signed_at', '<', tx.now - SIGNATURE_KEPT_MS)
     .execute();
-  const { count } = await tx.db
-    .selectFrom('webhook_signatures')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('webhook', '=', webhook)
-    .executeTakeFirstOrThrow();
-  if (count > max)
+  if ((await countOf(tx.db.selectFrom('webhook_signatures').where('webhook', '=', webhook))) > max)
     throw new Failure('unavailable', 'Too many signed messages in ten minutes: this one was not accepted.');
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, WebhookRow } from '../schema/schema.ts';
 import { deleteSigning } from './webhook-signing.ts';
 
@@ -10,13 +11,8 @@ export function webhookHash(token: string): string {
   return hash('sha256', token);
 }
 
-const byHash = prepared<{ hash: string }, WebhookRow>((db, value) =>
-  db.selectFrom('webhooks').selectAll().where('hash', '=', value('hash')),
-);
-
-export async function findWebhook(db: Db, hashOfToken: string): Promise<WebhookRow | undefined> {
-  return (await byHash(db, { hash: hashOfToken })).rows[0];
-}
+/** By the hash of its token. */
+export const findWebhook = rowBy('webhooks', 'hash');
 
 /** By name. */
 export function listWebhooks(db: Db): Promise<WebhookRow[]> {
@@ -25,27 +21,15 @@ export function listWebhooks(db: Db): Promise<WebhookRow[]> {
 
 /** Throws duplicate where the name is taken. */
 export async function insertWebhook(tx: Tx, row: WebhookRow): Promise<void> {
-  const taken = await tx.db.selectFrom('webhooks').select('name').where('name', '=', row.name).executeTakeFirst();
-  if (taken !== undefined) throw nameTaken(row.name);
-  try {
-    await tx.db.insertInto('webhooks').values(row).execute();
-  } catch (error) {
-    // Another process made one of that name in this moment.
-    if (tx.dialect.faultOf(error) === 'unique') throw nameTaken(row.name);
-    throw error;
-  }
-}
-
-function nameTaken(name: string): Failure {
-  return new Failure('duplicate', `name: a webhook with the name ${name} already exists.`);
+  if (!(await insertRow(tx.db, 'webhooks', { ...row, signed: row.signed ?? 0 }, 'skip')))
+    throw new Failure('duplicate', `name: a webhook with the name ${row.name} already exists.`);
 }
 
 /** Throws not_found. Its token opens nothing from then on. */
 export async function deleteWebhook(tx: Tx, name: string): Promise<WebhookRow> {
   const deleted = await tx.db.deleteFrom('webhooks').where('name', '=', name).returningAll().executeTakeFirst();
-  if (deleted === undefined) throw new Failure('not_found', `There is no webhook ${name}.`);
   await deleteSigning(tx, name);
-  return deleted;
+  return found(deleted, 'webhook', name);
 }
 
 const heard = prepared<{ hash: string; now: number }, unknown>((db, value) =>

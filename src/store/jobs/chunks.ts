@@ -5,6 +5,7 @@ import type { Fence } from './claims.ts';
 import type { Tx } from '../engine/tx.ts';
 import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
+import { insertRow } from '../engine/rows.ts';
 import type { ChunkRow, Db } from '../schema/schema.ts';
 
 type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
@@ -26,22 +27,9 @@ export async function lastSeq(db: Db, jobId: string): Promise<number> {
   return row?.last_seq ?? FIRST_SEQ;
 }
 
-const insertRow = prepared<ChunkRow, unknown>((db, value) =>
-  db
-    .insertInto('job_chunks')
-    .values({
-      job_id: value('job_id'),
-      first_seq: value('first_seq'),
-      last_seq: value('last_seq'),
-      at: value('at'),
-      raw_bytes: value('raw_bytes'),
-      data: value('data'),
-    }),
-);
-
 /** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
 export function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): void {
-  tx.later(insertRow(tx.db, { job_id: jobId, at: tx.now, ...chunk }));
+  tx.later(insertRow(tx.db, 'job_chunks', { job_id: jobId, at: tx.now, ...chunk }));
 }
 
 /** Appends the event of a move to `state`, in the transaction of that move; answers its sequence number. */

@@ -4,6 +4,7 @@ import type { Tx } from '../engine/tx.ts';
 import { releaseKey } from './jobs.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
+import { hasChanged } from '../engine/rows.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Names one claim of one job. A write that carries it changes nothing once the claim was lost. */
@@ -46,33 +47,21 @@ export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promis
 }
 
 /** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
-export async function recordLeader(
-  tx: Tx,
-  fence: Fence,
-  leader: { pid: number; startTicks: number },
-): Promise<boolean> {
-  const result = await owned(tx, fence)
-    .set({ leader_pid: leader.pid, leader_start: leader.startTicks })
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
-}
-
-export async function recordProgress(tx: Tx, fence: Fence, progress: string): Promise<void> {
-  await owned(tx, fence).set({ progress }).execute();
+export function recordLeader(tx: Tx, fence: Fence, leader: { pid: number; startTicks: number }): Promise<boolean> {
+  return hasChanged(
+    tx.db
+      .updateTable('jobs')
+      .set({ leader_pid: leader.pid, leader_start: leader.startTicks })
+      .where('id', '=', fence.jobId)
+      .where('state', '=', 'running')
+      .where('daemon_id', '=', fence.daemonId)
+      .where('lease_generation', '=', fence.generation),
+  );
 }
 
 /** Names the plan that a plan run has made. */
 export async function recordArtifact(tx: Tx, jobId: string, artifactId: string): Promise<void> {
   await tx.db.updateTable('jobs').set({ plan_artifact_id: artifactId }).where('id', '=', jobId).execute();
-}
-
-function owned(tx: Tx, fence: Fence) {
-  return tx.db
-    .updateTable('jobs')
-    .where('id', '=', fence.jobId)
-    .where('state', '=', 'running')
-    .where('daemon_id', '=', fence.daemonId)
-    .where('lease_generation', '=', fence.generation);
 }
 
 type Finish = Fence & { readonly state: FinalState; readonly exitCode: number | null; readonly now: number };
@@ -96,8 +85,13 @@ export async function finishJob(
 ): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, fence.jobId);
   const [row] = (await finish(tx.db, { ...fence, ...end, now: tx.now })).rows;
-  if (row === undefined) return false;
-  await releaseKey(tx, row.concurrency_key);
+  return releaseKeyOf(tx, row);
+}
+
+/** Releases the key of a job that was moved; false where none was. */
+async function releaseKeyOf(tx: Tx, moved: Pick<JobRow, 'concurrency_key'> | undefined): Promise<boolean> {
+  if (moved === undefined) return false;
+  await releaseKey(tx, moved.concurrency_key);
   return true;
 }
 
@@ -115,9 +109,7 @@ export async function cancelWaiting(
     .where('state', '=', from)
     .returning(['concurrency_key'])
     .executeTakeFirst();
-  if (row === undefined) return false;
-  await releaseKey(tx, row.concurrency_key);
-  return true;
+  return releaseKeyOf(tx, row);
 }
 
 /** Puts an approved job into the queue, behind who is ahead in its key. False when it awaited no approval any more. */
@@ -134,9 +126,7 @@ export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
     .where('state', '=', 'awaiting_approval')
     .returning(['concurrency_key'])
     .executeTakeFirst();
-  if (row === undefined) return false;
-  await releaseKey(tx, row.concurrency_key);
-  return true;
+  return releaseKeyOf(tx, row);
 }
 
 /** Running jobs of this daemon that somebody asked to stop. */

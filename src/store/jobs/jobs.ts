@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { Failure } from '../../domain/failure.ts';
 import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Tx } from '../engine/tx.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
 import { jobTag } from './order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
+import { countOf, found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** What a caller decides about a new job; the rest of the row follows. */
@@ -33,62 +33,6 @@ export interface NewJob {
   /** What it does, in the words of who wrote it. */
   readonly summary?: string | null;
 }
-
-type InsertValues = Pick<
-  JobRow,
-  | 'id'
-  | 'kind'
-  | 'state'
-  | 'initial_state'
-  | 'runbook'
-  | 'source'
-  | 'trigger'
-  | 'workspace'
-  | 'concurrency_key'
-  | 'blocked'
-  | 'privileged'
-  | 'created_at'
-  | 'requested_by'
-  | 'owners'
-  | 'redrive_of'
-  | 'spec'
-  | 'timeout_ms'
-  | 'expires_at'
-  | 'plan_artifact_id'
-  | 'order_tag'
-  | 'order_key_id'
-  | 'summary'
->;
-
-const insertRow = prepared<InsertValues, unknown>((db, value) =>
-  db
-    .insertInto('jobs')
-    .values({
-      id: value('id'),
-      kind: value('kind'),
-      state: value('state'),
-      initial_state: value('initial_state'),
-      runbook: value('runbook'),
-      source: value('source'),
-      trigger: value('trigger'),
-      workspace: value('workspace'),
-      concurrency_key: value('concurrency_key'),
-      blocked: value('blocked'),
-      privileged: value('privileged'),
-      created_at: value('created_at'),
-      requested_by: value('requested_by'),
-      owners: value('owners'),
-      redrive_of: value('redrive_of'),
-      spec: value('spec'),
-      timeout_ms: value('timeout_ms'),
-      expires_at: value('expires_at'),
-      plan_artifact_id: value('plan_artifact_id'),
-      order_tag: value('order_tag'),
-      order_key_id: value('order_key_id'),
-      summary: value('summary'),
-      lease_generation: 0,
-    }),
-);
 
 /**
  * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one
@@ -118,8 +62,9 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     expires_at: job.expiresAt ?? null,
     plan_artifact_id: job.planArtifactId ?? null,
     summary: job.summary ?? null,
+    lease_generation: 0,
   } as const;
-  tx.later(insertRow(tx.db, { ...row, ...jobTag(tx.ring, row) }));
+  tx.later(insertRow(tx.db, 'jobs', { ...row, ...jobTag(tx.ring, row) }));
 }
 
 /** The jobs of a key that run or may be claimed: never more than one. Two lookups, each of which an index can serve. */
@@ -162,19 +107,11 @@ export async function releaseKey(tx: Tx, key: string | null): Promise<void> {
   await freeOldest(tx.db, { key });
 }
 
-const selectById = prepared<{ id: string }, JobRow>((db, value) =>
-  db.selectFrom('jobs').selectAll().where('id', '=', value('id')),
-);
-
-export async function findJob(db: Db, id: string): Promise<JobRow | undefined> {
-  return (await selectById(db, { id })).rows[0];
-}
+export const findJob = rowBy('jobs', 'id');
 
 /** Throws not_found for an unknown id. */
 export async function getJob(db: Db, id: string): Promise<JobRow> {
-  const row = await findJob(db, id);
-  if (row === undefined) throw new Failure('not_found', `There is no job ${id}.`);
-  return row;
+  return found(await findJob(db, id), 'job', id);
 }
 
 export interface JobFilter {
@@ -196,24 +133,13 @@ export function listJobs(db: Db, filter: JobFilter, limit: number): Promise<JobR
 }
 
 /** How many jobs run at the moment, on any daemon. */
-export async function countRunning(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom('jobs')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('state', '=', 'running')
-    .executeTakeFirstOrThrow();
-  return row.count;
+export function countRunning(db: Db): Promise<number> {
+  return countOf(db.selectFrom('jobs').where('state', '=', 'running'));
 }
 
 /** Runs queued since `since` that opted out of the sandbox. */
-export async function countPrivileged(db: Db, since: number): Promise<number> {
-  const row = await db
-    .selectFrom('jobs')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('privileged', '=', PRIVILEGED)
-    .where('created_at', '>=', since)
-    .executeTakeFirstOrThrow();
-  return row.count;
+export function countPrivileged(db: Db, since: number): Promise<number> {
+  return countOf(db.selectFrom('jobs').where('privileged', '=', PRIVILEGED).where('created_at', '>=', since));
 }
 
 /** Jobs that run, and those that ran and ended at `since` (in milliseconds) or later: their ids, the newest first. */
@@ -230,15 +156,9 @@ export async function listRunSince(db: Db, since: number, limit: number): Promis
 }
 
 /** Asks the daemon that runs the job to stop it. True when the job was running and no cancel had been requested. */
-export async function requestCancel(tx: Tx, id: string): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('jobs')
-    .set({ cancel_requested_at: tx.now })
-    .where('id', '=', id)
-    .where('state', '=', 'running')
-    .where('cancel_requested_at', 'is', null)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+export function requestCancel(tx: Tx, id: string): Promise<boolean> {
+  const update = tx.db.updateTable('jobs').set({ cancel_requested_at: tx.now }).where('id', '=', id);
+  return hasChanged(update.where('state', '=', 'running').where('cancel_requested_at', 'is', null));
 }
 
 /** Jobs that one redrive looks at: the newest ones, so that what happened last is never out of its reach. */

@@ -16,42 +16,59 @@ interface OrderTag {
   readonly order_key_id: string | null;
 }
 
-type JobOrder = Pick<
-  JobRow,
-  | 'id'
-  | 'kind'
-  | 'initial_state'
-  | 'runbook'
-  | 'source'
-  | 'trigger'
-  | 'workspace'
-  | 'concurrency_key'
-  | 'privileged'
-  | 'created_at'
-  | 'requested_by'
-  | 'owners'
-  | 'redrive_of'
-  | 'spec'
-  | 'timeout_ms'
->;
-type RuleOrder = Pick<
-  RuleRow,
-  'name' | 'when_text' | 'cooldown_ms' | 'approval' | 'approval_ttl_ms' | 'action' | 'added_by' | 'one_tap'
->;
-type ScheduleOrder = Pick<
-  ScheduleRow,
-  'name' | 'cron' | 'timezone' | 'action' | 'runbook' | 'approval' | 'approval_ttl_ms' | 'added_by' | 'created_at'
->;
+// The columns that a tag covers: not those that change while the order exists, such as the state of a job.
+const JOB_COLUMNS = [
+  'id',
+  'kind',
+  'initial_state',
+  'runbook',
+  'source',
+  'trigger',
+  'workspace',
+  'concurrency_key',
+  'privileged',
+  'created_at',
+  'requested_by',
+  'owners',
+  'redrive_of',
+  'spec',
+  'timeout_ms',
+] as const;
+const RULE_COLUMNS = [
+  'name',
+  'when_text',
+  'cooldown_ms',
+  'approval',
+  'approval_ttl_ms',
+  'action',
+  'added_by',
+  'one_tap',
+] as const;
+const SCHEDULE_COLUMNS = [
+  'name',
+  'cron',
+  'timezone',
+  'action',
+  'runbook',
+  'approval',
+  'approval_ttl_ms',
+  'added_by',
+  'created_at',
+] as const;
+
+type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number]>;
+type RuleOrder = Pick<RuleRow, (typeof RULE_COLUMNS)[number]>;
+type ScheduleOrder = Pick<ScheduleRow, (typeof SCHEDULE_COLUMNS)[number]>;
 
 const UNTAGGED: OrderTag = { order_tag: null, order_key_id: null };
 
 export function jobTag(ring: Keyring, row: JobOrder): OrderTag {
-  return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, jobText(row)) : UNTAGGED;
+  return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, textOf('job', row, JOB_COLUMNS)) : UNTAGGED;
 }
 
-/** Throws forbidden, with words for the job's output, for an order that needs a tag and has not the right one. */
+/** Throws forbidden, with a message for the job's output, for an order that needs a tag and does not have it. */
 export function checkJobTag(ring: Keyring, row: JobOrder & OrderTag): void {
-  if (needsTag(row.privileged === 1, row.spec)) check(ring, row, jobText(row), `job ${row.id}`);
+  if (needsTag(row.privileged === 1, row.spec)) check(ring, row, textOf('job', row, JOB_COLUMNS), `job ${row.id}`);
 }
 
 /** Whether `checkJobTag` would pass. */
@@ -66,21 +83,21 @@ export function hasJobTag(ring: Keyring, row: JobOrder & OrderTag): boolean {
 }
 
 export function ruleTag(ring: Keyring, row: RuleOrder): OrderTag {
-  return needsTag(false, row.action) ? tagOf(ring, ruleText(row)) : UNTAGGED;
+  return needsTag(false, row.action) ? tagOf(ring, textOf('rule', row, RULE_COLUMNS)) : UNTAGGED;
 }
 
 /** Throws forbidden. */
 export function checkRuleTag(ring: Keyring, row: RuleOrder & OrderTag): void {
-  if (needsTag(false, row.action)) check(ring, row, ruleText(row), `rule ${row.name}`);
+  if (needsTag(false, row.action)) check(ring, row, textOf('rule', row, RULE_COLUMNS), `rule ${row.name}`);
 }
 
 export function scheduleTag(ring: Keyring, row: ScheduleOrder): OrderTag {
-  return needsTag(false, row.action) ? tagOf(ring, scheduleText(row)) : UNTAGGED;
+  return needsTag(false, row.action) ? tagOf(ring, textOf('schedule', row, SCHEDULE_COLUMNS)) : UNTAGGED;
 }
 
 /** Throws forbidden. */
 export function checkScheduleTag(ring: Keyring, row: ScheduleOrder & OrderTag): void {
-  if (needsTag(false, row.action)) check(ring, row, scheduleText(row), `schedule ${row.name}`);
+  if (needsTag(false, row.action)) check(ring, row, textOf('schedule', row, SCHEDULE_COLUMNS), `schedule ${row.name}`);
 }
 
 /** States of jobs that may run later: as they are, or by a redrive. */
@@ -99,74 +116,9 @@ export async function tagWaitingJobs(tx: Tx): Promise<number> {
   return rows.length;
 }
 
-// JSON of a list: no two orders have the same text. What changes while an order lives (its state, who switched a rule
-// on) is left out.
-function jobText(row: JobOrder): string {
-  const {
-    id,
-    kind,
-    initial_state: initial,
-    runbook,
-    source,
-    trigger,
-    workspace,
-    concurrency_key: key,
-    privileged,
-  } = row;
-  const {
-    created_at: createdAt,
-    requested_by: requestedBy,
-    owners,
-    redrive_of: redriveOf,
-    spec,
-    timeout_ms: timeoutMs,
-  } = row;
-  return JSON.stringify([
-    'job',
-    id,
-    kind,
-    initial,
-    runbook,
-    source,
-    trigger,
-    workspace,
-    key,
-    privileged,
-    createdAt,
-    requestedBy,
-    owners,
-    redriveOf,
-    spec,
-    timeoutMs,
-  ]);
-}
-
-function ruleText({
-  name,
-  when_text: when,
-  cooldown_ms: cooldownMs,
-  approval,
-  approval_ttl_ms: ttlMs,
-  action,
-  added_by: addedBy,
-  one_tap: oneTap,
-}: RuleOrder): string {
-  return JSON.stringify(['rule', name, when, cooldownMs, approval, ttlMs, action, addedBy, oneTap]);
-}
-
-function scheduleText(row: ScheduleOrder): string {
-  const {
-    name,
-    cron,
-    timezone,
-    action,
-    runbook,
-    approval,
-    approval_ttl_ms: ttlMs,
-    added_by: addedBy,
-    created_at: createdAt,
-  } = row;
-  return JSON.stringify(['schedule', name, cron, timezone, action, runbook, approval, ttlMs, addedBy, createdAt]);
+/** JSON of a list: no two orders have the same text. */
+function textOf<R>(what: string, row: R, columns: readonly (keyof R)[]): string {
+  return JSON.stringify([what, ...columns.map((column) => row[column])]);
 }
 
 function tagOf(ring: Keyring, text: string): OrderTag {

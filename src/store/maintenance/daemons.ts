@@ -1,5 +1,6 @@
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
+import { hasChanged } from '../engine/rows.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 
 /** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
@@ -16,14 +17,11 @@ export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
 /** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */
 export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<boolean> {
   const now = await tx.dialect.leaseClock(tx.db);
-  const result = await tx.db
+  const update = tx.db
     .updateTable('daemons')
     .set({ lease_until: now + leaseMs })
-    .where('id', '=', id)
-    .where('lease_until', '>', now)
-    .where('stopped_at', 'is', null)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+    .where('id', '=', id);
+  return hasChanged(update.where('lease_until', '>', now).where('stopped_at', 'is', null));
 }
 
 const lifeOf = prepared<{ id: string }, Pick<DaemonRow, 'lease_until' | 'stopped_at'>>((db, value) =>

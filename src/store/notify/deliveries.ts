@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { listLiveEndpoints } from './live-endpoints.ts';
 import type { Db, DeliveryRow, NotificationRow, Schema } from '../schema/schema.ts';
@@ -86,12 +87,8 @@ export async function settleDelivery(
   tx: Tx,
   { page_id: notificationId, target, state, failure }: Settled,
 ): Promise<void> {
-  await tx.db
-    .updateTable('deliveries')
+  await waitingDelivery(tx, { page_id: notificationId, target })
     .set((eb) => ({ state, failure, settled_at: tx.now, attempts: eb('attempts', '+', 1) }))
-    .where('page_id', '=', notificationId)
-    .where('target', '=', target)
-    .where('state', '=', 'waiting')
     .execute();
   await finishNotifications(tx, [notificationId]);
 }
@@ -137,17 +134,21 @@ async function finishNotifications(tx: Tx, notificationIds: readonly string[]): 
 /** Puts a delivery off to `nextAt`, in milliseconds since the epoch. */
 export async function retryDelivery(
   tx: Tx,
-  { page_id: notificationId, target }: Pick<DeliveryRow, 'page_id' | 'target'>,
+  delivery: Pick<DeliveryRow, 'page_id' | 'target'>,
   failure: string,
   nextAt: number,
 ): Promise<void> {
-  await tx.db
-    .updateTable('deliveries')
+  await waitingDelivery(tx, delivery)
     .set((eb) => ({ failure, next_at: nextAt, attempts: eb('attempts', '+', 1) }))
+    .execute();
+}
+
+function waitingDelivery(tx: Tx, { page_id: notificationId, target }: Pick<DeliveryRow, 'page_id' | 'target'>) {
+  return tx.db
+    .updateTable('deliveries')
     .where('page_id', '=', notificationId)
     .where('target', '=', target)
-    .where('state', '=', 'waiting')
-    .execute();
+    .where('state', '=', 'waiting');
 }
 
 /**
@@ -178,22 +179,16 @@ interface DeliveryCounts {
 /** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were good at `since`. */
 export async function countDeliveries(db: Db, since: number, now = since): Promise<DeliveryCounts> {
   const endpoints = await listLiveEndpoints(db, now);
-  const waiting = await db
-    .selectFrom('deliveries')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(WAITING)
-    .executeTakeFirstOrThrow();
   const deadOnes = db
     .selectFrom('deliveries')
     .where(sql<boolean>`state = 'dead'`)
     .where('settled_at', '>', since);
-  const dead = await deadOnes.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   const last = await deadOnes.select('failure').orderBy('settled_at', 'desc').limit(1).executeTakeFirst();
   return {
     endpoints: endpoints.length,
     failing: endpoints.filter(({ failures }) => failures > 0).length,
-    waiting: waiting.count,
-    dead: dead.count,
+    waiting: await countOf(db.selectFrom('deliveries').where(WAITING)),
+    dead: await countOf(deadOnes),
     lastFailure: last?.failure ?? null,
   };
 }

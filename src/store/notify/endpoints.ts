@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { dropDeliveries } from './deliveries.ts';
+import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { ArmedJobRow, Db, EndpointRow } from '../schema/schema.ts';
 
@@ -18,12 +19,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
   await tx.dialect.lockKey(tx.db, `endpoints:${row.token_id}`);
   const known = await renewEndpoint(tx, row);
   if (known !== undefined) return known;
-  const { count } = await tx.db
-    .selectFrom('endpoints')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('token_id', '=', row.token_id)
-    .executeTakeFirstOrThrow();
-  if (count >= ENDPOINTS_PER_TOKEN)
+  if ((await countOf(tx.db.selectFrom('endpoints').where('token_id', '=', row.token_id))) >= ENDPOINTS_PER_TOKEN)
     throw new Failure('conflict', `This token has ${ENDPOINTS_PER_TOKEN} endpoints, the maximum; remove one first.`);
   const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
   await tx.db.insertInto('endpoints').values(whole).execute();
@@ -56,7 +52,7 @@ export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promi
     .where('token_id', '=', tokenId)
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `There is no endpoint ${id}.`);
+  found(row, 'endpoint', id);
   await dropDeliveries(tx, id);
 }
 
@@ -75,18 +71,11 @@ export async function recordAttempt(tx: Tx, id: string, failure: string | null):
 }
 
 /** Asks for a page at the end of a job; false, and nothing written, where somebody asked before. */
-export async function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by' | 'owner'>): Promise<boolean> {
-  const result = await tx.db
-    .insertInto('armed_jobs')
-    .values({ ...row, armed_at: tx.now, done_at: null })
-    .onConflict((conflict) => conflict.column('job_id').doNothing())
-    .executeTakeFirst();
-  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+export function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by' | 'owner'>): Promise<boolean> {
+  return insertRow(tx.db, 'armed_jobs', { ...row, armed_at: tx.now, done_at: null }, 'skip');
 }
 
-export function findArmed(db: Db, jobId: string): Promise<ArmedJobRow | undefined> {
-  return db.selectFrom('armed_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
-}
+export const findArmed = rowBy('armed_jobs', 'job_id');
 
 /** Records that its end was announced. */
 export async function disarm(tx: Tx, jobId: string): Promise<void> {

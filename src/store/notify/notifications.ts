@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { newId } from '../../lib/id.ts';
+import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
@@ -40,16 +41,8 @@ export async function insertNotification(
     created_at: tx.now,
     burst: alone ? null : burstOf(facts),
   };
-  const result = await tx.db
-    .insertInto('pages')
-    .values(row)
-    .onConflict((conflict) => conflict.column('topic').doNothing())
-    .executeTakeFirst();
-  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0 ? id : null;
+  return (await insertRow(tx.db, 'pages', row, 'skip')) ? id : null;
 }
-
-const noNotification = (topic: string) =>
-  sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`;
 
 function asked(db: Db) {
   return db
@@ -69,15 +62,19 @@ function asked(db: Db) {
 /** Written out, so that the partial index of what is pending serves the query. */
 const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
-/** Pending approvals that were not announced yet, the oldest first; `now` by the store's clock. */
-export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+/** Pending approvals without a notification of this topic, the oldest first; `now` by the store's clock. */
+function pendingWithout(topic: string, db: Db, now: number, limit: number) {
   return asked(db)
     .where(PENDING)
     .where('approvals.expires_at', '>', now)
-    .where(noNotification('approval'))
+    .where(sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`)
     .orderBy('approvals.id')
-    .limit(limit)
-    .execute();
+    .limit(limit);
+}
+
+/** Pending approvals that were not announced yet. */
+export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+  return pendingWithout('approval', db, now, limit).execute();
 }
 
 /** Without a plan the counts are null, without an event its name and labels. */
@@ -92,9 +89,7 @@ export type AskedOrNone = ApprovalRow & {
 /** Pending approvals whose half time has passed since they were announced, without a reminder. */
 export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
   const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
-  return asked(db)
-    .where(PENDING)
-    .where('approvals.expires_at', '>', now)
+  return pendingWithout('reminder', db, now, limit)
     .where(half, '<=', now)
     .where((eb) =>
       eb.exists(
@@ -105,9 +100,6 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
           .where('pages.created_at', '<', half),
       ),
     )
-    .where(noNotification('reminder'))
-    .orderBy('approvals.id')
-    .limit(limit)
     .execute();
 }
 
@@ -133,30 +125,24 @@ export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
  * How many pages of this kind were made within `windowMs` of `now` that say something on their own. Those of a clock
  * that was set back since are left out: they would count for as long as it was wrong.
  */
-export async function countNotifications(
+export function countNotifications(
   db: Db,
   kind: NotificationRow['kind'],
   now: number,
   windowMs: number,
 ): Promise<number> {
-  const row = await db
-    .selectFrom('pages')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('kind', '=', kind)
-    .where('created_at', '>', now - windowMs)
-    .where('created_at', '<', now + windowMs)
-    .where('reason', 'is', null)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  return countOf(
+    db
+      .selectFrom('pages')
+      .where('kind', '=', kind)
+      .where('created_at', '>', now - windowMs)
+      .where('created_at', '<', now + windowMs)
+      .where('reason', 'is', null),
+  );
 }
 
-export async function countPending(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom('approvals')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(PENDING)
-    .executeTakeFirstOrThrow();
-  return row.count;
+export function countPending(db: Db): Promise<number> {
+  return countOf(db.selectFrom('approvals').where(PENDING));
 }
 
 /**
@@ -182,14 +168,8 @@ export interface Assignment {
 /** Gives a page its targets, once. Without any it is done. */
 export async function assignTargets(tx: Tx, notificationId: string, targets: readonly Assignment[]): Promise<void> {
   const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
-  const moved = await tx.db
-    .updateTable('pages')
-    .set({ state })
-    .where('id', '=', notificationId)
-    .where('state', '=', 'new')
-    .returning('id')
-    .executeTakeFirst();
-  if (moved === undefined || targets.length === 0) return;
+  const update = tx.db.updateTable('pages').set({ state }).where('id', '=', notificationId).where('state', '=', 'new');
+  if (!(await hasChanged(update)) || targets.length === 0) return;
   const rows = targets.map(({ target, daemonId }): DeliveryRow => ({
     page_id: notificationId,
     target,

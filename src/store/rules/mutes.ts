@@ -1,9 +1,9 @@
-import { Failure } from '../../domain/failure.ts';
+import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, MuteRow } from '../schema/schema.ts';
 
 export async function insertMute(tx: Tx, row: MuteRow): Promise<void> {
-  await tx.db.insertInto('mutes').values(row).execute();
+  await insertRow(tx.db, 'mutes', row);
 }
 
 interface MuteFilter {
@@ -29,15 +29,12 @@ export function activeMutes(db: Db, now: number): Promise<MuteRow[]> {
   return db.selectFrom('mutes').selectAll().where('ended_at', 'is', null).where('expires_at', '>', now).execute();
 }
 
-export function findMute(db: Db, id: string): Promise<MuteRow | undefined> {
-  return db.selectFrom('mutes').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findMute = rowBy('mutes', 'id');
 
 /** Throws not_found. */
 export async function deleteMute(tx: Tx, id: string): Promise<MuteRow> {
   const row = await tx.db.deleteFrom('mutes').where('id', '=', id).returningAll().executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `There is no mute ${id}.`);
-  return row;
+  return found(row, 'mute', id);
 }
 
 /** Expired mutes whose end is not recorded yet, the oldest end first. */
@@ -53,13 +50,7 @@ export function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRo
 }
 
 /** Notes the end; false when somebody else did, or removed the mute. */
-export async function endMute(tx: Tx, id: string): Promise<boolean> {
-  const row = await tx.db
-    .updateTable('mutes')
-    .set({ ended_at: tx.now })
-    .where('id', '=', id)
-    .where('ended_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+export function endMute(tx: Tx, id: string): Promise<boolean> {
+  const update = tx.db.updateTable('mutes').set({ ended_at: tx.now }).where('id', '=', id);
+  return hasChanged(update.where('ended_at', 'is', null));
 }

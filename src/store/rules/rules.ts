@@ -5,6 +5,7 @@ import type { Rule } from '../../domain/rules/rule.ts';
 import type { Tx } from '../engine/tx.ts';
 import { ruleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, RuleRow } from '../schema/schema.ts';
 
 /** All of them, by name. */
@@ -12,25 +13,17 @@ export function listRules(db: Db): Promise<RuleRow[]> {
   return db.selectFrom('rules').selectAll().orderBy('name').execute();
 }
 
-export function findRule(db: Db, name: string): Promise<RuleRow | undefined> {
-  return db.selectFrom('rules').selectAll().where('name', '=', name).executeTakeFirst();
-}
+export const findRule = rowBy('rules', 'name');
 
 /** Throws not_found for an unknown name. */
 export async function getRule(db: Db, name: string): Promise<RuleRow> {
-  const row = await findRule(db, name);
-  if (row === undefined) throw unknown(name);
-  return row;
+  return found(await findRule(db, name), 'rule', name);
 }
 
 /** Reads and locks it: until this write ends it cannot be changed, removed or silenced by others. Throws not_found. */
 export async function holdRule(tx: Tx, name: string): Promise<RuleRow> {
   await tx.dialect.lockKey(tx.db, `rule:${name}`);
   return getRule(tx.db, name);
-}
-
-function unknown(name: string): Failure {
-  return new Failure('not_found', `There is no rule ${name}.`);
 }
 
 /** What it does, parsed. */
@@ -73,12 +66,7 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
     updated_at: tx.now,
     last_fired_at: null,
   };
-  const insert = tx.db
-    .insertInto('rules')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doNothing());
-  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1)
+  if (!(await insertRow(tx.db, 'rules', row, 'skip')))
     throw new Failure(
       'duplicate',
       `name: a rule with the name ${rule.name} already exists; use --replace to replace it.`,
@@ -105,17 +93,15 @@ export async function switchRule(
   const { owners } = await holdRule(tx, name);
   const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
   const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
-  if (row === undefined) throw unknown(name);
-  return row;
+  return found(row, 'rule', name);
 }
 
 /** Removes it with what is remembered of its fires. Throws not_found. */
 export async function deleteRule(tx: Tx, name: string): Promise<RuleRow> {
-  const row = await tx.db.deleteFrom('rules').where('name', '=', name).returningAll().executeTakeFirst();
-  if (row === undefined) throw unknown(name);
+  const deleted = await tx.db.deleteFrom('rules').where('name', '=', name).returningAll().executeTakeFirst();
   await tx.db.deleteFrom('rule_fires').where('rule', '=', name).execute();
   tx.announce();
-  return row;
+  return found(deleted, 'rule', name);
 }
 
 async function change(tx: Tx, name: string, columns: Partial<RuleRow>): Promise<RuleRow | undefined> {

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SilenceRow } from '../schema/schema.ts';
 
 interface SilenceFilter {
@@ -70,7 +71,7 @@ export type NewSilence = Omit<SilenceRow, 'id' | 'ended_at'>;
 
 export async function insertSilence(tx: Tx, silence: NewSilence): Promise<SilenceRow> {
   const row: SilenceRow = { id: newId('sil', tx.now), ...silence, ended_at: null };
-  await tx.db.insertInto('silences').values(row).execute();
+  await insertRow(tx.db, 'silences', row);
   tx.announce();
   return row;
 }
@@ -92,10 +93,11 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
     tx.announce();
     return row;
   }
-  const there = await tx.db.selectFrom('silences').select('id').where('id', '=', id).executeTakeFirst();
-  if (there === undefined) throw new Failure('not_found', `There is no silence ${id}.`);
+  found(await findSilence(tx.db, id), 'silence', id);
   throw new Failure('conflict', `The silence ${id} has already ended.`);
 }
+
+const findSilence = rowBy('silences', 'id');
 
 /** Silences whose time is over and whose end was not noted, oldest first. */
 export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
@@ -110,15 +112,10 @@ export function dueSilences(db: Db, now: number, limit: number): Promise<Silence
 }
 
 /** False when somebody else noted its end. */
-export async function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('silences')
-    .set({ ended_at: tx.now })
-    .where('id', '=', id)
-    .where('ended_at', 'is', null)
-    .executeTakeFirst();
+export function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
   tx.announce();
-  return Number(result.numUpdatedRows) === 1;
+  const update = tx.db.updateTable('silences').set({ ended_at: tx.now }).where('id', '=', id);
+  return hasChanged(update.where('ended_at', 'is', null));
 }
 
 const marks = prepared<object, { mark: string | null }>((db) =>

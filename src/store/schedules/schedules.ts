@@ -4,6 +4,7 @@ import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
 import type { Tx } from '../engine/tx.ts';
 import { scheduleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Db, ScheduleRow } from '../schema/schema.ts';
 
 /** Written out, so that the partial index of what may fall due serves the query. */
@@ -24,21 +25,14 @@ export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
 
 /** Throws duplicate where the name is taken. */
 export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
-  const { name } = row;
-  const inserted = await tx.db
-    .insertInto('schedules')
-    .values({ ...row, ...scheduleTag(tx.ring, row) })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .returning('name')
-    .executeTakeFirst();
-  if (inserted === undefined) throw new Failure('duplicate', `name: a schedule with the name ${name} already exists.`);
+  if (!(await insertRow(tx.db, 'schedules', { ...row, ...scheduleTag(tx.ring, row) }, 'skip')))
+    throw new Failure('duplicate', `name: a schedule with the name ${row.name} already exists.`);
 }
 
 /** Throws not_found. The row is locked until the write has ended. */
 export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
   const [row] = await tx.dialect.holdRows(tx.db.selectFrom('schedules').selectAll().where('name', '=', name)).execute();
-  if (row === undefined) throw noSchedule(name);
-  return row;
+  return found(row, 'schedule', name);
 }
 
 /** Switches it on or off. `next_at` is null for one that is off. */
@@ -52,9 +46,8 @@ export async function switchSchedule(
 
 /** The row that is gone. Throws not_found. */
 export async function deleteSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
-  const row = await tx.db.deleteFrom('schedules').where('name', '=', name).returningAll().executeTakeFirst();
-  if (row === undefined) throw noSchedule(name);
-  return row;
+  const deleted = await tx.db.deleteFrom('schedules').where('name', '=', name).returningAll().executeTakeFirst();
+  return found(deleted, 'schedule', name);
 }
 
 const firstSlot = prepared<object, { next_at: number | null }>((db) =>
@@ -124,19 +117,14 @@ export function listRefused(db: Db, limit: number): Promise<Pick<ScheduleRow, 'n
 }
 
 /** Names another next slot; false where `seen` is not what is there any more. */
-export async function moveSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<boolean> {
-  const row = await tx.db
-    .updateTable('schedules')
-    .set({ next_at: next })
-    .where('name', '=', seen.name)
-    .where('created_at', '=', seen.created_at)
-    .where('next_at', seen.next_at === null ? 'is' : '=', seen.next_at)
-    .where('enabled', '=', ENABLED)
-    .returning('name')
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-function noSchedule(name: string): Failure {
-  return new Failure('not_found', `There is no schedule ${name}.`);
+export function moveSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<boolean> {
+  return hasChanged(
+    tx.db
+      .updateTable('schedules')
+      .set({ next_at: next })
+      .where('name', '=', seen.name)
+      .where('created_at', '=', seen.created_at)
+      .where('next_at', seen.next_at === null ? 'is' : '=', seen.next_at)
+      .where('enabled', '=', ENABLED),
+  );
 }

@@ -124,20 +124,16 @@ export async function noteUsed(tx: Tx, ring: Keyring): Promise<void> {
   const used = await claimUsed(tx, ring);
   if (used.key_id === ring.activeId) return;
   if (!ring.has(used.key_id)) throw otherKey(used, ring);
-  await tx.db
-    .updateTable('seal')
-    .set({ key_id: ring.activeId, created_at: tx.now })
-    .where('key_id', '=', used.key_id)
-    .execute();
+  await replaceUsed(tx, used, ring);
 }
 
 /** As `noteUsed`, whichever key was noted: for a store that holds nothing that any key opens. */
 export async function takeOver(tx: Tx, ring: Keyring): Promise<void> {
   const used = await claimUsed(tx, ring);
-  if (ring.has(used.key_id)) return;
-  await tx.db
-    .updateTable('seal')
-    .set({ key_id: ring.activeId, created_at: tx.now })
-    .where('key_id', '=', used.key_id)
-    .execute();
+  if (!ring.has(used.key_id)) await replaceUsed(tx, used, ring);
+}
+
+async function replaceUsed(tx: Tx, used: SealRow, { activeId }: Keyring): Promise<void> {
+  const update = tx.db.updateTable('seal').set({ key_id: activeId, created_at: tx.now });
+  await update.where('key_id', '=', used.key_id).execute();
 }

@@ -1,5 +1,5 @@
-import { Failure } from '../../domain/failure.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { found } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, SecretRow } from '../schema/schema.ts';
 import { openSealed, secretLabel } from './seal.ts';
@@ -63,8 +63,7 @@ export async function setSecret(
 /** Throws not_found. */
 export async function removeSecret(tx: Tx, secret: SecretName): Promise<SecretFacts> {
   const removed = await named(tx.db.deleteFrom('secrets'), secret).returning(FACTS).executeTakeFirst();
-  if (removed === undefined) throw missing(`${secret.project}/${secret.name}`);
-  return removed;
+  return found(removed, 'secret', `${secret.project}/${secret.name}`);
 }
 
 /** Variable to `<project>/<secret>`. */
@@ -78,9 +77,7 @@ export async function readSecrets(db: Db, ring: Keyring, refs: SecretRefs): Prom
   const rows = await rowsOf(db, refs);
   const values = new Map<string, Buffer>();
   for (const [variable, ref] of Object.entries(refs)) {
-    const row = rows.get(ref);
-    if (row === undefined) throw missing(ref);
-    values.set(variable, opened(ring, row));
+    values.set(variable, opened(ring, found(rows.get(ref), 'secret', ref)));
   }
   return values;
 }
@@ -100,8 +97,7 @@ export async function readKnownSecrets(db: Db, ring: Keyring, refs: readonly str
 /** Throws not_found that names the first of these secrets that is not there. */
 export async function requireSecrets(db: Db, refs: SecretRefs): Promise<void> {
   const rows = await rowsOf(db, refs);
-  const lacking = Object.values(refs).find((ref) => !rows.has(ref));
-  if (lacking !== undefined) throw missing(lacking);
+  for (const ref of Object.values(refs)) found(rows.get(ref), 'secret', ref);
 }
 
 async function rowsOf(db: Db, refs: SecretRefs): Promise<Map<string, SecretRow>> {
@@ -134,8 +130,4 @@ function named<Q extends { where(column: 'project' | 'name', operator: '=', valu
   { project, name }: SecretName,
 ): Q {
   return query.where('project', '=', project).where('name', '=', name);
-}
-
-function missing(ref: string): Failure {
-  return new Failure('not_found', `There is no secret ${ref}.`);
 }

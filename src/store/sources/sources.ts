@@ -1,21 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Tx } from '../engine/tx.ts';
-import { prepared } from '../engine/prepared.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SourceRow } from '../schema/schema.ts';
 
-const byName = prepared<{ name: string }, SourceRow>((db, value) =>
-  db.selectFrom('sources').selectAll().where('name', '=', value('name')),
-);
-
-export async function findSource(db: Db, name: string): Promise<SourceRow | undefined> {
-  return (await byName(db, { name })).rows[0];
-}
+export const findSource = rowBy('sources', 'name');
 
 /** Throws not_found. */
 export async function getSource(db: Db, name: string): Promise<SourceRow> {
-  const row = await findSource(db, name);
-  if (row === undefined) throw noSource(name);
-  return row;
+  return found(await findSource(db, name), 'source', name);
 }
 
 /** By name. */
@@ -25,12 +17,7 @@ export function listSources(db: Db): Promise<SourceRow[]> {
 
 /** Throws duplicate where the name is taken. */
 export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
-  const insert = tx.db
-    .insertInto('sources')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doNothing());
-  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1) throw sourceExists(row.name);
+  if (!(await insertRow(tx.db, 'sources', row, 'skip'))) throw sourceExists(row.name);
 }
 
 /**
@@ -49,8 +36,7 @@ export async function moveSource(
     .where('created_at', '=', source.created_at)
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) throw noSource(source.name);
-  return row;
+  return found(row, 'source', source.name);
 }
 
 /** Throws not_found, and conflict while a workspace uses it. */
@@ -66,21 +52,16 @@ export async function deleteSource(tx: Tx, name: string): Promise<void> {
     .executeTakeFirst();
   if (user !== undefined)
     throw new Failure('conflict', `The workspace ${user.name} uses source ${name}; remove it first.`);
-  const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).executeTakeFirst();
-  if (deleted.numDeletedRows === 0n) throw noSource(name);
+  const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).returning('name').executeTakeFirst();
+  found(deleted, 'source', name);
 }
 
 /** As `getSource`, in a write that is about to refer to it: it is not removed before that write has ended. */
 export async function holdSource(tx: Tx, name: string): Promise<SourceRow> {
   const [row] = await tx.dialect.holdRows(tx.db.selectFrom('sources').selectAll().where('name', '=', name)).execute();
-  if (row === undefined) throw noSource(name);
-  return row;
+  return found(row, 'source', name);
 }
 
 export function sourceExists(name: string): Failure {
   return new Failure('duplicate', `name: a source with the name ${name} already exists.`);
-}
-
-function noSource(name: string): Failure {
-  return new Failure('not_found', `There is no source ${name}.`);
 }

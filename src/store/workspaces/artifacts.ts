@@ -1,8 +1,8 @@
-import { Failure } from '../../domain/failure.ts';
 import { workspaceKey } from '../../domain/workspaces/workspace.ts';
 import type { Tx } from '../engine/tx.ts';
 import { PENDING, QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, hasChanged } from '../engine/rows.ts';
 import type { ArtifactRow, Db } from '../schema/schema.ts';
 
 /** Saved plans that are kept of a workspace: some weeks of daily plans. Older ones are stale in nearly every case. */
@@ -57,8 +57,7 @@ export async function getArtifact(db: Db, id: string): Promise<Omit<ArtifactRow,
     .select([...FACTS, 'sealed'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `There is no saved plan ${id}.`);
-  return row;
+  return found(row, 'saved plan', id);
 }
 
 /** The sealed view of a plan, and the workspace that its label names. */
@@ -103,14 +102,9 @@ async function dropOld(tx: Tx, workspace: string): Promise<void> {
 }
 
 /** Marks a plan as used by this job. False when it was used before, or is not there: a plan runs once. */
-export async function consume(tx: Tx, id: string, jobId: string): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('artifacts')
-    .set({ consumed_by: jobId })
-    .where('id', '=', id)
-    .where('consumed_by', 'is', null)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+export function consume(tx: Tx, id: string, jobId: string): Promise<boolean> {
+  const update = tx.db.updateTable('artifacts').set({ consumed_by: jobId }).where('id', '=', id);
+  return hasChanged(update.where('consumed_by', 'is', null));
 }
 
 /** Gives a plan back that a run took and then never started: what stood in the way may be gone the next time. */

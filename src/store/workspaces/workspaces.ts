@@ -4,25 +4,14 @@ import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspace
 import type { Tx } from '../engine/tx.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
+import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, JobRow, WorkspaceRow } from '../schema/schema.ts';
 
-const byName = prepared<{ name: string }, WorkspaceRow>((db, value) =>
-  db.selectFrom('workspaces').selectAll().where('name', '=', value('name')),
-);
-
-export async function findWorkspace(db: Db, name: string): Promise<WorkspaceRow | undefined> {
-  return (await byName(db, { name })).rows[0];
-}
+export const findWorkspace = rowBy('workspaces', 'name');
 
 /** Throws not_found for an unknown name. */
 export async function getWorkspace(db: Db, name: string): Promise<WorkspaceRow> {
-  const row = await findWorkspace(db, name);
-  if (row === undefined) throw unknown(name);
-  return row;
-}
-
-function unknown(name: string): Failure {
-  return new Failure('not_found', `There is no workspace ${name}.`);
+  return found(await findWorkspace(db, name), 'workspace', name);
 }
 
 /** All of them, by name. */
@@ -53,12 +42,7 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     last_apply_job_id: null,
     created_at: tx.now,
   };
-  const insert = tx.db
-    .insertInto('workspaces')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doNothing());
-  const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow();
-  if (Number(inserted) !== 1)
+  if (!(await insertRow(tx.db, 'workspaces', row, 'skip')))
     throw new Failure('duplicate', `name: a workspace with the name ${workspace.name} already exists.`);
   return row;
 }
@@ -76,14 +60,13 @@ export async function updateWorkspace(
     .where('name', '=', name)
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) throw unknown(name);
-  return row;
+  return found(row, 'workspace', name);
 }
 
 /** Deletes it with its states and its saved plans; its jobs and approvals stay as history. Throws not_found. */
 export async function deleteWorkspace(tx: Tx, name: string): Promise<void> {
-  const { numDeletedRows: deleted } = await tx.db.deleteFrom('workspaces').where('name', '=', name).executeTakeFirst();
-  if (Number(deleted) !== 1) throw unknown(name);
+  const deleted = await tx.db.deleteFrom('workspaces').where('name', '=', name).returning('name').executeTakeFirst();
+  found(deleted, 'workspace', name);
   await tx.db.deleteFrom('states').where('workspace', '=', name).execute();
   await tx.db.deleteFrom('artifacts').where('workspace', '=', name).execute();
 }
@@ -158,21 +141,21 @@ interface Move {
 /**
  * Notes a state that is another than the noted one. False, and who moved it before stays noted, when it is the same.
  */
-export async function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJob, via }: Move): Promise<boolean> {
-  const result = await tx.db
-    .updateTable('workspaces')
-    .set({ serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now })
-    .where('name', '=', name)
-    .where((eb) =>
-      eb.or([
-        eb('serial', 'is', null),
-        eb('lineage', 'is', null),
-        eb('serial', '!=', serial),
-        eb('lineage', '!=', lineage),
-      ]),
-    )
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+export function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJob, via }: Move): Promise<boolean> {
+  return hasChanged(
+    tx.db
+      .updateTable('workspaces')
+      .set({ serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now })
+      .where('name', '=', name)
+      .where((eb) =>
+        eb.or([
+          eb('serial', 'is', null),
+          eb('lineage', 'is', null),
+          eb('serial', '!=', serial),
+          eb('lineage', '!=', lineage),
+        ]),
+      ),
+  );
 }
 
 export async function recordPlan(tx: Tx, name: string, jobId: string): Promise<void> {

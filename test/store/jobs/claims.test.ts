@@ -9,7 +9,6 @@ import {
   listCancelRequested,
   queueApproved,
   recordLeader,
-  recordProgress,
   type Fence,
 } from '../../../src/store/jobs/claims.ts';
 import { findJob, requestCancel } from '../../../src/store/jobs/jobs.ts';
@@ -161,7 +160,6 @@ for (const engine of ENGINES) {
         assert.equal(await its.store.write((tx) => finishJob(tx, late, { state: 'failed', exitCode: 1 })), false);
         assert.equal(await its.store.write((tx) => recordLeader(tx, late, { pid: 1, startTicks: 1 })), false);
         assert.equal(await its.store.write((tx) => appendOutput(tx, late, chunk)), false);
-        await its.store.write((tx) => recordProgress(tx, late, '{}'));
       }
       assert.deepEqual(await findJob(its.store.db, fence.jobId), before);
       assert.deepEqual(await chunksAfter(its.store.db, fence.jobId, 0, 10), []);
