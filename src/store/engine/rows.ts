@@ -5,7 +5,7 @@ import { prepared, preparedBy } from './prepared.ts';
 
 /** The queries that most tables have. Those of the hot paths are compiled once for each database. */
 
-type Table = string & keyof Schema;
+type Table = keyof Schema;
 
 /** Makes the query for the row whose `column` has a value. */
 export function rowBy<T extends Table, C extends string & keyof Schema[T]>(table: T, column: C) {

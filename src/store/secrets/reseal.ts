@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { LedgerEntry } from '../engine/ledger.ts';
-import type { ArtifactRow, Db } from '../schema/schema.ts';
+import { hasChanged } from '../engine/rows.ts';
+import type { ArtifactRow, Db, Schema } from '../schema/schema.ts';
 import {
   planLabel,
   planViewLabel,
@@ -32,19 +34,67 @@ type Put = (tx: Tx, by: ResealBy) => Promise<boolean>;
 interface Old {
   readonly what: string;
   /** Throws SealBroken. */
-  sealAnew(ring: Keyring): Put;
+  seal(ring: Keyring): Put;
 }
 
 /**
  * Rows that are read, opened and written together. A secret has 64 KiB at most. A state may have 128 MiB and a plan 64:
- * these are in memory three times meanwhile (as read, in clear, sealed anew), and one at a time is what a process
- * stands.
+ * each is in memory three times (as read, in clear, sealed again), so that a process has memory for only one at a time.
  */
-const PAGE_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1, webhook_keys: 64 };
+const BATCH_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1, webhook_keys: 64 };
 
-const READ_PAGE: Readonly<
-  Record<SealedTable, (db: Db, keyIds: readonly string[], limit: number, skip: number) => Promise<Old[]>>
-> = { secrets: readSecrets, states: readStates, artifacts: readArtifacts, webhook_keys: readWebhookKeys };
+type Read = (db: Db, keyIds: readonly string[], limit: number, skip: number) => Promise<Old[]>;
+
+const READ: Readonly<Record<SealedTable, Read>> = {
+  secrets: sealedRows('secrets', ['project', 'name'], secretLabel, (row) => `secret ${row.project}/${row.name}`),
+  states: sealedRows(
+    'states',
+    ['workspace', 'version'],
+    stateLabel,
+    (row) => `state ${row.version} of workspace ${row.workspace}`,
+  ),
+  artifacts: oldRows('artifacts', ['id'], (row) => ({
+    what: `plan ${row.id}`,
+    seal: (ring) => sealArtifact(row, ring),
+  })),
+  webhook_keys: sealedRows(
+    'webhook_keys',
+    ['webhook'],
+    webhookKeyLabel,
+    (row) => `signing secret of webhook ${row.webhook}`,
+  ),
+};
+
+/** Reads the rows under old keys. `key` is the primary key of the table. */
+function oldRows<T extends SealedTable>(
+  table: T,
+  key: readonly (string & keyof Schema[T])[],
+  toOld: (row: Schema[T]) => Old,
+): Read {
+  return async (db, keyIds, limit, skip) => {
+    const order = sql.join(key.map((column) => sql.ref(column)));
+    const { rows } = await sql<Schema[T]>`select * from ${sql.table(table)} where key_id in (${sql.join(keyIds)})
+      order by ${order} limit ${limit} offset ${skip}`.execute(db);
+    return rows.map(toOld);
+  };
+}
+
+/** As `oldRows`, of a table that seals one value in each row. */
+function sealedRows<T extends Exclude<SealedTable, 'artifacts'>>(
+  table: T,
+  key: readonly (string & keyof Schema[T])[],
+  labelOf: (row: Schema[T]) => readonly string[],
+  what: (row: Schema[T]) => string,
+): Read {
+  const seal = (row: Schema[T], ring: Keyring): Put => {
+    const sealed = ring.seal(labelOf(row), ring.open(labelOf(row), row.sealed));
+    const hasKey = key.map((column) => sql`${sql.ref(column)} = ${row[column]}`);
+    const isUnchanged = sql.join([...hasKey, sql`sealed = ${row.sealed}`], sql` and `);
+    const set = sql`update ${sql.table(table)} set sealed = ${sealed}, key_id = ${ring.activeId} where ${isUnchanged}`;
+    return async ({ db }) => (await set.execute(db)).numAffectedRows === 1n;
+  };
+  return oldRows(table, key, (row) => ({ what: what(row), seal: (ring) => seal(row, ring) }));
+}
 
 /**
  * Seals everything anew that is under an older key of `ring`, in pages of one write each. What is under a key that is
@@ -71,23 +121,23 @@ async function resealTable(
   if (keyIds.length === 0) return 0;
   let [count, skip] = [0, 0];
   for (;;) {
-    const page = await READ_PAGE[table](store.db, keyIds, PAGE_ROWS[table], skip);
-    if (page.length === 0) return count;
-    const puts = page.flatMap((row) => sealAnew(row, ring, broken));
+    const batch = await READ[table](store.db, keyIds, BATCH_ROWS[table], skip);
+    if (batch.length === 0) return count;
+    const puts = batch.flatMap((row) => sealUnlessBroken(row, ring, broken));
     const done = await store.write(async (tx) => {
       let changed = 0;
       for (const put of puts) if (await put(tx, by)) changed += 1;
       return changed;
     });
     count += done;
-    // What stays under its old key stands before the rest, in the order of reading.
-    skip += page.length - done;
+    // The rows that keep their old key come first when the next batch is read.
+    skip += batch.length - done;
   }
 }
 
-function sealAnew(row: Old, ring: Keyring, broken: Set<string>): Put[] {
+function sealUnlessBroken(row: Old, ring: Keyring, broken: Set<string>): Put[] {
   try {
-    return [row.sealAnew(ring)];
+    return [row.seal(ring)];
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     broken.add(row.what);
@@ -100,123 +150,20 @@ async function oldKeyIds(db: Db, ring: Keyring, table: SealedTable): Promise<str
   return rows.map((row) => row.key_id).filter((keyId) => keyId !== ring.activeId && ring.has(keyId));
 }
 
-async function readSecrets(db: Db, keyIds: readonly string[], limit: number, skip: number): Promise<Old[]> {
-  const rows = await db
-    .selectFrom('secrets')
-    .selectAll()
-    .where('key_id', 'in', keyIds)
-    .orderBy('project')
-    .orderBy('name')
-    .limit(limit)
-    .offset(skip)
-    .execute();
-  return rows.map((row) => ({
-    what: `secret ${row.project}/${row.name}`,
-    sealAnew(ring) {
-      const resealed = {
-        sealed: ring.seal(secretLabel(row), ring.open(secretLabel(row), row.sealed)),
-        key_id: ring.activeId,
-      };
-      return async ({ db }) => {
-        const update = db
-          .updateTable('secrets')
-          .set(resealed)
-          .where('project', '=', row.project)
-          .where('name', '=', row.name);
-        return changedOne(await update.where('sealed', '=', row.sealed).executeTakeFirst());
-      };
-    },
-  }));
-}
-
-async function readStates(db: Db, keyIds: readonly string[], limit: number, skip: number): Promise<Old[]> {
-  const rows = await db
-    .selectFrom('states')
-    .selectAll()
-    .where('key_id', 'in', keyIds)
-    .orderBy('workspace')
-    .orderBy('version')
-    .limit(limit)
-    .offset(skip)
-    .execute();
-  return rows.map((row) => ({
-    what: `state ${row.version} of workspace ${row.workspace}`,
-    sealAnew(ring) {
-      const resealed = {
-        sealed: ring.seal(stateLabel(row), ring.open(stateLabel(row), row.sealed)),
-        key_id: ring.activeId,
-      };
-      return async ({ db }) => {
-        const update = db
-          .updateTable('states')
-          .set(resealed)
-          .where('workspace', '=', row.workspace)
-          .where('version', '=', row.version);
-        return changedOne(await update.where('sealed', '=', row.sealed).executeTakeFirst());
-      };
-    },
-  }));
-}
-
-async function readWebhookKeys(db: Db, keyIds: readonly string[], limit: number, skip: number): Promise<Old[]> {
-  const rows = await db
-    .selectFrom('webhook_keys')
-    .selectAll()
-    .where('key_id', 'in', keyIds)
-    .orderBy('webhook')
-    .limit(limit)
-    .offset(skip)
-    .execute();
-  return rows.map((row) => ({
-    what: `signing secret of webhook ${row.webhook}`,
-    sealAnew(ring) {
-      const resealed = {
-        sealed: ring.seal(webhookKeyLabel(row), ring.open(webhookKeyLabel(row), row.sealed)),
-        key_id: ring.activeId,
-      };
-      return async ({ db }) =>
-        changedOne(
-          await db
-            .updateTable('webhook_keys')
-            .set(resealed)
-            .where('webhook', '=', row.webhook)
-            .where('sealed', '=', row.sealed)
-            .executeTakeFirst(),
-        );
-    },
-  }));
-}
-
-async function readArtifacts(db: Db, keyIds: readonly string[], limit: number, skip: number): Promise<Old[]> {
-  const rows = await db
-    .selectFrom('artifacts')
-    .selectAll()
-    .where('key_id', 'in', keyIds)
-    .orderBy('id')
-    .limit(limit)
-    .offset(skip)
-    .execute();
-  return rows.map((row) => ({ what: `plan ${row.id}`, sealAnew: (ring) => artifactAnew(row, ring) }));
-}
-
 /**
  * A saved plan is named by the digest of its sealed bytes, in its row, in the approval that was asked for and in the
  * ledger. Sealed anew it gets another one: the first two change with it, in one transaction, and the ledger gets a row
  * that leads from the one to the other.
  */
-function artifactAnew(row: ArtifactRow, ring: Keyring): Put {
+function sealArtifact(row: ArtifactRow, ring: Keyring): Put {
   // What is not what was once noted must not get a digest that makes it look so.
   if (hash('sha256', row.sealed) !== row.digest) throw new SealBroken('altered');
   const sealed = ring.seal(planLabel(row), ring.open(planLabel(row), row.sealed));
   const view = ring.seal(planViewLabel(row), ring.open(planViewLabel(row), row.sealed_view));
   const resealed = { sealed, sealed_view: view, digest: hash('sha256', sealed), key_id: ring.activeId };
   return async (tx, by) => {
-    const update = tx.db
-      .updateTable('artifacts')
-      .set(resealed)
-      .where('id', '=', row.id)
-      .where('digest', '=', row.digest);
-    if (!changedOne(await update.where('key_id', '=', row.key_id).executeTakeFirst())) return false;
+    const update = tx.db.updateTable('artifacts').set(resealed).where('id', '=', row.id);
+    if (!(await hasChanged(update.where('digest', '=', row.digest).where('key_id', '=', row.key_id)))) return false;
     const asked = tx.db
       .updateTable('approvals')
       .set({ plan_digest: resealed.digest })
@@ -230,8 +177,4 @@ function artifactAnew(row: ArtifactRow, ring: Keyring): Put {
     });
     return true;
   };
-}
-
-function changedOne({ numUpdatedRows }: { readonly numUpdatedRows: bigint }): boolean {
-  return Number(numUpdatedRows) === 1;
 }
