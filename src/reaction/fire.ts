@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import type { TraceStep } from '../domain/events/event.ts';
+import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import { hostOf } from '../domain/rules/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
@@ -45,12 +45,15 @@ async function reportUnfit(
   const isUnfit = ({ rule, tried }: Attempt): boolean => rule.name === decision.rule && tried.unfit !== null;
   if (decision.outcome !== 'error' || !attempts.some(isUnfit)) return;
   const rule = decision.rule ?? '';
-  const subject = { eventName: event.name || null, host: hostOf(event.labels) };
-  if ((await holdingMute(tx, () => Promise.resolve([subject]))) !== null) return;
+  if ((await muteOf(tx, event)) !== null) return;
   const message = `Rule ${rule} matched but did nothing: it does not accept a value of the event`;
   const facts = { kind: 'rule', rule, eventId, event: event.name || event.source, message } as const;
   const topic = `unfit:${rule}:${rfc3339(now).slice(0, 'yyyy-mm-dd'.length)}`;
   if ((await requestNotification(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
+}
+
+function muteOf(tx: Tx, { name, labels }: NormalEvent): Promise<string | null> {
+  return holdingMute(tx, () => Promise.resolve([{ eventName: name || null, host: hostOf(labels) }]));
 }
 
 /** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */
@@ -62,9 +65,7 @@ async function tellPeople(
   now: number,
 ): Promise<ReactionDecision> {
   const { id: eventId, event, attempts } = evaluated;
-  const mute = await holdingMute(tx, () =>
-    Promise.resolve([{ eventName: event.name || null, host: hostOf(event.labels) }]),
-  );
+  const mute = await muteOf(tx, event);
   for (const { rule, action } of attempts) {
     if (!decision.notifies.includes(rule.name) || action === null || !isNotify(action)) continue;
     const facts = {

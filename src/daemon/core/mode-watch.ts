@@ -53,17 +53,9 @@ export class ModeWatch {
       const changes = this.#unrecorded;
       const entries = changes.map(({ entry, found }) => `${entry} ${found}`);
       const id = self();
-      await store.write(async (tx) => {
-        const principal = id === null ? 'daemon' : `daemon:${id}`;
-        tx.record({
-          principal,
-          owner: 'gatehouse',
-          via: 'daemon',
-          operation: 'data_dir.modes',
-          target: 'data_dir',
-          detail: { changes, entries, jobs },
-        });
-      });
+      const record = { owner: 'gatehouse', via: 'daemon', operation: 'data_dir.modes', target: 'data_dir' };
+      const principal = id === null ? 'daemon' : `daemon:${id}`;
+      await store.write(async (tx) => tx.record({ ...record, principal, detail: { changes, entries, jobs } }));
       this.#unrecorded = [];
     }
     this.#soundAt = lookedAt;

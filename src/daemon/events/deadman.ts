@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { LoopRow, WakeUp } from '../core/loop.ts';
+import { recordService } from '../jobs/job-transitions.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { requestNotification } from '../../store/notify/notifications.ts';
@@ -28,20 +29,20 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
     const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
     const heardAt = watch.last_heard_at ?? 0;
     if (trippedAt === null) {
-      if (now - Math.max(heardAt, createdAt) >= everyMs) await tellSilent(deps, watch, now);
+      if (now - Math.max(heardAt, createdAt) >= everyMs) await reportSilent(deps, watch, now);
       // The silence lasted at least this long: a message within it was committed after the watch was read.
-    } else if (heardAt > trippedAt - everyMs) await tellHeard(deps, watch, trippedAt);
+    } else if (heardAt > trippedAt - everyMs) await reportHeard(deps, watch, trippedAt);
   }
 }
 
-function tellSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
+function reportSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
   return deps.store.write(async (tx) => {
     if (await tripWatch(tx, watch, at))
       await askForNotification(deps, tx, watch, { heard: false, topic: `deadman:${watch.name}:${at}` });
   });
 }
 
-function tellHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
+function reportHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promise<void> {
   return deps.store.write(async (tx) => {
     if (await restWatch(tx, watch.name, trippedAt))
       await askForNotification(deps, tx, watch, { heard: true, topic: `deadman:${watch.name}:heard:${trippedAt}` });
@@ -55,14 +56,7 @@ async function askForNotification(
   { heard, topic }: { heard: boolean; topic: string },
 ): Promise<void> {
   await requestNotification(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
-  tx.record({
-    principal: 'gatehouse',
-    owner: 'gatehouse',
-    via: 'daemon',
-    operation: heard ? 'deadman.heard' : 'deadman.silent',
-    target: name,
-    detail: { webhook },
-  });
+  recordService(tx, heard ? 'deadman.heard' : 'deadman.silent', name, { webhook });
   tx.afterCommit(wake);
 }
 

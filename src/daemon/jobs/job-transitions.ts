@@ -48,3 +48,8 @@ export function recordMove(
 ): void {
   tx.record({ principal: `daemon:${daemonId}`, owner: 'gatehouse', via: 'daemon', operation, target, detail });
 }
+
+/** As `recordMove`, in the name of the service: it does not matter which daemon acts. */
+export function recordService(tx: Tx, operation: string, target: string, detail: Record<string, unknown>): void {
+  tx.record({ principal: 'gatehouse', owner: 'gatehouse', via: 'daemon', operation, target, detail });
+}

@@ -14,6 +14,7 @@ import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { claim, endJob, recordMove, type Claimed } from './job-transitions.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
+import type { LoopRow } from '../core/loop.ts';
 import type { Signals } from '../core/signals.ts';
 
 interface WorkDeps extends RunDeps {
@@ -239,3 +240,25 @@ export class Work {
     else this.#deps.signals.emit('job:finished', { jobId: fence.jobId, state: final.state, exitCode: final.exitCode });
   }
 }
+
+export interface WorkLoopDeps {
+  readonly work: Work;
+}
+
+/** The fallback where no wake-up arrives, in milliseconds. */
+const CLAIM_EVERY_MS = 1_000;
+const CANCEL_EVERY_MS = 1_000;
+
+export const claimLoop: LoopRow<WorkLoopDeps> = {
+  name: 'claim',
+  everyMs: CLAIM_EVERY_MS,
+  wakeOn: ['request', 'slot-free'],
+  once: ({ work }) => work.claimOnce(),
+};
+
+export const cancelLoop: LoopRow<WorkLoopDeps> = {
+  name: 'cancel',
+  everyMs: CANCEL_EVERY_MS,
+  wakeOn: ['request'],
+  once: ({ work }) => work.cancelOnce(),
+};

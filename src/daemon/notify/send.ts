@@ -26,6 +26,8 @@ import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { adoptNumbered } from '../../store/notify/targets.ts';
 import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
+import type { LoopRow } from '../core/loop.ts';
+import { recordService } from '../jobs/job-transitions.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
@@ -230,15 +232,8 @@ async function recordTry(
   if (failure.kind === 'gone' && endpoint !== undefined) {
     // Record the attempted delivery with its reason first; the other ones of the endpoint are removed without a reason.
     await settleDelivery(tx, { ...base, state: 'gone', failure: failure.message });
-    if (!(await pruneEndpoint(tx, endpoint.id))) return;
-    return tx.record({
-      principal: 'gatehouse',
-      owner: 'gatehouse',
-      via: 'daemon',
-      operation: 'notify.endpoint.prune',
-      target: endpoint.id,
-      detail: {},
-    });
+    if (await pruneEndpoint(tx, endpoint.id)) recordService(tx, 'notify.endpoint.prune', endpoint.id, {});
+    return;
   }
   const waitMs = RETRY_MS[due.attempts];
   if (waitMs === undefined || failure.kind !== 'transient')
@@ -257,3 +252,16 @@ function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {
 function jittered(ms: number): number {
   return Math.round(ms * (0.8 + 0.4 * (pooledBytes(2).readUInt16BE() / 0xffff)));
 }
+
+export interface NotificationLoopDeps {
+  readonly notifier: Notifier;
+}
+
+export const notificationLoop: LoopRow<NotificationLoopDeps> = {
+  name: 'page',
+  everyMs: NOTIFY_EVERY_MS,
+  wakeOn: ['after-request', 'notification-due'],
+  once: async ({ notifier }, signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
+  // Record running sends before the store closes; otherwise they would be sent again.
+  settled: ({ notifier }) => notifier.settled(),
+};

@@ -5,6 +5,7 @@ import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { queueAction } from '../../jobs/actions.ts';
 import type { Gate, QueueDeps, Queued } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { recordService } from '../jobs/job-transitions.ts';
 import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
 import {
   actionOfSchedule,
@@ -92,15 +93,7 @@ export class Scheduler {
       if (next === row.next_at) continue;
       await store.write(async (tx) => {
         if (!(await moveSlot(tx, row, next))) return;
-        const detail = { next_at: next === null ? null : rfc3339(next) };
-        tx.record({
-          principal: 'gatehouse',
-          owner: 'gatehouse',
-          via: 'daemon',
-          operation: 'schedule.move',
-          target: row.name,
-          detail,
-        });
+        recordService(tx, 'schedule.move', row.name, { next_at: next === null ? null : rfc3339(next) });
       });
     }
   }

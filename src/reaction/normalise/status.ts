@@ -1,40 +1,21 @@
 import type { EventStatus } from '../../domain/events/event.ts';
 
-/** What senders call a thing that is wrong, or that has ended; any other word is neither. */
-const STATUS_WORDS: Readonly<Record<string, EventStatus>> = Object.assign(
-  Object.create(null) as Record<string, EventStatus>,
-  {
-    firing: 'firing',
-    fired: 'firing',
-    alerting: 'firing',
-    alert: 'firing',
-    triggered: 'firing',
-    trigger: 'firing',
-    active: 'firing',
-    open: 'firing',
-    problem: 'firing',
-    down: 'firing',
-    no_data: 'firing',
-    resolved: 'resolved',
-    resolve: 'resolved',
-    recovered: 'resolved',
-    recovery: 'resolved',
-    closed: 'resolved',
-    up: 'resolved',
-    ok: 'resolved',
-  } satisfies Record<string, EventStatus>,
-);
+/** The words of senders, after the word that rules see. */
+const STATUSES = byWord<EventStatus>([
+  ['firing', 'fired', 'alerting', 'alert', 'triggered', 'trigger', 'active', 'open', 'problem', 'down', 'no_data'],
+  ['resolved', 'resolve', 'recovered', 'recovery', 'closed', 'up', 'ok'],
+]);
 
-/** The first of each line is the word that rules see. */
-const SEVERITY_WORDS: readonly (readonly string[])[] = [
+const SEVERITIES = byWord<string>([
   ['critical', 'crit', 'page', 'emergency', 'fatal', 'disaster'],
   ['error', 'err', 'high', 'major'],
   ['warning', 'warn', 'medium', 'minor'],
   ['info', 'information', 'informational', 'notice', 'low', 'none'],
-];
-const SEVERITIES = new Map(
-  SEVERITY_WORDS.flatMap(([plain = '', ...others]) => [plain, ...others].map((word) => [word, plain])),
-);
+]);
+
+function byWord<Plain extends string>(lines: readonly (readonly [Plain, ...string[]])[]): ReadonlyMap<string, Plain> {
+  return new Map(lines.flatMap((words) => words.map((word) => [word, words[0]])));
+}
 
 /** Longer than any word above with blanks around it: a longer text never matches. */
 const STATUS_CHARACTERS_MAX = 100;
@@ -42,7 +23,7 @@ const STATUS_CHARACTERS_MAX = 100;
 /** Null for what is no text, and for a word that says neither. */
 export function statusOf(value: unknown): EventStatus | null {
   return typeof value === 'string' && value.length <= STATUS_CHARACTERS_MAX
-    ? (STATUS_WORDS[value.trim().toLowerCase()] ?? null)
+    ? (STATUSES.get(value.trim().toLowerCase()) ?? null)
     : null;
 }
 
