@@ -186,12 +186,12 @@ export class CompiledRules {
   }
 
   #condition(text: string): Promise<StoredCondition> {
-    return kept(this.#conditions, text, () => storedCondition(text));
+    return this.#conditions.getOrInsertComputed(text, storedCondition);
   }
 
   /** A later version may refuse a text that an earlier one accepted. Then the rule is an error at each event. */
   #action(row: RuleRow, { action, isEarlier }: Rule): Promise<CompiledAction | string> {
-    return kept(this.#actions, actionKey(row), () => compileAction(action, isEarlier).catch(reasonOf));
+    return this.#actions.getOrInsertComputed(actionKey(row), () => compileAction(action, isEarlier).catch(reasonOf));
   }
 
   #dropOthers(rules: readonly RuleRow[], silences: readonly SilenceRow[]): void {
@@ -203,11 +203,9 @@ export class CompiledRules {
 }
 
 function fitting({ rules, bySource }: Pages, source: string): readonly CompiledRule[] {
-  const known = bySource.get(source);
-  if (known !== undefined) return known;
-  const found = rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)));
-  bySource.set(source, found);
-  return found;
+  return bySource.getOrInsertComputed(source, () =>
+    rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source))),
+  );
 }
 
 /** Compiling takes 1 ms and more for each: requests have their turn in between. */
@@ -218,14 +216,6 @@ async function yieldThen<T>(make: () => Promise<T>): Promise<T> {
 
 /** A silence without an expression stops all events of its rule. */
 const ALL = { value: true };
-
-function kept<T>(map: Map<string, Promise<T>>, text: string, make: () => Promise<T>): Promise<T> {
-  const known = map.get(text);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(text, made);
-  return made;
-}
 
 /** One text may be of two rules, of which an earlier build stored one. */
 function actionKey({ action, bounded_values: bounded }: RuleRow): string {

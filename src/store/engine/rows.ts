@@ -33,8 +33,7 @@ export async function insertRow<T extends Table>(
 ): Promise<boolean> {
   const columns = Object.keys(row);
   const key = `${or} ${table} ${columns.join()}`;
-  let insert = INSERTS.get(key);
-  if (insert === undefined) INSERTS.set(key, (insert = insertOf(table, columns, or)));
+  const insert = INSERTS.getOrInsertComputed(key, () => insertOf(table, columns, or));
   return (await insert(db, Object.values<unknown>(row))).changed > 0;
 }
 
