@@ -21,7 +21,7 @@ export function listTokens(db: Db): Promise<TokenRow[]> {
   return db.selectFrom('tokens').selectAll().orderBy('name').orderBy('id').execute();
 }
 
-/** Tokens that would let somebody in at `now`. */
+/** The number of tokens that are valid at `now`. */
 export function countActiveTokens(db: Db, now: number): Promise<number> {
   return countOf(activeTokens(db, now));
 }
@@ -37,14 +37,14 @@ function activeTokensOf(db: Db, owner: string, scopes: readonly Scope[], now: nu
   return activeTokens(db, now).select('id').where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
 }
 
-/** Whether an owner has a token of one of the scopes that would let them in at `now`. */
+/** Whether an owner has a token of one of the scopes that is valid at `now`. */
 export async function hasActiveToken(db: Db, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
   return (await activeTokensOf(db, owner, scopes, now).limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** As `hasActiveToken`; the tokens that were found cannot be revoked before the transaction ends. */
 export async function holdActiveToken(tx: Tx, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
-  // All of them: of a single one that is revoked in this moment the answer would be that there is none.
+  // All of them: if only one was read and it is revoked at this moment, the result would be false.
   return (await tx.dialect.holdRows(activeTokensOf(tx.db, owner, scopes, now)).execute()).length > 0;
 }
 

@@ -6,14 +6,14 @@ import { prepared } from '../engine/prepared.ts';
 import { found, rowBy } from '../engine/rows.ts';
 import type { ApprovalRow, Db } from '../schema/schema.ts';
 
-/** What is asked; the rest of the row follows or comes with the decision. */
+/** The columns of a new approval that the caller sets. */
 export interface NewApproval
   extends
     Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
     Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
-  /** What is asked about, so that another plan cannot take its place: the digest and the serial of the artifact. */
+  /** The digest and the serial of the plan, so that another plan cannot take its place. */
   readonly planDigest: string | null;
   readonly planSerial: number | null;
   readonly requestedBy: string;
@@ -23,9 +23,9 @@ export interface NewApproval
 }
 
 /**
- * Asks for a decision; answers the row. Its times are by the store's clock: give `expires_at` to the job as it is.
- * Who calls this wakes the daemons after the commit (`tx.afterCommit`), because they have a new deadline to keep.
- * The unique index refuses a second pending approval for one artifact.
+ * Inserts an approval and returns its row. Its times are by the store's clock; the job gets the same `expires_at`. The
+ * caller wakes the daemons after the commit (`tx.afterCommit`), because they have a new deadline. The unique index
+ * refuses a second pending approval for one artifact.
  */
 export async function insertApproval(tx: Tx, asked: NewApproval): Promise<ApprovalRow> {
   const now = await tx.dialect.clock(tx.db, tx.now);
@@ -92,13 +92,13 @@ export async function pendingForArtifact(db: Db, artifactId: string): Promise<st
 }
 
 interface ApprovalFilter {
-  /** Also those that are settled. */
+  /** Also those that are decided or expired. */
   readonly all: boolean;
   /** Only approvals older than this one: the cursor of a long list. */
   readonly before?: string | undefined;
 }
 
-/** An approval with what its summary is made of. */
+/** An approval with the columns that its summary needs. */
 export interface ListedApproval extends ApprovalRow {
   readonly job_summary: string | null;
   readonly job_privileged: 0 | 1 | null;
@@ -139,7 +139,7 @@ export async function getListedApproval(db: Db, id: string): Promise<ListedAppro
   return found(await listed(db).where('approvals.id', '=', id).executeTakeFirst(), 'approval', id);
 }
 
-/** How a pending approval ends, and in whose name; nobody's where it expires. */
+/** How a pending approval ends, and in whose name; in no one's where it expires. */
 interface Settlement {
   readonly to: Exclude<ApprovalState, 'pending'>;
   readonly by: string | null;
@@ -167,9 +167,9 @@ const settleBefore = settleRow('>');
 const settleAfter = settleRow('<=');
 
 /**
- * The one way out of `pending`: a decision only before the deadline, an expiry only from it on, so that there is no
- * moment at which both would do. Answers the settled row; undefined, and nothing written, for who came too late or
- * too early. The time is the store's, read while the row is held: waiting for another decider makes nobody earlier.
+ * Ends a pending approval: by a decision only before the deadline, by an expiry only from the deadline on, so that at
+ * no moment both are possible. Returns the row; undefined, without a write, if it is too late or too early. The time is
+ * the store's, read while the row is locked, so that a wait for another decision counts as time.
  */
 export async function settle(tx: Tx, id: string, settlement: Settlement): Promise<ApprovalRow | undefined> {
   await heldById(tx.db, { id });
@@ -178,7 +178,7 @@ export async function settle(tx: Tx, id: string, settlement: Settlement): Promis
   return (await update(tx.db, { id, now, ...settlement })).rows[0];
 }
 
-/** Settles what is pending about a job that is being cancelled, also past the deadline: nothing runs either way. */
+/** Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. */
 export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to'>): Promise<void> {
   const now = await tx.dialect.clock(tx.db, tx.now);
   await tx.db

@@ -6,11 +6,11 @@ import { rowBy } from '../engine/rows.ts';
 import type { DecisionLinkRow } from '../schema/schema.ts';
 
 /**
- * How long links are kept, in milliseconds: 30 days. They are dead once their approval is decided, at the latest 7
- * days after it was asked for; until then and for a while after it, who visits one again is told the outcome.
+ * How long links are kept, in milliseconds: 30 days. They decide nothing once their approval has ended, at the latest 7
+ * days after the request; a later visit shows the outcome.
  */
 const KEPT_MS = 30 * 86_400_000;
-/** Old links that one new pair removes at most, so that minting never becomes a long write. */
+/** Old links that one new pair removes at most, so that making a pair stays a short write. */
 const REMOVED_MAX = 20;
 
 /** The tokens of one pair: 256 random bits each, base64url. They exist here and in the URLs made of them only. */
@@ -28,15 +28,15 @@ interface NewLinks {
   readonly oneTap?: readonly Decision[];
 }
 
-/** What stands for the service where the row names who made a link. */
+/** The maker of a link that the service itself made. */
 const SERVICE = 'gatehouse';
 
-/** Makes the pair of links of a recipient. An earlier pair for the same approval and recipient works no more. */
+/** Makes the pair of links of a recipient. It replaces an earlier pair for the same approval and recipient. */
 export async function insertLinks(
   tx: Tx,
   { approvalId, recipient, target, madeBy, oneTap = [] }: NewLinks,
 ): Promise<LinkTokens> {
-  // Two that mint at a time would each leave a pair.
+  // Two concurrent calls would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
   const tokens = { approve: newSecret(), reject: newSecret() };
   const row = (decision: Decision): DecisionLinkRow => ({
@@ -63,7 +63,7 @@ export async function insertLinks(
   return tokens;
 }
 
-/** Ids of approvals sort by time, so the oldest links stand first in the index. */
+/** Ids of approvals sort by time, so the oldest links come first in the index. */
 async function deleteOldLinks(tx: Tx): Promise<void> {
   await tx.db
     .deleteFrom('decision_links')
@@ -74,7 +74,7 @@ async function deleteOldLinks(tx: Tx): Promise<void> {
     .execute();
 }
 
-/** What a link is looked up by: nothing that the store holds opens anything. */
+/** The key of a link in the store, which must not hold the token itself. */
 export function linkHash(token: string): string {
   return hash('sha256', token);
 }

@@ -8,9 +8,9 @@ import type { Store } from '../store.ts';
  * exists gets a seam, a keyed row whose hash covers the old head, and the privileged jobs that may still run get their
  * tags.
  *
- * `mayAdopt` is false where this machine knows that the store was keyed before: what has no key then is not taken over,
- * whatever the store says. Answers whether all chains have a key now: while a daemon of an earlier build may be running
- * they have not, and a later start goes on.
+ * `mayAdopt` is false where this machine knows that the store was keyed before: rows without a key are then not
+ * adopted, whatever the store contains. Returns whether all chains have a key now: while a daemon of an earlier build
+ * may be running they do not, and a later start continues.
  */
 export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolean> {
   const state = await store.db.selectFrom('ledger_keying').selectAll().executeTakeFirst();
@@ -41,8 +41,8 @@ export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolea
 const SERVICE = { principal: 'gatehouse', owner: 'gatehouse', via: 'daemon' } as const;
 
 /**
- * Whether a daemon of an earlier build may still be running. It appends to a chain of its own, and nothing says which
- * one.
+ * Whether a daemon of an earlier build may still be running. It appends to its own chain, and nothing shows which chain
+ * that is.
  */
 async function writesWithoutKey(tx: Tx): Promise<boolean> {
   if (tx.dialect.liveness === 'lock') return false;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { Db, LedgerRow } from '../schema/schema.ts';
 
-/** Rows that are read at a time. They are filtered here, so that no reading takes longer however few rows fit. */
+/** The rows of one read. They are filtered here, so that a read does not take longer when few rows match. */
 const BATCH_ROWS = 500;
 
 export interface LedgerFilter {
@@ -13,7 +13,7 @@ export interface LedgerFilter {
   readonly since?: number | undefined;
 }
 
-/** The rows of all chains that fit, newest first, in batches that hold `limit` rows in all at most. */
+/** The rows of all chains that match, newest first, in batches of at most `limit` rows in total. */
 export async function* listLedger(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<LedgerRow[]> {
   let left = limit;
   for (let last: LedgerRow | undefined; left > 0;) {
@@ -23,7 +23,7 @@ export async function* listLedger(db: Db, filter: LedgerFilter, limit: number): 
     left -= fitting.length;
     last = rows.at(-1);
     if (rows.length < BATCH_ROWS) return;
-    // On SQLite reading takes the thread: others have their turn in between.
+    // On SQLite a read blocks the event loop: other tasks run in between.
     await nextTurn();
   }
 }

@@ -16,7 +16,7 @@ interface LedgerVerdict {
   readonly unkeyed: number;
 }
 
-/** A row that is to be where it was: a chain's head that was kept outside of the store. */
+/** The head of a chain that was kept outside the store: the chain must still contain this row. */
 export interface KeptHead {
   readonly chain: string;
   readonly seq: number;
@@ -47,7 +47,7 @@ export async function verifyLedger(
   return { chains: chains.length, rows, faults, unkeyed };
 }
 
-/** The heads to keep outside of the store, by chain. */
+/** The heads to keep outside the store, by chain. */
 export async function ledgerHeads(db: Db): Promise<KeptHead[]> {
   const rows = await db
     .selectFrom('chains')

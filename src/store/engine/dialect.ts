@@ -22,18 +22,18 @@ export interface Dialect {
   ledgerChain(daemonId: string): string;
   /**
    * The ids of the oldest jobs that may be claimed, read off the partial index that holds exactly these. With `claim`
-   * they are held, and what another daemon is claiming is passed over instead of waited for.
+   * they are locked, and jobs that another daemon is claiming are skipped.
    */
   readyJobs(limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
-  /** Stands behind the name of a table whose rows a query reads by this index, where the planner would take another. */
+  /** Follows the name of a table in a query, and selects this index where the planner would choose another one. */
   indexedBy(index: string): RawBuilder<unknown>;
-  /** Keeps the rows that a query of a write reads as they are until its transaction ends. */
+  /** Locks the rows that a query of a write reads until its transaction ends. */
   holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
-  /** Holds `key` until the transaction ends, so that who reads the queue of a key sees the writes of all others. */
+  /** Locks `key` until the transaction ends, so that a reader of the queue of a key sees all earlier writes. */
   lockKey(db: Db, key: string): Promise<void>;
   /**
-   * Holds `key` together with others who share it; false, at once, while somebody holds it by `lockKey` or waits for
-   * it. Where one write runs at a time there is nothing to hold.
+   * Locks `key` for sharing; false, at once, while another transaction has it by `lockKey` or waits for it. Where one
+   * write runs at a time there is nothing to lock.
    */
   shareKey(db: Db, key: string): Promise<boolean>;
   /** As `lockKey` for the concurrency key of a job. Before the job's row is changed: first the key, then rows. */
@@ -76,8 +76,8 @@ export interface Engine {
   /** Runs the statements of a migration file, outside any of the query builder's state. */
   script(db: Db, text: string): Promise<void>;
   /**
-   * Inside of the transaction that changed the schema: ends the connections of other processes, whose prepared
-   * statements would fail from then on. They open new ones. Nothing where statements are prepared again by themselves.
+   * Inside the transaction that changed the schema: ends the connections of other processes, because their prepared
+   * statements would fail from then on. They open new ones. Does nothing where the database prepares them again.
    */
   endOtherSessions(db: Db): Promise<void>;
   close(): Promise<void>;

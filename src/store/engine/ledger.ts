@@ -76,7 +76,7 @@ interface Append {
 
 /**
  * Appends to a chain, inside a write transaction. Each row's hash covers its content and the hash before it, and is an
- * HMAC by the ledger key. A chain of an earlier build goes on without a key until `serve` makes its seam. Answers
+ * HMAC by the ledger key. A chain of an earlier build continues without a key until `serve` makes its seam. Returns
  * whether the rows have a key.
  */
 export async function appendLedger(

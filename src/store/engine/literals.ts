@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
 /**
- * Values that stand written out in a statement. A partial index serves only a query whose condition is written out:
- * SQLite compiles a statement anew each time that a value is bound which could decide about such an index, and a
- * generic plan of PostgreSQL knows no values at all.
+ * Values that are literals in a statement. A partial index serves only a query whose condition is a literal: SQLite
+ * compiles a statement again each time a bound value could decide about such an index, and a generic plan of PostgreSQL
+ * does not know the values.
  */
 export const QUEUED = sql.lit('queued' as const);
 export const PENDING = sql.lit('pending' as const);

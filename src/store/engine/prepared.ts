@@ -11,14 +11,14 @@ class Hole<P> {
   }
 }
 
-/** A query of a hot path, and how to run it with the values of one time. */
+/** Runs a compiled query with the given values. */
 type Prepared<P, R> = (db: Db, values: P) => Promise<{ rows: R[]; changed: number }>;
 
 /**
  * A query of a hot path, built and compiled once for each database and then only filled in. Building and compiling
  * cost about 20 us each time, half of what a request may take.
  *
- * `build` gets the database, a function that marks where the value of a name goes, and the dialect.
+ * `build` gets the database, a function that makes the placeholder of a named value, and the dialect.
  */
 export function prepared<P extends object, R>(
   build: (db: Db, value: <K extends keyof P>(name: K) => P[K], dialect: Dialect) => { compile(): CompiledQuery<R> },
@@ -26,11 +26,11 @@ export function prepared<P extends object, R>(
   return preparedBy<P, R>((db, hole, dialect) => build(db, (name) => hole((values) => values[name]), dialect));
 }
 
-/** As `prepared`, where a value is read from what is handed over by a function. */
+/** As `prepared`; a function reads each value from the given object. */
 export function preparedBy<P, R>(
   build: (db: Db, hole: <V>(read: (values: P) => V) => V, dialect: Dialect) => { compile(): CompiledQuery<R> },
 ): Prepared<P, R> {
-  // One program may have several databases open (the tests do), and each connection is a database of its own here.
+  // One program may have several databases open (the tests do), and each connection is a separate `Db`.
   const compiled = new WeakMap<Db, CompiledQuery<R>>();
   return async (db, values) => {
     let query = compiled.get(db);

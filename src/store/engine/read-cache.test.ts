@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { whileUnchanged } from './read-cache.ts';
 
-describe('What is kept while nobody commits', () => {
+describe('An answer that is kept until the next commit', () => {
   test('is read once for each key, also where there is nothing', async () => {
     let version = '1';
     const reads: string[] = [];
@@ -38,7 +38,7 @@ describe('What is kept while nobody commits', () => {
     assert.equal(await find('a'), 'new');
   });
 
-  test('is nothing where the store has no version', async () => {
+  test('does not exist where the store has no version', async () => {
     let reads = 0;
     const find = whileUnchanged({ version: () => null }, async () => (reads += 1));
     assert.deepEqual([await find('a'), await find('a')], [1, 2]);

@@ -16,7 +16,7 @@ export function rowBy<T extends Table, C extends string & keyof Schema[T]>(table
   return async (db: Db, value: Schema[T][C]): Promise<Schema[T] | undefined> => (await query(db, { value })).rows[0];
 }
 
-/** The row. Throws not_found where there is none. */
+/** The row. Throws not_found for undefined. */
 export function found<R>(row: R | undefined, what: string, name: string): R {
   if (row === undefined) throw new Failure('not_found', `There is no ${what} ${name}.`);
   return row;

@@ -17,11 +17,11 @@ export interface Tx {
   count(counter: Counter): void;
   /** Calls back once the write is durable. Must not throw. */
   afterCommit(notify: () => void): void;
-  /** Lets other processes hear of this write, where nobody in this one has to: they hear of each that calls back. */
+  /** Announces this write to other processes. A write with an `afterCommit` callback is announced anyway. */
   announce(): void;
   /**
-   * Takes a statement whose result nobody needs, so that the next one need not wait for its answer. When it fails,
-   * the write fails.
+   * Takes a statement whose result is not needed, so that the next one need not wait for it. When it fails, the write
+   * fails.
    */
   later(statement: Promise<unknown>): void;
 }

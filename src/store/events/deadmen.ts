@@ -64,7 +64,7 @@ export async function deleteWatch(tx: Tx, name: string): Promise<Watch> {
 }
 
 /**
- * Notes that its silence was told at `at`; false where another daemon did, and where it was heard since it was read.
+ * Records that its silence was reported at `at`; false if another daemon did so, or if it was heard since it was read.
  */
 export function tripWatch(tx: Tx, { name, webhook, last_heard_at: heardAt }: Watch, at: number): Promise<boolean> {
   const heardSince = tx.db

@@ -6,16 +6,16 @@ import type { Tx } from '../engine/tx.ts';
 import { openSealed, webhookKeyLabel } from '../secrets/seal.ts';
 import type { Db, WebhookSignatureRow } from '../schema/schema.ts';
 
-/** What the messages of signed webhooks are signed with, and which signatures were taken. */
+/** The signing secrets of webhooks, and the signatures that were accepted. */
 
 /**
- * For so long after the time that it says a signature stays noted. Once the tolerance has passed nobody takes it; the
- * other half is for a daemon whose clock is behind that of the one which forgets it.
+ * A signature is stored this long after its own time, in milliseconds. It is invalid after the tolerance; the second
+ * half is for a daemon whose clock is behind that of the daemon that deletes it.
  */
 const SIGNATURE_KEPT_MS = 2 * SIGNATURE_TOLERANCE_MS;
 /**
- * Signatures that are noted of one webhook, 33 messages a second over ten minutes: alerts come in groups, and to count
- * them takes a millisecond. What is above is refused for the moment, since a repeat of it could not be told.
+ * The stored signatures of one webhook, 33 messages a second over ten minutes: alerts come in groups, and to count them
+ * takes a millisecond. Further messages are refused for the moment, because a repeat of them could not be recognised.
  */
 const SIGNATURES_MAX = 20_000;
 

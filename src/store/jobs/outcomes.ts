@@ -26,8 +26,8 @@ const untold = prepared<{ daemonId: string; before: number; limit: number }, Job
 );
 
 /**
- * Ended jobs whose end is not told yet, at most `limit`: those that this daemon ran, those that nobody did, and those
- * of others that ended before `before`, because that daemon may be gone.
+ * Ended jobs whose end has no event yet, at most `limit`: those that this daemon ran, those that no daemon ran, and
+ * those of other daemons that ended before `before`, because such a daemon may be gone.
  */
 export async function listUntold(
   db: Db,

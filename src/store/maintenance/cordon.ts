@@ -15,8 +15,8 @@ export async function isCordoned(db: Db): Promise<boolean> {
 const KEY = 'cordon';
 
 /**
- * Whether claims may be made; a cordon that is set meanwhile waits until this transaction ends. So after a cordon is
- * acknowledged no claim commits. False also while a cordon is being set.
+ * Whether claims may be made. A cordon waits until this transaction ends, so that no claim commits after the cordon was
+ * acknowledged. False also while a cordon is being set.
  */
 export async function mayClaimNow(tx: Tx): Promise<boolean> {
   return (await tx.dialect.shareKey(tx.db, KEY)) && !(await isCordoned(tx.db));

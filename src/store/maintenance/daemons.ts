@@ -3,7 +3,7 @@ import { prepared } from '../engine/prepared.ts';
 import { hasChanged } from '../engine/rows.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 
-/** A daemon as it begins; one that listens for nothing names no ingress, and one that sends nothing no targets. */
+/** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
 type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
   Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
 
@@ -69,9 +69,9 @@ export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
 }
 
 /**
- * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases these are
- * running, and only those of one boot of one machine: several share the database. Where they have locks, whether one
- * lives is told by its lock, whatever the machine was called when it started.
+ * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases, only those that
+ * run on the given boot of the given machine, because several machines share the database. Where they have locks, the
+ * caller finds out by the lock whether one is alive, because a machine may have been renamed.
  */
 export async function listIngresses(
   { db, dialect }: Pick<Tx, 'db' | 'dialect'>,

@@ -4,14 +4,14 @@ import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';
 
-/** What may be forgotten. Whatever is answered here stays so, so that it can be removed by a later write. */
+/** Rows that may be deleted. A row that is found here stays deletable, so that a later write can delete it. */
 
 /** The event of its end exists: the job has ended, and no further event follows. */
 const JOB_TOLD = sql<boolean>`jobs.outcome_event_id is not null`;
 
 /**
- * The ids of at most `limit` pages from before `before` that are over, and that nothing could ask for again: a page is
- * kept as long as its approval waits or has an outcome to tell, and as long as the end of its job is not told.
+ * The ids of at most `limit` finished notifications from before `before`. A notification is kept while its approval is
+ * pending or its outcome is not announced, and while the end of its job has no event.
  */
 export async function oldNotifications(db: Db, before: number, limit: number): Promise<string[]> {
   const rows = await db
@@ -32,8 +32,8 @@ export async function oldNotifications(db: Db, before: number, limit: number): P
 }
 
 /**
- * Removes these pages and their deliveries, at most `limit` rows of deliveries; answers whether that was all of it.
- * A page goes after its last delivery, so whoever dies in between has left a page that is found again.
+ * Removes these notifications and their deliveries, at most `limit` rows of deliveries; returns whether all are
+ * removed. A notification is removed after its last delivery, so that after a crash the next pass finds it again.
  */
 export async function deleteNotifications(tx: Tx, ids: readonly string[], limit: number): Promise<boolean> {
   await holdRetention(tx);
@@ -52,11 +52,11 @@ export type FireId = Pick<RuleFireRow, 'rule' | 'fingerprint' | 'status'>;
 /** Before the first one. */
 export const FIRST_FIRE: FireId = { rule: '', fingerprint: '', status: '' };
 
-/** A look through what rules did: so many rows at a time, because no index knows their time. */
+/** A batch of the fires of rules, which are read in the order of their key because no index has their time. */
 interface OldFires {
-  /** Those among them that no rule asks for any more. */
+  /** Those among them that no rule needs any more. */
   readonly old: readonly FireId[];
-  /** Where the next look goes on; null at the end. */
+  /** Where the next batch begins; null at the end. */
   readonly next: FireId | null;
 }
 

@@ -7,18 +7,18 @@ import type { Db, NotificationRow } from '../schema/schema.ts';
 const WAITING = sql<boolean>`pages.state = 'new' and pages.burst is not null`;
 const SHOWN = sql<boolean>`pages.state <> 'new' and pages.reason is null and pages.burst is not null`;
 
-/** Pages of one burst that have no targets yet. */
+/** Notifications of one burst that have no targets yet. */
 export interface WaitingBurst {
   readonly burst: string;
-  /** How many, counted as far as it matters: at most SINGLE_MAX + 1. */
+  /** How many, counted up to SINGLE_MAX + 1. */
   readonly waiting: number;
   /** When the oldest was asked for, in milliseconds since the epoch. */
   readonly oldestAt: number;
 }
 
 /**
- * Every burst that waits. It is looked for at each commit, also while ten thousand pages wait: so the index is leapt
- * through from name to name, and nothing is counted to its end.
+ * Every burst that waits. This runs at each commit, also while ten thousand notifications wait: so the query skips
+ * through the index from name to name, and counts no further than it needs.
  */
 export async function waitingBursts(db: Db): Promise<readonly WaitingBurst[]> {
   const { rows } = await sql<WaitingBurst>`
@@ -44,7 +44,7 @@ export async function waitingBursts(db: Db): Promise<readonly WaitingBurst[]> {
   return rows;
 }
 
-/** How many pages of a burst were shown within `windowMs` of `now`: one by one, and such as speak for others. */
+/** How many notifications of a burst were shown within `windowMs` of `now`: single ones, and summaries of others. */
 export async function countShown(
   db: Db,
   burst: string,
@@ -80,7 +80,7 @@ export function oldestWaiting(db: Db, burst: string, limit: number): Promise<Not
     .execute();
 }
 
-/** Lets the page `speaker` speak for all of a burst that wait; answers these, the oldest first. */
+/** Replaces all that wait of a burst by the notification `speaker`; returns them, the oldest first. */
 export async function foldWaiting(
   tx: Tx,
   burst: string,

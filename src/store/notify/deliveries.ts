@@ -4,13 +4,13 @@ import type { Tx } from '../engine/tx.ts';
 import { listLiveEndpoints } from './live-endpoints.ts';
 import type { Db, DeliveryRow, NotificationRow, Schema } from '../schema/schema.ts';
 
-/** Written out, so that the partial index of what waits serves the query. */
+/** A literal, so that the partial index of waiting deliveries serves the query. */
 const WAITING = sql<boolean>`deliveries.state = 'waiting'`;
 
-/** A page on its way, with what is to be said. */
+/** A waiting delivery with the facts of its notification. */
 export type Due = Pick<DeliveryRow, 'page_id' | 'target' | 'attempts'> & Pick<NotificationRow, 'detail'>;
 
-/** What this daemon is to send by now, the oldest first. */
+/** The deliveries that this daemon must send by `now`, the oldest first. */
 export function dueDeliveries(db: Db, daemonId: string, now: number, limit: number): Promise<Due[]> {
   return db
     .selectFrom('deliveries')
@@ -37,10 +37,10 @@ export async function nextDelivery(db: Db, daemonId: string, now: number): Promi
   return row?.at ?? null;
 }
 
-/** What was left to a target of `--notify` that no running daemon has waits this long for one that has it: an hour. */
+/** How long a delivery waits for a running daemon that has its target of `--notify`, in milliseconds: an hour. */
 export const TARGET_AWAY_MS = 3_600_000;
 
-/** Of deliveries that daemons that stopped have left, those that this one can send, or gives up at `now`. */
+/** Of the deliveries of stopped daemons, those that this daemon can send or gives up at `now`. */
 const isForUs = (targets: readonly string[], now: number) => (eb: ExpressionBuilder<Schema, 'deliveries'>) =>
   eb.or([
     eb('deliveries.target', 'like', 'ep_%'),
@@ -49,8 +49,8 @@ const isForUs = (targets: readonly string[], now: number) => (eb: ExpressionBuil
   ]);
 
 /**
- * Takes over what daemons that stopped had still to send: to endpoints, to `targets`, which are its own, and what
- * waited too long for a daemon with its target, which is then given up. Answers how many.
+ * Takes over the waiting deliveries of stopped daemons: those to endpoints, those to `targets`, which are its own, and
+ * those that waited too long for a daemon with their target, which are then given up. Returns their number.
  */
 export async function takeOver(tx: Tx, daemonId: string, targets: readonly string[]): Promise<number> {
   const result = await tx.db
@@ -63,7 +63,7 @@ export async function takeOver(tx: Tx, daemonId: string, targets: readonly strin
   return Number(result.numUpdatedRows);
 }
 
-/** Whether a daemon that stopped has left something that `takeOver` would take. */
+/** Whether `takeOver` would take over a delivery. */
 export async function hasLeft(db: Db, targets: readonly string[], now: number): Promise<boolean> {
   const row = await db
     .selectFrom('deliveries')
@@ -82,7 +82,7 @@ type Settled = Pick<DeliveryRow, 'page_id' | 'target'> & {
   readonly failure: string | null;
 };
 
-/** Ends a delivery, and the page where it was the last one. */
+/** Ends a delivery, and the notification where it was the last one. */
 export async function settleDelivery(
   tx: Tx,
   { page_id: notificationId, target, state, failure }: Settled,
@@ -93,7 +93,7 @@ export async function settleDelivery(
   await finishNotifications(tx, [notificationId]);
 }
 
-/** Gives up what waits for a target that is no more, and ends the pages where it was the last one. */
+/** Gives up the deliveries to a removed target, and ends the notifications where it was the last one. */
 export async function dropDeliveries(tx: Tx, target: string): Promise<void> {
   const dropped = await tx.db
     .updateTable('deliveries')
@@ -107,13 +107,13 @@ export async function dropDeliveries(tx: Tx, target: string): Promise<void> {
     await finishNotifications(tx, notificationIds.slice(at, at + FINISHED_AT_ONCE));
 }
 
-/** Pages of one statement: each is a parameter, of which the databases take some 30,000. */
+/** Notifications of one statement: each is a parameter, of which the databases accept some 30,000. */
 const FINISHED_AT_ONCE = 500;
 
 /**
- * Ends those of the pages for which nothing waits. Of two daemons that each settle one of the last two deliveries of a
- * page, neither sees what the other has not committed: so the row of the page is held first, in the order of ids, and
- * looked at by a statement of its own.
+ * Ends the notifications without a waiting delivery. Of two daemons that each end one of the last two deliveries of a
+ * notification, neither sees the uncommitted write of the other: so the rows are locked first, in the order of ids, and
+ * a separate statement checks them.
  */
 async function finishNotifications(tx: Tx, notificationIds: readonly string[]): Promise<void> {
   await tx.dialect
@@ -131,7 +131,7 @@ async function finishNotifications(tx: Tx, notificationIds: readonly string[]): 
     .execute();
 }
 
-/** Puts a delivery off to `nextAt`, in milliseconds since the epoch. */
+/** Postpones a delivery to `nextAt`, in milliseconds since the epoch. */
 export async function retryDelivery(
   tx: Tx,
   delivery: Pick<DeliveryRow, 'page_id' | 'target'>,
@@ -152,7 +152,7 @@ function waitingDelivery(tx: Tx, { page_id: notificationId, target }: Pick<Deliv
 }
 
 /**
- * Keeps what else waits for a target from being tried before `until`: what is dead must not fill the places of others.
+ * Postpones all deliveries to a target at least to `until`: a dead target must not take the places of others.
  */
 export async function putOff(tx: Tx, target: string, until: number): Promise<void> {
   await tx.db
@@ -164,11 +164,11 @@ export async function putOff(tx: Tx, target: string, until: number): Promise<voi
     .execute();
 }
 
-/** What the doctor tells. */
+/** The figures for the doctor. */
 interface DeliveryCounts {
   /** The active ones: not those of revoked or expired tokens. */
   readonly endpoints: number;
-  /** Endpoints whose last message was not taken. */
+  /** Endpoints that did not accept the last message. */
   readonly failing: number;
   readonly waiting: number;
   /** Given up since `since`. */
@@ -176,7 +176,7 @@ interface DeliveryCounts {
   readonly lastFailure: string | null;
 }
 
-/** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were good at `since`. */
+/** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were valid at `since`. */
 export async function countDeliveries(db: Db, since: number, now = since): Promise<DeliveryCounts> {
   const endpoints = await listLiveEndpoints(db, now);
   const deadOnes = db

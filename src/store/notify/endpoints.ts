@@ -11,11 +11,11 @@ export type NewEndpoint = Pick<EndpointRow, 'id' | 'token_id' | 'owner' | 'endpo
 
 /**
  * Registers an endpoint. A URL that the token has registered before keeps its row, as browsers subscribe again with the
- * same URL: it gets the keys that were given now, the label where one was given, and counts as working again. Throws
- * conflict for a token that has as many as it may.
+ * same URL: it gets the new keys, the new label if there is one, and counts as working again. Throws conflict for a
+ * token that has the maximum.
  */
 export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow> {
-  // Two that register at a time would each find the last place free, or no row of their URL.
+  // Two concurrent registrations would each find the last place free, or no row of their URL.
   await tx.dialect.lockKey(tx.db, `endpoints:${row.token_id}`);
   const known = await renewEndpoint(tx, row);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export function listEndpoints(db: Db, tokenId: string): Promise<EndpointRow[]> {
   return db.selectFrom('endpoints').selectAll().where('token_id', '=', tokenId).orderBy('id').execute();
 }
 
-/** Throws not_found, also for one of another token. What was on its way there is given up. */
+/** Throws not_found, also for one of another token. Its waiting deliveries are given up. */
 export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promise<void> {
   const row = await tx.db
     .deleteFrom('endpoints')
@@ -56,21 +56,21 @@ export async function deleteEndpoint(tx: Tx, id: string, tokenId: string): Promi
   await dropDeliveries(tx, id);
 }
 
-/** Removes an endpoint whose distributor says that it is no more; false where it was removed before. */
+/** Removes an endpoint that its distributor reports as gone; false if it was removed before. */
 export async function pruneEndpoint(tx: Tx, id: string): Promise<boolean> {
   const row = await tx.db.deleteFrom('endpoints').where('id', '=', id).returning('id').executeTakeFirst();
   await dropDeliveries(tx, id);
   return row !== undefined;
 }
 
-/** What a try at an endpoint came to; `failure` is null for one that was taken. */
+/** Records the result of a send to an endpoint; `failure` is null on success. */
 export async function recordAttempt(tx: Tx, id: string, failure: string | null): Promise<void> {
   const update = tx.db.updateTable('endpoints').where('id', '=', id);
   if (failure === null) await update.set({ sent_at: tx.now, failures: 0, failure: null }).execute();
   else await update.set((eb) => ({ failed_at: tx.now, failure, failures: eb('failures', '+', 1) })).execute();
 }
 
-/** Asks for a page at the end of a job; false, and nothing written, where somebody asked before. */
+/** Requests a notification at the end of a job; false, without a write, if it was requested before. */
 export function armJob(tx: Tx, row: Pick<ArmedJobRow, 'job_id' | 'armed_by' | 'owner'>): Promise<boolean> {
   return insertRow(tx.db, 'armed_jobs', { ...row, armed_at: tx.now, done_at: null }, 'skip');
 }

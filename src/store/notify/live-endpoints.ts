@@ -1,8 +1,8 @@
 import type { Db, EndpointRow } from '../schema/schema.ts';
 
 /**
- * The endpoints that are to be told: those of tokens that were neither revoked nor have expired, and of the local
- * command line.
+ * The endpoints that get notifications: those of tokens that are neither revoked nor expired, and of the local command
+ * line.
  */
 export function listLiveEndpoints(db: Db, now: number): Promise<EndpointRow[]> {
   return db

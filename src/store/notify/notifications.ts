@@ -8,22 +8,22 @@ import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/sc
 
 interface NewNotification {
   readonly id?: string;
-  /** What it says about what: the second page of a topic is not made. */
+  /** Its kind and subject: a second notification of a topic is not made. */
   readonly topic: string;
   readonly facts: NotificationFacts;
-  /** Shown on its own however many come at once: somebody asked for this very page. */
+  /** Never folded with others: a user requested this notification. */
   readonly alone?: boolean;
 }
 
 /**
- * Asks for a page; the daemons' next sweep gives it its targets and sends it. Answers its id; null, and nothing
- * written, where there is one of this topic. Who calls this wakes the daemons after the commit (`tx.afterCommit`).
+ * Requests a notification; the next pass of a daemon gives it its targets and sends it. Returns its id; null, without a
+ * write, if the topic has one. The caller wakes the daemons after the commit (`tx.afterCommit`).
  */
-export async function requestNotification(tx: Tx, page: NewNotification): Promise<string | null> {
-  return insertNotification(tx, page, { state: 'new', reason: null, followed: 0 });
+export async function requestNotification(tx: Tx, asked: NewNotification): Promise<string | null> {
+  return insertNotification(tx, asked, { state: 'new', reason: null, followed: 0 });
 }
 
-/** As `requestNotification`, in another state: one that a mute holds, or that others speak for. */
+/** As `requestNotification`, in another state: suppressed by a mute, or folded into another notification. */
 export async function insertNotification(
   tx: Tx,
   { id: given, topic, facts, alone = false }: NewNotification,
@@ -59,7 +59,7 @@ function asked(db: Db) {
     ]);
 }
 
-/** Written out, so that the partial index of what is pending serves the query. */
+/** A literal, so that the partial index of pending approvals serves the query. */
 const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
 /** Pending approvals without a notification of this topic, the oldest first; `now` by the store's clock. */
@@ -122,8 +122,8 @@ export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
 }
 
 /**
- * How many pages of this kind were made within `windowMs` of `now` that say something on their own. Those of a clock
- * that was set back since are left out: they would count for as long as it was wrong.
+ * How many notifications of this kind were made within `windowMs` of `now`, without suppressed and folded ones. Times
+ * after that, of a clock that was set back since, do not count: they would count until the clock reaches them.
  */
 export function countNotifications(
   db: Db,
@@ -146,7 +146,7 @@ export function countPending(db: Db): Promise<number> {
 }
 
 /**
- * Pages that were asked for and have no targets yet, and are shown on their own: written as in the partial index
+ * Requested notifications that have no targets yet and are not part of a burst: written as in the partial index
  * `pages_new`.
  */
 export function newNotifications(db: Db, limit: number): Promise<NotificationRow[]> {
@@ -159,13 +159,13 @@ export function newNotifications(db: Db, limit: number): Promise<NotificationRow
     .execute();
 }
 
-/** A target of a page, and the daemon that sends to it. */
+/** A target of a notification, and the daemon that sends to it. */
 export interface Assignment {
   readonly target: string;
   readonly daemonId: string;
 }
 
-/** Gives a page its targets, once. Without any it is done. */
+/** Gives a notification its targets, once. Without a target it is done. */
 export async function assignTargets(tx: Tx, notificationId: string, targets: readonly Assignment[]): Promise<void> {
   const state = targets.length === 0 ? ('done' as const) : ('sending' as const);
   const update = tx.db.updateTable('pages').set({ state }).where('id', '=', notificationId).where('state', '=', 'new');

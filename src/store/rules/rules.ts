@@ -76,15 +76,14 @@ export async function insertRule(tx: Tx, rule: NewRule): Promise<RuleRow> {
 }
 
 /**
- * Puts another rule in the place of one of the same name: who adds it stands behind it from now on. It stays enabled
- * or disabled unless it is to be disabled, and what it fired before still counts for its cooldown. Undefined where
- * there is none of that name.
+ * Replaces the rule of the same name and its owners. It stays enabled or disabled unless the new one is disabled, and
+ * earlier fires still count for its cooldown. Undefined if no rule has the name.
  */
 export function replaceRule(tx: Tx, rule: NewRule): Promise<RuleRow | undefined> {
   return change(tx, rule.name, { ...columnsOf(tx, rule), ...(rule.disabled === true ? { enabled: 0 } : {}) });
 }
 
-/** `owner` stands behind it too from now on. Throws not_found. */
+/** Enables or disables it, and adds `owner` to its owners. Throws not_found. */
 export async function switchRule(
   tx: Tx,
   name: string,

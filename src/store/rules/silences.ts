@@ -50,8 +50,8 @@ export async function silencedRules(db: Db, now: number, rule?: string): Promise
 
 /**
  * Ends all silences that name a rule and are open at `now`, with an expression or without; answers their ids, oldest
- * first. They end when they began: another rule may get the name in this moment, and a daemon of an earlier build goes
- * by its own clock.
+ * first. Their end is set to their start: another rule may get the name at this moment, and a daemon of an earlier
+ * build uses its own clock.
  */
 export async function cutSilencesOf(tx: Tx, rule: string, now: number): Promise<string[]> {
   const rows = await tx.db

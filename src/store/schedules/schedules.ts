@@ -79,8 +79,8 @@ export function listDue(db: Db, now: number, limit: number): Promise<ScheduleRow
 }
 
 /**
- * Takes the slot that `seen` has, and names the next one. Undefined where it is not there any more: another daemon took
- * it, or the schedule was switched off, removed or made anew.
+ * Takes the slot of `seen`, and sets the next one. Undefined if the slot is gone: another daemon took it, or the
+ * schedule was disabled, removed or created again.
  */
 export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<ScheduleRow | undefined> {
   return tx.db

@@ -4,7 +4,7 @@ import type { Verdict } from '../../domain/workspaces/plan.ts';
 import type { SourceKind } from '../../domain/sources/source.ts';
 import type { Drift } from '../../domain/workspaces/workspace.ts';
 
-/** The tables of sources, workspaces, plans, approvals and what is sealed. The conventions stand in schema.ts. */
+/** The tables of sources, workspaces, plans, approvals and what is sealed. See schema.ts for the conventions. */
 
 export interface SourceRow {
   name: string;

@@ -1,13 +1,13 @@
 import type { NotificationKind } from '../../domain/notify/notification-facts.ts';
 
-/** The tables of pages: who is told, of what, and what became of it. The conventions stand in schema.ts. */
+/** The tables of notifications: recipients, contents and results. See schema.ts for the conventions. */
 
-/** Where one device takes its pages. */
+/** Where one device receives its notifications. */
 export interface EndpointRow {
   id: string;
   /** The token that registered it, and may list and drop it; `local:<user>` for the local command line. */
   token_id: string;
-  /** As whom the links of its pages decide. */
+  /** As whom the links in its notifications decide. */
   owner: string;
   /** A URL that is a capability: only its own token is shown it. */
   endpoint: string;
@@ -23,7 +23,7 @@ export interface EndpointRow {
   failures: number;
 }
 
-/** A job whose end somebody wants to hear of, whatever it is. */
+/** A job with a requested notification of its end, whatever the end is. */
 export interface ArmedJobRow {
   job_id: string;
   armed_by: string;
@@ -35,7 +35,7 @@ export interface ArmedJobRow {
 /** A notification. */
 export interface NotificationRow {
   id: string;
-  /** What it says about what: a page of a topic is made once. */
+  /** Its kind and subject: a notification of a topic is made once. */
   topic: string;
   kind: NotificationKind;
   /** `new`: no targets yet. `held`: a mute kept it back for good. `done`: every delivery is settled. */
@@ -44,16 +44,16 @@ export interface NotificationRow {
   approval_id: string | null;
   /** JSON: names, states and counts that the text is made of. Never a link. */
   detail: string;
-  /** Why it was held, or which page speaks for it. */
+  /** Why it was suppressed, or which notification includes it. */
   reason: string | null;
   /** 1 when the recipients were notified of the outcome. */
   followed: 0 | 1;
   created_at: number;
-  /** What it is counted with when many come at once; null for one that is always shown on its own. */
+  /** The burst that it is counted with; null for one that is never folded with others. */
   burst: string | null;
 }
 
-/** One page on its way to one target. */
+/** One notification for one target. */
 export interface DeliveryRow {
   page_id: string;
   /** The id of an endpoint, or a `--notify` target as `deliveryTargetOf` names it. */

@@ -2,7 +2,7 @@ import type { EventOutcome, WebhookSource } from '../../domain/events/event.ts';
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import type { MuteScope, RuleApproval } from '../../domain/rules/rule.ts';
 
-/** The tables of events, rules, silences, mutes and schedules. The conventions stand in schema.ts. */
+/** The tables of events, rules, silences, mutes and schedules. See schema.ts for the conventions. */
 
 export interface EventRow {
   id: string;

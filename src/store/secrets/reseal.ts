@@ -16,14 +16,14 @@ import {
 } from './seal.ts';
 import type { Store } from '../store.ts';
 
-/** How what is sealed in a store comes under a new key. */
+/** Moves the sealed rows of a store to a new key. */
 
-/** Who has it done, for the ledger. */
+/** Who requests it, for the ledger. */
 export type ResealBy = Pick<LedgerEntry, 'principal' | 'owner' | 'via'>;
 
 interface Resealed {
   readonly count: number;
-  /** What could not be opened, and so stays as it is: names for people. */
+  /** The rows that could not be opened, and are left as they are: names for people. */
   readonly broken: readonly string[];
 }
 
@@ -97,8 +97,8 @@ function sealedRows<T extends Exclude<SealedTable, 'artifacts'>>(
 }
 
 /**
- * Seals everything anew that is under an older key of `ring`, in pages of one write each. What is under a key that is
- * not here stays as it is. May be cut short and called again: it goes on with what is left.
+ * Seals all rows under an older key of `ring` with the active key, in batches of one write each. Rows under a key that
+ * is not here are left. After an interruption a second call continues with the others.
  */
 export async function resealAll(store: Store, ring: Keyring, by: ResealBy): Promise<Resealed> {
   let count = 0;
@@ -151,12 +151,12 @@ async function oldKeyIds(db: Db, ring: Keyring, table: SealedTable): Promise<str
 }
 
 /**
- * A saved plan is named by the digest of its sealed bytes, in its row, in the approval that was asked for and in the
- * ledger. Sealed anew it gets another one: the first two change with it, in one transaction, and the ledger gets a row
- * that leads from the one to the other.
+ * A saved plan is identified by the digest of its sealed bytes, in its row, in its approval and in the ledger. Sealed
+ * again it has another digest: its row and its approval change with it, in one transaction, and the ledger gets a row
+ * with both digests.
  */
 function sealArtifact(row: ArtifactRow, ring: Keyring): Put {
-  // What is not what was once noted must not get a digest that makes it look so.
+  // An altered plan must not get a digest that makes it look unaltered.
   if (hash('sha256', row.sealed) !== row.digest) throw new SealBroken('altered');
   const sealed = ring.seal(planLabel(row), ring.open(planLabel(row), row.sealed));
   const view = ring.seal(planViewLabel(row), ring.open(planViewLabel(row), row.sealed_view));

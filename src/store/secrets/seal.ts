@@ -20,7 +20,7 @@ export function stateLabel({
   return ['state', workspace, String(version), String(serial), lineage];
 }
 
-/** With what decides about the plan: who changes a verdict in the database has a plan that does not open. */
+/** With all that decides about the plan: after a change of the verdict in the database the plan cannot be opened. */
 export function planLabel(
   row: Pick<ArtifactRow, 'id' | 'workspace' | 'serial' | 'lineage' | 'job_id' | 'verdict' | 'tree_digest' | 'secrets'>,
 ): string[] {
@@ -108,9 +108,9 @@ export async function countSealed(db: Db, ring: Keyring | null): Promise<SealCou
 }
 
 /**
- * Makes sure that the daemons of one store seal with one key: the first process that calls this writes down the id of
- * its key, and one that has not that key is refused. Two that start first at once on one database make two keys when
- * each has a data directory of its own; only one of them gets past this. Throws invalid_argument.
+ * Ensures that the daemons of one store seal with one key: the first process that calls this records the id of its key,
+ * and a process without that key is refused. Two processes with separate data directories that start at once on one new
+ * database make two keys; only one of them is accepted. Throws invalid_argument.
  */
 export async function assertSameKey(store: Store, ring: Keyring): Promise<void> {
   const used = (await findUsed(store.db)) ?? (await store.write((tx) => claimUsed(tx, ring)));

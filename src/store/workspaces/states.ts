@@ -82,9 +82,9 @@ export interface NewState {
 }
 
 /**
- * Keeps a state as the newest version; answers its number. A job has one version: what it writes later takes the
- * place of what it wrote before. Drops what is beyond the newest. The job that writes holds the workspace's key, so
- * nobody else counts the same number.
+ * Keeps a state as the newest version; returns its number. A job has one version: a later write replaces its earlier
+ * one. Deletes the oldest versions above the limit. The caller has locked the key of the workspace, so that a number is
+ * given once.
  */
 export async function keepState(tx: Tx, state: NewState): Promise<number> {
   const { workspace, serial, lineage, resources, jobId, keyId, aside = false } = state;

@@ -92,7 +92,7 @@ export async function findLock(db: Db, name: string): Promise<string | null> {
   return (await runningOf(db, { key: workspaceKey(name) })).rows[0]?.id ?? null;
 }
 
-/** Who holds a workspace. */
+/** The job that occupies a workspace. */
 type Holder = Pick<JobRow, 'id' | 'kind' | 'state' | 'requested_by'>;
 
 // Two lookups, each with its own partial index: the history of a key may be long.
@@ -106,8 +106,8 @@ const changingJobs = prepared<{ key: string }, Holder>((db, value) => {
 });
 
 /**
- * The apply or destroy of this workspace that runs, else the oldest one that is queued. Whoever decides by it holds
- * the workspace's key, so that nobody else enters the queue meanwhile.
+ * The apply or destroy of this workspace that runs, else the oldest one that is queued. A caller that decides by it has
+ * locked the key of the workspace, so that no other job enters the queue.
  */
 export async function activeApply(db: Db, name: string): Promise<Holder | undefined> {
   const { rows } = await changingJobs(db, { key: workspaceKey(name) });

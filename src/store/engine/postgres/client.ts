@@ -83,7 +83,7 @@ export function clientDb(dialect: Dialect, client: ClientBase): Db {
   return bindDb(dialect, new Connection((text, values) => send(client, text, values)), PARTS);
 }
 
-/** A query builder whose statements go to whichever client of the pool is free; `explain` words what goes wrong. */
+/** A query builder whose statements run on any free client of the pool; `explain` converts their errors. */
 export function poolDb(dialect: Dialect, pool: Pool, explain: (error: unknown) => unknown): Db {
   const run = async (text: string, values: readonly unknown[]): Promise<Answer> => {
     try {

@@ -11,15 +11,15 @@ export interface Listening {
 interface ListenOptions {
   readonly config: ClientConfig;
   readonly channel: string;
-  /** Notifications with this payload are one's own. */
+  /** The payload of the notifications of this process, which are ignored. */
   readonly self: string;
   readonly clock: Clock;
   readonly changed: () => void;
 }
 
 /**
- * A connection that only listens. When it was lost and is there again, everything may have changed meanwhile: that
- * calls back too. It goes on trying until it is stopped.
+ * A connection that only listens. It is opened again when it is lost, until `stop`. Each reconnection calls back too,
+ * because anything may have changed while it was lost.
  */
 export function listen(options: ListenOptions): Listening {
   const stopping = new AbortController();
@@ -59,7 +59,7 @@ async function listenOnce(
     if (!first) changed();
     if (!signal.aborted) await ended;
   } catch {
-    // Not reachable: the next attempt follows.
+    // The server is not reachable: the next attempt follows.
   } finally {
     signal.removeEventListener('abort', end);
     await client.end().catch(() => undefined);

@@ -73,9 +73,9 @@ interface Keys {
 const KEYS = new WeakMap<Db, Keys>();
 
 /**
- * Never waits: who waits for a key while holding rows or other keys can stand in a circle with those who want them,
- * for the second until the server finds the deadlock. Who can't have a key gives up all of its transaction and
- * begins again with every key that it needs, taken first and in the order that all keep; that is where it waits.
+ * Never waits: a transaction that waits for a key while it has locked rows or other keys can cause a deadlock, which
+ * the server finds only after a second. A transaction that cannot lock a key is rolled back and begins again: it first
+ * locks all keys that it needs, in one order for all transactions, and waits only there.
  */
 async function lockKey(db: Db, key: string): Promise<void> {
   const keys = KEYS.get(db);
@@ -254,8 +254,8 @@ async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
 }
 
 /**
- * The connection is pipelined: `begin`, the statements that nobody waits for and `commit` are sent one behind the
- * other without waiting for each answer, so that a group costs the round trips of what its members read, and two.
+ * The connection is pipelined: `begin`, the statements without an awaited result and `commit` are sent without waiting
+ * for each answer, so that a group costs the round trips of its reads, and two.
  */
 async function attempt<T>(client: PoolClient, db: Db, keys: readonly string[], body: Body<T>): Promise<T> {
   const sent: Promise<unknown>[] = [];

@@ -5,11 +5,11 @@ import type { SqliteConnection } from './driver.ts';
 
 /**
  * A commit of another process writes the log, syncs it, and only then becomes visible. The event comes with the first
- * of these, so whoever looks once looks too early: it is looked again after these pauses, in milliseconds.
+ * of these, so that a single check would be too early: checks follow after these pauses, in milliseconds.
  */
 const LOOK_AGAIN_MS = [1, 1, 2, 4, 8, 16, 32];
 
-/** Tells when another process committed. One watcher serves all listeners, and there is none without a listener. */
+/** Reports the commits of other processes. One file watcher serves all listeners; it runs while there are listeners. */
 export class ForeignCommits {
   readonly #file: string;
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class ForeignCommits {
   #watcher: FSWatcher | null = null;
   #seen: unknown;
   #cancel: (() => void) | null = null;
-  /** Of the look that is due next; null when none is. */
+  /** The number of the next check; null without one. */
   #due: number | null = null;
 
   constructor(file: string, writer: SqliteConnection, clock: Clock) {
@@ -53,7 +53,7 @@ export class ForeignCommits {
     this.#seen = this.#version();
     try {
       const watcher = watch(dirname(this.#file), { persistent: false }, (_kind, name) => {
-        // A commit writes its pages one by one, and each is told: the look that is due in 1 ms sees them all.
+        // A commit writes several blocks with an event for each: the check that is due in 1 ms sees them all.
         if (name === log && this.#due !== 1) this.#look(0);
       });
       watcher.on('error', () => watcher.close());
