@@ -46,7 +46,7 @@ export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierO
 }
 
 /** The fallback where no wake-up arrives, in milliseconds. */
-export const NOTIFY_EVERY_MS = 2_000;
+const NOTIFY_EVERY_MS = 2_000;
 /** Wake-ups come with every commit of others: passes are at least so far apart, in milliseconds. */
 const REST_MS = 50;
 /**
