@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { claim } from '../../src/daemon/jobs/job-transitions.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { testKeyring } from '../../test/support/seal.ts';
+import type { RecordedChunk } from '../../src/runners/output/chunk-queue.ts';
 import { Recorder } from '../../src/runners/output/recorder.ts';
 import { appendOutput } from '../../src/store/jobs/chunks.ts';
 import { fenceOf } from '../../src/store/jobs/claims.ts';
@@ -49,19 +50,19 @@ async function recordedRate(store: Store, file: string, lines: number): Promise<
   if (claimed === undefined) throw new Error('nothing to claim');
   const fence = fenceOf(claimed.row);
   const before = monotonicMs();
-  const recorder = new Recorder({
-    secrets: SECRETS,
-    clock: systemClock,
-    firstSeq: claimed.lastSeq + 1,
-    async write({ firstSeq, lastSeq, rawBytes, data }) {
-      await store.write((tx) =>
-        appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }),
-      );
-    },
-  });
+  let lastSeq = claimed.lastSeq;
+  const write = async (chunk: RecordedChunk): Promise<void> => {
+    const { firstSeq, rawBytes, data } = chunk;
+    lastSeq = chunk.lastSeq;
+    await store.write((tx) =>
+      appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }),
+    );
+  };
+  const recorder = new Recorder({ secrets: SECRETS, clock: systemClock, firstSeq: claimed.lastSeq + 1, write });
   const child = spawn('/bin/cat', [file], { stdio: ['ignore', 'pipe', 'ignore'] });
   recorder.attach(child.stdout, 'stdout');
-  const { lastSeq } = await recorder.finish();
+  const last = await recorder.finish();
+  if (last !== null) await write(last);
   if (lastSeq !== claimed.lastSeq + lines) throw new Error(`stored ${lastSeq - claimed.lastSeq} lines of ${lines}`);
   return lines / ((monotonicMs() - before) / 1000);
 }

@@ -84,7 +84,16 @@ export async function settleOutcome(
   });
 }
 
-async function recordEnd(deps: ReactionDeps, tx: Tx, job: JobRow, evaluated: readonly EvaluatedEvent[]): Promise<void> {
+/**
+ * Records the end of a job, which has the evaluated events, in the transaction `tx`: nothing if it is recorded already.
+ * Throws RuleChanged: then the transaction must not be committed.
+ */
+export async function recordEnd(
+  deps: ReactionDeps,
+  tx: Tx,
+  job: JobRow,
+  evaluated: readonly EvaluatedEvent[],
+): Promise<void> {
   const [first] = evaluated;
   if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
   const mute = await notifyJobEnd(deps, tx, job);

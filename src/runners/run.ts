@@ -43,6 +43,12 @@ export interface RunReports<Checkpoint> {
   checkpoint(value: Checkpoint): Promise<void>;
 }
 
+/** A run that is over, and the last chunk of its output: the caller stores it together with the job's end. */
+interface EndedRun<Result> {
+  readonly outcome: RunOutcome<Result>;
+  readonly lastChunk: RecordedChunk | null;
+}
+
 /** Runs one job from its directory to its last byte of output. Does not throw for what the job's programs do. */
 export async function runJob<Spec, Materials, Checkpoint, Result>(
   setup: RunSetup,
@@ -50,7 +56,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   job: RunJob<Spec, Materials>,
   reports: RunReports<Checkpoint>,
   signal: AbortSignal,
-): Promise<RunOutcome<Result>> {
+): Promise<EndedRun<Result>> {
   const folders = { run: join(setup.runsDir, job.id), data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] };
   const recorder = new Recorder({
     secrets: [...job.secrets.values(), ...job.hidden],
@@ -65,14 +71,13 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     runDir = await makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
   } catch (error) {
     recorder.system(`The directory of the run could not be created: ${reasonOf(error)}`);
-    await recorder.finish();
-    return { state: 'failed', exitCode: null };
+    return { outcome: { state: 'failed', exitCode: null }, lastChunk: await recorder.finish() };
   }
   const limits = { deadline, signal };
   const program = { job, runDir, clearFiles: runner.clearFiles };
   let unkept = false;
   try {
-    return await runner.run(job, {
+    const outcome = await runner.run(job, {
       runDir,
       searchPath: setup.path,
       clock: setup.clock,
@@ -86,8 +91,12 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
       },
       exec: (order) => execute(setup, program, order, recorder, reports, limits),
     });
+    return { outcome, lastChunk: await recorder.finish() };
+  } catch (error) {
+    const lastChunk = await recorder.finish();
+    if (lastChunk !== null) await reports.write(lastChunk);
+    throw error;
   } finally {
-    await recorder.finish();
     // It holds what could not be stored: the sweep of ended runs takes it from there first.
     if (!unkept) await removeRunDir(runDir, setup.clock);
   }

@@ -46,6 +46,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
   };
   const { signal } = new AbortController();
   const ran = await (await kind.prepare(on, job, signal))(setup, reports, signal);
+  if (ran.lastChunk !== null) chunks.push(ran.lastChunk);
   const lines = chunks.flatMap(({ data }) => decodeChunk(data, { after: 0, limit: 10 }));
   return { ran, lines: lines.map((line) => ('text' in line ? line.text : '')) };
 }

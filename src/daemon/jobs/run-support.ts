@@ -2,6 +2,7 @@ import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
+import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -72,7 +73,7 @@ export type ReadyRun = (
   setup: RunSetup,
   reports: RunReports<(tx: Tx) => Promise<{ owned: boolean }>>,
   signal: AbortSignal,
-) => Promise<{ readonly end: RunEnd; finish(): Promise<WriteResult> }>;
+) => Promise<{ readonly end: RunEnd; readonly lastChunk: RecordedChunk | null; finish(): Promise<WriteResult> }>;
 
 /** A kind without its type parameters, for code that is common to all kinds. */
 export interface RunKind {
@@ -130,7 +131,7 @@ function readyRun<Spec, Materials, Checkpoint, Result>(
   const job = { id, kind, spec, privileged: row.privileged === 1, timeoutMs, secrets, hidden, materials };
   return async (setup, reports, signal) => {
     const checkpoint = (value: Checkpoint): Promise<void> => reports.checkpoint((tx) => prepared.checkpoint(tx, value));
-    const end = await runJob(setup, runner, job, { ...reports, checkpoint }, signal);
-    return { end, finish: () => prepared.finish(end) };
+    const { outcome, lastChunk } = await runJob(setup, runner, job, { ...reports, checkpoint }, signal);
+    return { end: outcome, lastChunk, finish: () => prepared.finish(outcome) };
   };
 }

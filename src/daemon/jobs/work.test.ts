@@ -1,129 +1,18 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { workspaceRow } from '../../../test/support/fixtures/workspace-row.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
-import { systemClock, type Clock } from '../../lib/clock.ts';
-import type { RunSetup } from '../../runners/run.ts';
-import type { LaunchRequest } from '../../runners/sandbox/pool.ts';
-import type { Exit, Launched } from '../../runners/sandbox/launcher-process.ts';
 import { chunksAfter } from '../../store/jobs/chunks.ts';
-import { getJob, requestCancel } from '../../store/jobs/jobs.ts';
-import type { JobRow } from '../../store/schema/schema.ts';
-import type { Store } from '../../store/store.ts';
-import { createSignals, type Signals } from '../core/signals.ts';
+import { requestCancel } from '../../store/jobs/jobs.ts';
 import { insertSource } from '../../store/sources/sources.ts';
 import { insertWorkspace } from '../../store/workspaces/workspaces.ts';
-import { openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
-import { Work } from './work.ts';
-
-/** No process has this pid: the kernel gives numbers below 4,194,304. */
-const NO_PID = 5_000_000;
-
-/** Pauses are a hundredth of what they are. */
-const hastyClock: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(ms / 100, fire) };
-
-interface Scene extends TestStore {
-  readonly work: Work;
-  readonly signals: Signals;
-  readonly self: string;
-  /** The programs that were launched, each with the end that the test gives it. */
-  readonly programs: { request: LaunchRequest; exit: (exit: Exit) => void; print: (text: string) => void }[];
-  /** How many runs there were when a slot became free. */
-  readonly freed: number[];
-  overdue: boolean;
-  /** Thrown by the next writes of the run, one after the other. */
-  readonly refusals: unknown[];
-  /** So many of the next writes of the run are committed, and their answer is lost. */
-  lostAnswers: number;
-  row(id: string): Promise<JobRow>;
-}
-
-async function scene(
-  t: TestContext,
-  { maxJobs = 1, ...more }: { maxJobs?: number } & Partial<TestStore> = {},
-): Promise<Scene> {
-  const setup = { ...(await openTestStore()), ...more };
-  t.after(() => setup.close());
-  const self = await setup.daemon();
-  const refusals: unknown[] = [];
-  const programs: Scene['programs'] = [];
-  const freed: number[] = [];
-  const signals = createSignals();
-  const store: Store = {
-    ...setup.store,
-    write: async (body) => {
-      if (programs.length > 0 && refusals.length > 0) throw refusals.shift();
-      const answer = await setup.store.write(body);
-      if (programs.length === 0 || on.lostAnswers === 0) return answer;
-      on.lostAnswers -= 1;
-      throw new Failure('unavailable', 'lost');
-    },
-  };
-  const on: Scene = {
-    ...setup, self, signals, programs, freed, refusals, lostAnswers: 0, overdue: false,
-    row: (id) => getJob(setup.store.db, id),
-    work: new Work({
-      ...setup,
-      store,
-      setup: runSetup(setup.runsDir, programs),
-      maxJobs,
-      announceJob: () => undefined,
-      signals,
-      self: () => self,
-      isOverdue: () => on.overdue,
-      onFree: () => void freed.push(on.work.running),
-    }),
-  }; // prettier-ignore
-  return on;
-}
-
-function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
-  const launch = async (request: LaunchRequest): Promise<Launched> => {
-    const { promise: exited, resolve } = Promise.withResolvers<Exit>();
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const leader = { pid: NO_PID, startTicks: 1 };
-    await request.beforeStart?.({ ...leader, output: null });
-    const exit = (end: Exit): void => {
-      stdout.end();
-      stderr.end();
-      resolve(end);
-    };
-    programs.push({ request, exit, print: (text) => void stdout.write(text) });
-    return { ...leader, stdout, stderr, started: Promise.resolve(), exited };
-  };
-  return {
-    clock: hastyClock,
-    pool: { launch, supported: () => Promise.reject(new Error('not asked')), stop: nothing },
-    guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
-    runsDir,
-    account: null,
-    path: '/bin',
-    lang: 'C.UTF-8',
-  };
-}
-
-function nothing(): Promise<void> {
-  return Promise.resolve();
-}
-
-/** Claims one job and waits until its program is launched. */
-async function begin(on: Scene): Promise<string> {
-  const id = await on.job();
-  await on.work.claimOnce();
-  await until(() => on.programs.length === 1);
-  return id;
-}
-
-async function until(look: () => boolean): Promise<void> {
-  while (!look()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-function end(on: Scene, exitCode: number | null, signal: NodeJS.Signals | null = null): void {
-  on.programs[0]?.exit({ exitCode, signal });
-}
+import type { TestStore } from '../../../test/support/store/job-store.ts';
+import { addRule } from '../../../test/support/fixtures/reaction.ts';
+import { getEvent } from '../../store/events/events.ts';
+import { deleteRule } from '../../store/rules/rules.ts';
+import { begin, end, scene, until, waitingClock } from '../../../test/support/store/work-scene.ts';
 
 describe('the work of a daemon', () => {
   test('a slot is told to be free only when it is', async (t) => {
@@ -242,6 +131,35 @@ describe('the work of a daemon', () => {
       lines.map((line) => 'text' in line && line.text),
       ['one line'],
     );
+  });
+
+  test('the last output, the end and its event are one commit', async (t) => {
+    const on = await scene(t, { clock: waitingClock });
+    const id = await begin(on);
+    const before = on.writes;
+    on.programs[0]?.print('one line\n');
+    end(on, 0);
+    await until(() => on.freed.length > 0);
+    assert.equal(on.writes - before, 1);
+    const [chunk] = await chunksAfter(on.store.db, id, 2, 10);
+    assert.match(JSON.stringify(decodeChunk(chunk?.data ?? Buffer.alloc(0), { after: 0, limit: 10 })), /one line/);
+    const { state, outcome_event_id: eventId } = await on.row(id);
+    assert.equal(state, 'succeeded');
+    assert.equal((await getEvent(on.store.db, eventId ?? '')).source, 'job-outcome');
+  });
+
+  test('a fault of its event does not keep a job from ending, and the event is left to the loop', async (t) => {
+    const on = await scene(t);
+    await addRule(on.reaction, 'gone', { when: 'event.source == "job-outcome"' });
+    const before = await on.reaction.rules.current();
+    on.reaction.rules.current = () => Promise.resolve(before);
+    const id = await begin(on);
+    // The evaluation still sees the rule, and the transaction does not.
+    await on.store.write((tx) => deleteRule(tx, 'gone'));
+    end(on, 0);
+    await until(() => on.freed.length > 0);
+    const { state, outcome_event_id: eventId } = await on.row(id);
+    assert.deepEqual([state, eventId], ['succeeded', null]);
   });
 
   test('an end that cannot be stored is reported, and its slot becomes free', async (t) => {

@@ -2,17 +2,18 @@ import { Failure } from '../../domain/failure.ts';
 import type { RunEnd } from '../../domain/jobs/job.ts';
 import { needsTag } from '../../domain/jobs/order.ts';
 import { pause } from '../../lib/clock.ts';
+import type { ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { RecorderFenced } from '../../runners/output/recorder.ts';
 import type { RunSetup } from '../../runners/run.ts';
-import { appendOutput } from '../../store/jobs/chunks.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { isCordoned } from '../../store/maintenance/cordon.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
-import { claim, endJob, recordMove, type Claimed } from './job-transitions.ts';
+import { claim, recordMove, type Claimed } from './job-transitions.ts';
+import { appendChunk, endsSoon, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { LoopRow } from '../core/loop.ts';
 import type { Signals } from '../core/signals.ts';
@@ -23,6 +24,7 @@ interface WorkDeps extends RunDeps {
   readonly maxJobs: number;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
+  readonly reaction: ReactionDeps;
   readonly self: () => string;
   /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
   readonly isOverdue: () => boolean;
@@ -125,7 +127,7 @@ export class Work {
 
   async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
     let end: RunEnd = { state: 'failed', exitCode: null };
-    let result = NO_RESULT;
+    let [result, lastChunk] = [NO_RESULT, null as RecordedChunk | null];
     try {
       await this.#deps.beforeRun?.();
       const run = await this.#ready(row, signal);
@@ -139,15 +141,21 @@ export class Work {
         },
         signal,
       );
-      end = ran.end;
-      result = await ran.finish();
+      ({ end, lastChunk } = ran);
+      const finishing = ran.finish();
+      // Readers of the output do not wait for long work at the end.
+      if (lastChunk !== null && !(await endsSoon(this.#deps.setup.clock, finishing))) {
+        await this.#keep(fence, lastChunk);
+        lastChunk = null;
+      }
+      result = await finishing;
     } catch (error) {
       this.#deps.signals.emit('loop:failed', { name: `run of ${row.id}`, error });
       // A run whose results cannot be prepared must not look successful.
       if (end.state === 'succeeded') end = { ...end, state: 'failed' };
     }
     try {
-      await this.#finish(fence, end, result);
+      await this.#finish(row, fence, end, { lastChunk, result });
     } catch (error) {
       // The job stays this daemon's until it ends; then the next one marks it interrupted.
       this.#deps.signals.emit('loop:failed', { name: `end of ${row.id}`, error });
@@ -202,13 +210,7 @@ export class Work {
 
   async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
     const kept = await this.#persist(async (tx, again) => {
-      const { firstSeq, lastSeq, rawBytes, data } = chunk;
-      const owned = await appendOutput(
-        tx,
-        fence,
-        { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data },
-        again,
-      );
+      const owned = await appendChunk(tx, fence, chunk, again);
       if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return owned;
     });
@@ -217,7 +219,12 @@ export class Work {
     throw new RecorderFenced();
   }
 
-  async #finish(fence: Fence, end: RunEnd, result: WriteResult): Promise<void> {
+  async #finish(
+    row: JobRow,
+    fence: Fence,
+    end: RunEnd,
+    { lastChunk, result }: { lastChunk: RecordedChunk | null; result: WriteResult },
+  ): Promise<void> {
     const stop = this.#runs.get(fence.jobId)?.stop ?? null;
     // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
     // only a success is certain to be its own.
@@ -230,9 +237,9 @@ export class Work {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;
     }
-    const ended = await this.#persist(async (tx) => {
-      const moved = await endJob(tx, fence, final, 'run');
-      if (moved) await result(tx);
+    const write = await prepareEnd(this.#deps.reaction, row, { fence, final, lastChunk, result });
+    const ended = await this.#persist(async (tx, again) => {
+      const moved = await write(tx, again);
       if (moved) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return moved;
     });

@@ -35,7 +35,6 @@ export class ChunkQueue {
   #full: ChunkBuilder[] = [];
   #fullBytes = 0;
   #nextSeq: number;
-  #lastSeq: number;
   #due = false;
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
@@ -44,17 +43,11 @@ export class ChunkQueue {
   constructor(options: ChunkQueueOptions) {
     this.#options = options;
     this.#nextSeq = options.firstSeq;
-    this.#lastSeq = options.firstSeq - 1;
   }
 
   /** Bytes that the store has not taken yet. */
   get pendingBytes(): number {
     return this.#fullBytes + (this.#open?.rawBytes ?? 0);
-  }
-
-  /** The last seq that the store has taken; the one before the first when there is none. */
-  get lastSeq(): number {
-    return this.#lastSeq;
   }
 
   /** Whole lines, each with its `\n`, none over CHUNK_RAW_LIMIT_BYTES less the 16 bytes of a run. */
@@ -79,13 +72,18 @@ export class ChunkQueue {
     this.#add((builder) => builder.progress(atMs, play, task));
   }
 
-  /** Resolves when everything is written, or dropped after a write was rejected. */
-  async close(): Promise<void> {
-    while (this.#open !== undefined || this.#full.length > 0) {
-      this.#flush();
-      await this.#writing;
-    }
+  /**
+   * Ends the queue once the full chunks are written, or dropped after a write was rejected. Answers the last chunk,
+   * which is not written, so that the caller can store it together with the end of the run; null if there is none.
+   */
+  async close(): Promise<RecordedChunk | null> {
+    this.#cancelTimer?.();
+    this.#due = false;
+    await this.#writing;
     this.#spare.length = 0;
+    const last = this.#open;
+    this.#open = undefined;
+    return last === undefined || last.count === 0 ? null : await recorded(last);
   }
 
   #add(put: (builder: ChunkBuilder) => boolean): void {
@@ -123,17 +121,14 @@ export class ChunkQueue {
     // Not before the caller has its promise, so that a queue at work is known by it.
     await Promise.resolve();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const { firstSeq, count, rawBytes } = next;
-      const lastSeq = firstSeq + count - 1;
       try {
-        await this.#options.write({ firstSeq, lastSeq, data: await next.encodeAside(), rawBytes });
+        await this.#options.write(await recorded(next));
       } catch (error) {
         this.#reject(error);
         break;
       }
-      this.#lastSeq = lastSeq;
       this.#full.shift();
-      this.#fullBytes -= rawBytes;
+      this.#fullBytes -= next.rawBytes;
       if (this.#spare.length < SPARE_BUFFERS) this.#spare.push(next.buffer);
       this.#options.onRoom();
     }
@@ -153,4 +148,9 @@ export class ChunkQueue {
     this.#fullBytes = 0;
     this.#options.onRejected(error);
   }
+}
+
+async function recorded(chunk: ChunkBuilder): Promise<RecordedChunk> {
+  const { firstSeq, count, rawBytes } = chunk;
+  return { firstSeq, lastSeq: firstSeq + count - 1, data: await chunk.encodeAside(), rawBytes };
 }

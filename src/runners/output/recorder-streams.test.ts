@@ -11,7 +11,7 @@ import { setUp, settle } from '../../../test/support/output/recording.ts';
 
 void test('T55: no secret reaches the store from a stream, a system line or progress, however it is cut', async () => {
   const secret = 'hunter2-is-long';
-  const { store, recorder } = setUp({ secrets: [Buffer.from(secret)] });
+  const { store, recorder, finish } = setUp({ secrets: [Buffer.from(secret)] });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   recorder.attach(stdout, 'stdout');
   recorder.attach(stderr, 'stderr');
@@ -24,14 +24,14 @@ void test('T55: no secret reaches the store from a stream, a system line or prog
   recorder.event({ play: secret, task: `login with ${secret}` });
   stdout.end();
   stderr.end();
-  await recorder.finish();
+  await finish();
   const told = JSON.stringify(store.events);
   assert.ok(!told.includes('hunter2') && !told.includes(Buffer.from(secret).toString('base64').slice(0, 12)));
   assert.equal(told.split('[redacted · secret]').length - 1, 7);
 });
 
 void test('F13: hostile bytes are kept as they are, shown by the replacement rule, as valid JSON', async () => {
-  const { store, recorder } = setUp();
+  const { store, recorder, finish } = setUp();
   const corpus = [
     Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0xe2, 0x82]),
     Buffer.from('\0\0NUL\0'),
@@ -42,7 +42,7 @@ void test('F13: hostile bytes are kept as they are, shown by the replacement rul
     Buffer.alloc(0),
   ];
   recorder.attach(Readable.from(corpus.map((bytes) => Buffer.concat([bytes, Buffer.from('\n')]))), 'stdout');
-  await recorder.finish();
+  await finish();
   const expected = corpus.map((bytes) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
   assert.deepEqual(
     store.events.map((event) => event.type === 'log' && event.text),
@@ -53,7 +53,7 @@ void test('F13: hostile bytes are kept as they are, shown by the replacement rul
 
 void test('F13: a line of 100 MB without an end becomes events of 64 KiB, one after another', async () => {
   let [pieces, bytes] = [0, 0];
-  const { recorder } = setUp({
+  const { recorder, finish } = setUp({
     write: ({ data, firstSeq }) => {
       for (const event of decodeChunk(data, { after: 0, limit: 100 })) {
         assert.equal(event.seq, pieces + 1);
@@ -67,12 +67,12 @@ void test('F13: a line of 100 MB without an end becomes events of 64 KiB, one af
   });
   const block = Buffer.alloc(100_000, 'z');
   recorder.attach(Readable.from(Array.from({ length: 1000 }, () => block)), 'stdout');
-  assert.deepEqual(await recorder.finish(), { lastSeq: Math.ceil(100_000_000 / LINE_LIMIT_BYTES) });
+  assert.deepEqual(await finish(), { lastSeq: Math.ceil(100_000_000 / LINE_LIMIT_BYTES) });
   assert.equal(bytes, 100_000_000);
 });
 
 void test('output of a real program comes whole, though the buffers of its reads are given back at once', async () => {
-  const { store, recorder } = setUp({ clock: systemClock });
+  const { store, recorder, finish } = setUp({ clock: systemClock });
   const program =
     'for (let i = 0; i < 60000; i += 1) { process.stdout.write(`line ${i} of stdout\\n`); if (i ' +
     '% 3 === 0) process.stderr.write(`E${i}\\n`); }';
@@ -80,7 +80,7 @@ void test('output of a real program comes whole, though the buffers of its reads
   recorder.attach(child.stdout, 'stdout');
   recorder.attach(child.stderr, 'stderr');
   await once(child, 'close');
-  assert.deepEqual(await recorder.finish(), { lastSeq: 80_000 });
+  assert.deepEqual(await finish(), { lastSeq: 80_000 });
   const lines = Map.groupBy(store.lines, (line) => line.slice(0, 6));
   assert.deepEqual(
     lines.get('stdout'),
@@ -93,7 +93,7 @@ void test('output of a real program comes whole, though the buffers of its reads
 });
 
 void test('another listener of the same stream keeps what it was given', async () => {
-  const { recorder } = setUp({ clock: systemClock });
+  const { recorder, finish } = setUp({ clock: systemClock });
   const child = spawn(process.execPath, ['-e', "process.stdout.write('y'.repeat(1000000))"], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -101,13 +101,13 @@ void test('another listener of the same stream keeps what it was given', async (
   recorder.attach(child.stdout, 'stdout');
   child.stdout.on('data', (chunk: Buffer) => kept.push(chunk));
   await once(child, 'close');
-  await recorder.finish();
+  await finish();
   assert.ok(Buffer.concat(kept).equals(Buffer.alloc(1_000_000, 'y')));
 });
 
 void test('a run that lost its job keeps nothing more, and reads its program to the end', async () => {
   let writes = 0;
-  const { clock, recorder } = setUp({
+  const { clock, recorder, finish } = setUp({
     write: () => {
       writes += 1;
       return writes === 2 ? Promise.reject(new RecorderFenced()) : Promise.resolve();
@@ -115,7 +115,7 @@ void test('a run that lost its job keeps nothing more, and reads its program to 
   });
   const stdout = Readable.from(Array.from({ length: 100 }, () => Buffer.from(`${'x'.repeat(99)}\n`.repeat(650))));
   recorder.attach(stdout, 'stdout');
-  const finished = recorder.finish();
+  const finished = finish();
   while (!stdout.readableEnded) {
     await settle();
     clock.advance(4);
@@ -127,19 +127,19 @@ void test('a run that lost its job keeps nothing more, and reads its program to 
 
 void test('when the store refuses for good, finish rejects with the same', async () => {
   const refusal = new Error('disk full');
-  const { recorder } = setUp({ write: () => Promise.reject(refusal) });
+  const { recorder, finish } = setUp({ write: () => Promise.reject(refusal) });
   recorder.attach(Readable.from([Buffer.from('a\n')]), 'stdout');
-  await assert.rejects(recorder.finish(), refusal);
+  await assert.rejects(finish(), refusal);
 });
 
 void test('a stream that fails is told of and does not hold up the end', async () => {
-  const { store, recorder } = setUp();
+  const { store, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
   stdout.write('before');
   await settle();
   stdout.destroy(Object.assign(new Error('read EIO'), { code: 'EIO' }));
-  await recorder.finish();
+  await finish();
   assert.deepEqual(store.lines, [
     'stdout: before',
     'system: The stdout of the program could not be read further (EIO).',
@@ -147,23 +147,23 @@ void test('a stream that fails is told of and does not hold up the end', async (
 });
 
 void test('a stream that was over before it was attached does not hold up the end', async () => {
-  const { recorder } = setUp();
+  const { recorder, finish } = setUp();
   const [ended, destroyed] = [Readable.from([Buffer.from('x')]), new PassThrough()];
   ended.resume();
   await once(ended, 'end');
   destroyed.destroy();
   recorder.attach(ended, 'stdout');
   recorder.attach(destroyed, 'stderr');
-  assert.deepEqual(await recorder.finish(), { lastSeq: 0 });
+  assert.deepEqual(await finish(), { lastSeq: 0 });
 });
 
 void test('a pipe that stays open after the program without a byte is shut after 5 s, and a line says so', async () => {
-  const { store, clock, recorder } = setUp();
+  const { store, clock, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
   stdout.write('first\nlast');
   await settle();
-  const finished = recorder.finish();
+  const finished = finish();
   clock.advance(4999);
   stdout.write(' words');
   await settle();

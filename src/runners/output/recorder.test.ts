@@ -16,7 +16,7 @@ function endless(line: string, onRead: (bytes: number) => void): Readable {
 }
 
 void test('I9: events of both streams, system lines and progress are numbered in order of arrival', async () => {
-  const { store, recorder } = setUp({ firstSeq: 41 });
+  const { store, recorder, finish } = setUp({ firstSeq: 41 });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   recorder.system('starting');
   recorder.attach(stdout, 'stdout');
@@ -28,7 +28,7 @@ void test('I9: events of both streams, system lines and progress are numbered in
   recorder.event({ play: 'Web', task: 'Copy' });
   stdout.end('three\nunfinished');
   stderr.end();
-  assert.deepEqual(await recorder.finish(), { lastSeq: 48 - 1 });
+  assert.deepEqual(await finish(), { lastSeq: 48 - 1 });
   assert.deepEqual(store.lines, [
     'system: starting',
     'stdout: one',
@@ -46,14 +46,14 @@ void test('I9: events of both streams, system lines and progress are numbered in
 });
 
 void test('a run without output stores nothing and ends before its first seq', async () => {
-  const { store, recorder } = setUp({ firstSeq: 9 });
+  const { store, recorder, finish } = setUp({ firstSeq: 9 });
   recorder.attach(Readable.from([]), 'stdout');
-  assert.deepEqual(await recorder.finish(), { lastSeq: 8 });
+  assert.deepEqual(await finish(), { lastSeq: 8 });
   assert.equal(store.chunks.length, 0);
 });
 
 void test('a quiet line goes to the store 50 ms after it came, not before, and without waiting for more', async () => {
-  const { store, clock, recorder } = setUp();
+  const { store, clock, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
   stdout.write('hello\nunfini');
@@ -65,23 +65,23 @@ void test('a quiet line goes to the store 50 ms after it came, not before, and w
   await settle();
   assert.deepEqual(store.lines, ['stdout: hello']);
   stdout.end('shed\n');
-  await recorder.finish();
+  await finish();
   assert.deepEqual(store.lines, ['stdout: hello', 'stdout: unfinished']);
 });
 
 void test('a full chunk goes to the store at once', async () => {
-  const { store, recorder } = setUp();
+  const { store, recorder, finish } = setUp();
   const stdout = new PassThrough({ highWaterMark: 1_000_000 });
   recorder.attach(stdout, 'stdout');
   stdout.write(`${'x'.repeat(99)}\n`.repeat(3000));
   while (store.chunks.length === 0) await settle();
   assert.equal(store.chunks[0]?.lastSeq, 2621);
   stdout.end();
-  assert.deepEqual(await recorder.finish(), { lastSeq: 3000 });
+  assert.deepEqual(await finish(), { lastSeq: 3000 });
 });
 
 void test('while the store is busy with one chunk, what comes gathers in the next', async () => {
-  const { store, clock, recorder } = setUp();
+  const { store, clock, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
   store.hold();
@@ -102,11 +102,11 @@ void test('while the store is busy with one chunk, what comes gathers in the nex
     ],
   );
   stdout.end();
-  await recorder.finish();
+  await finish();
 });
 
 void test('a store that does not answer stops the reading at about 1 MiB; once it answers, all is there', async () => {
-  const { store, recorder } = setUp();
+  const { store, recorder, finish } = setUp();
   store.hold();
   const seen = { bytes: 0 };
   const stdout = endless(`${'x'.repeat(99)}\n`, (bytes) => {
@@ -127,13 +127,13 @@ void test('a store that does not answer stops the reading at about 1 MiB; once i
   store.release();
   while (seen.bytes < enough) await settle();
   stdout.destroy();
-  const { lastSeq } = await recorder.finish();
+  const { lastSeq } = await finish();
   assert.equal(store.events.length, lastSeq);
   assert.ok(store.events.every((event) => event.type === 'log' && event.text.length === 99));
 });
 
 void test('a job that writes without end gets a bounded part of each turn of the event loop', async () => {
-  const { recorder } = setUp({ clock: systemClock, write: () => Promise.resolve() });
+  const { recorder, finish } = setUp({ clock: systemClock, write: () => Promise.resolve() });
   let [inTurn, most, turns] = [0, 0, 0];
   const stdout = endless('some line of the job\n', (bytes) => {
     inTurn += bytes;
@@ -145,12 +145,12 @@ void test('a job that writes without end gets a bounded part of each turn of the
     await new Promise((resolve) => setImmediate(resolve));
   }
   stdout.destroy();
-  await recorder.finish();
+  await finish();
   assert.ok(most > 0 && most <= 4 * 65_600, `${most} bytes in one turn`);
 });
 
 void test('the cap stops the keeping at a whole line, says so once, and the job goes on to its end', async () => {
-  const { store, clock, recorder } = setUp({ capBytes: 2048 });
+  const { store, clock, recorder, finish } = setUp({ capBytes: 2048 });
   let read = 0;
   const lines = Array.from({ length: 5000 }, (_, i) => `${i}`.padStart(99, '.') + '\n');
   const stdout = Readable.from(lines.map((line) => Buffer.from(line)));
@@ -158,7 +158,7 @@ void test('the cap stops the keeping at a whole line, says so once, and the job 
     read += line.length;
   });
   recorder.attach(stdout, 'stdout');
-  const finished = recorder.finish();
+  const finished = finish();
   while (!stdout.readableEnded) {
     await settle();
     clock.advance(4);
@@ -171,7 +171,7 @@ void test('the cap stops the keeping at a whole line, says so once, and the job 
 });
 
 void test('output of exactly the cap is kept without a mark; both streams share it', async () => {
-  const { store, recorder } = setUp({ capBytes: 8 });
+  const { store, recorder, finish } = setUp({ capBytes: 8 });
   recorder.attach(Readable.from([Buffer.from('abc\n')]), 'stdout');
   await settle();
   recorder.attach(Readable.from([Buffer.from('def\n')]), 'stderr');
@@ -179,7 +179,7 @@ void test('output of exactly the cap is kept without a mark; both streams share 
   recorder.attach(Readable.from([Buffer.from('\n')]), 'stdout');
   await settle();
   recorder.system('still told');
-  await recorder.finish();
+  await finish();
   assert.deepEqual(store.lines, [
     'stdout: abc',
     'stderr: def',
@@ -189,22 +189,22 @@ void test('output of exactly the cap is kept without a mark; both streams share 
 });
 
 void test('system lines and progress of a run have a limit too', async () => {
-  const { store, recorder } = setUp();
+  const { store, recorder, finish } = setUp();
   for (let i = 0; i < 100; i += 1) recorder.system('x'.repeat(50_000));
   for (let i = 0; i < 100; i += 1) recorder.event({ play: 'p'.repeat(100_000), task: '' });
-  await recorder.finish();
+  await finish();
   assert.ok(store.chunks.reduce((sum, chunk) => sum + chunk.rawBytes, 0) < 4.1 * 1024 * 1024);
 });
 
 void test('paths of the run and data directory are words in output, system lines and names of progress', async () => {
   const folders = { run: '/srv/ops/runs/job_1', data: ['/srv/ops'] };
-  const { store, recorder } = setUp({ folders, secrets: [Buffer.from('hunter22')] });
+  const { store, recorder, finish } = setUp({ folders, secrets: [Buffer.from('hunter22')] });
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
   recorder.system("The directory of the run could not be made: EACCES: permission denied, mkdir '/srv/ops/runs/job_1'");
   recorder.event({ play: '/srv/ops/runs/job_1/site.yml', task: 'read /srv/ops/x' });
   stdout.end('in /srv/ops/runs/job_1/hunter22\n');
-  await recorder.finish();
+  await finish();
   assert.equal(
     store.lines[0],
     "system: The directory of the run could not be made: EACCES: permission denied, mkdir '[run]'",

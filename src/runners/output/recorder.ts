@@ -75,7 +75,7 @@ export class Recorder {
   #reads = 0;
   #onSourcesEnded: (() => void) | undefined;
   #cancelIdle: (() => void) | undefined;
-  #finished: Promise<{ lastSeq: number }> | undefined;
+  #finished: Promise<RecordedChunk | null> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -126,15 +126,15 @@ export class Recorder {
   }
 
   /**
-   * Waits for the attached streams to end and until all is stored. Answers the last stored seq, the one before
-   * `firstSeq` if nothing is stored. Rejects when a write was rejected, except with RecorderFenced.
+   * Waits for the attached streams to end. Answers the last chunk, which the caller stores; null if all is stored.
+   * Rejects when a write was rejected, except with RecorderFenced.
    */
-  finish(): Promise<{ lastSeq: number }> {
+  finish(): Promise<RecordedChunk | null> {
     this.#finished ??= this.#finishOnce();
     return this.#finished;
   }
 
-  async #finishOnce(): Promise<{ lastSeq: number }> {
+  async #finishOnce(): Promise<RecordedChunk | null> {
     if (this.#sources.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onSourcesEnded = resolve;
@@ -142,9 +142,9 @@ export class Recorder {
       });
     }
     this.#closed = true;
-    await this.#queue.close();
+    const last = await this.#queue.close();
     if (this.#failure !== undefined) throw this.#failure;
-    return { lastSeq: this.#queue.lastSeq };
+    return last;
   }
 
   #read(source: Source, chunk: Buffer): void {

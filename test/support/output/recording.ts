@@ -37,10 +37,27 @@ export class Store {
   }
 }
 
-export function setUp(options: Partial<RecorderOptions> = {}): { store: Store; clock: HandClock; recorder: Recorder } {
+export function setUp(options: Partial<RecorderOptions> = {}): {
+  store: Store;
+  clock: HandClock;
+  recorder: Recorder;
+  /** As a run ends it, where the caller stores the last chunk. Answers the last stored seq. */
+  finish: () => Promise<{ lastSeq: number }>;
+} {
   const clock = new HandClock(Date.parse('2026-01-02T03:04:05.006Z'));
   const store = new Store(options.firstSeq ?? 1);
-  return { store, clock, recorder: new Recorder({ secrets: [], firstSeq: 1, clock, write: store.write, ...options }) };
+  let lastSeq = (options.firstSeq ?? 1) - 1;
+  const write = async (chunk: RecordedChunk): Promise<void> => {
+    await (options.write ?? store.write)(chunk);
+    lastSeq = chunk.lastSeq;
+  };
+  const recorder = new Recorder({ secrets: [], firstSeq: 1, clock, ...options, write });
+  const finish = async (): Promise<{ lastSeq: number }> => {
+    const last = await recorder.finish();
+    if (last !== null) await write(last);
+    return { lastSeq };
+  };
+  return { store, clock, recorder, finish };
 }
 
 /** Lets everything happen that needs no time: streams, promises, the thread pool. */

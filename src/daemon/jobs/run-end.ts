@@ -1,0 +1,70 @@
+import type { FinalState } from '../../domain/jobs/job.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { evaluateOutcome, recordEnd } from '../../reaction/outcome.ts';
+import type { EvaluatedEvent, ReactionDeps } from '../../reaction/types.ts';
+import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { appendOutput } from '../../store/jobs/chunks.ts';
+import type { Fence } from '../../store/jobs/claims.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import { endJob } from './job-transitions.ts';
+import type { WriteResult } from './run-support.ts';
+
+/** The last output of a run waits this long for the end of the job, so that both are one commit, in milliseconds. */
+const SOON_MS = 50;
+
+interface Ending {
+  readonly fence: Fence;
+  readonly final: { readonly state: FinalState; readonly exitCode: number | null };
+  /** Output that is not stored yet. */
+  readonly lastChunk: RecordedChunk | null;
+  readonly result: WriteResult;
+}
+
+/**
+ * Prepares the one commit of a run's end: the last output, the end, the result of its kind, and the event of the end.
+ * The answer writes them; `again` after an attempt that may have been committed. It answers false, and has written
+ * nothing, when the run has lost its job.
+ */
+export async function prepareEnd(
+  reaction: ReactionDeps,
+  row: JobRow,
+  { fence, final, lastChunk, result }: Ending,
+): Promise<(tx: Tx, again: boolean) => Promise<boolean>> {
+  // Without the events the job ends all the same, and the loop of the outcomes records them.
+  const events = await evaluateOutcome(reaction, { ...row, state: final.state }).catch(() => null);
+  return async (tx, again) => {
+    if (lastChunk !== null && !(await appendChunk(tx, fence, lastChunk, again))) return false;
+    if (!(await endJob(tx, fence, final, 'run'))) return false;
+    await result(tx);
+    // What failed may have been the event: it must not keep the job from ending.
+    if (events !== null && !again) await recordEvents(reaction, tx, row.id, events);
+    return true;
+  };
+}
+
+async function recordEvents(
+  reaction: ReactionDeps,
+  tx: Tx,
+  jobId: string,
+  events: readonly EvaluatedEvent[],
+): Promise<void> {
+  const job = await getJob(tx.db, jobId);
+  // A drift that the result has just written makes a second event, which was not evaluated.
+  if (job.drift_status === null) await recordEnd(reaction, tx, job, events);
+}
+
+/** Stores output of a run. False when the run has lost its job. */
+export function appendChunk(tx: Tx, fence: Fence, chunk: RecordedChunk, again: boolean): Promise<boolean> {
+  const { firstSeq, lastSeq, rawBytes, data } = chunk;
+  return appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }, again);
+}
+
+/** Whether `work` ends, well or not, within SOON_MS. */
+export async function endsSoon(clock: Clock, work: Promise<unknown>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const cancel = clock.after(SOON_MS, () => resolve(false));
+  const done = Promise.allSettled([work]).then(() => true);
+  return Promise.race([done, late]).finally(cancel);
+}
