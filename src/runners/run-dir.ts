@@ -9,7 +9,7 @@ import { TreeRemoval } from './run-files/remove-tree.ts';
 import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 
 /**
- * The directory of one run: working directory, HOME and TMPDIR of its programs, and gone with it. Beside it stand
+ * The directory of one run: working directory, HOME and TMPDIR of its programs, and removed with it. Beside it are
  * folders of the same name and a suffix, which only the service writes.
  */
 
@@ -17,7 +17,7 @@ import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 const GONE_SUFFIX = '.gone';
 /** What programs of the run may read and not change: for them it is read-only, whatever its mode is. */
 const INPUTS_SUFFIX = '.in';
-const SUFFIXES = /\.(?:told|gone|in)$/;
+const SUFFIXES = [termDirOf(''), GONE_SUFFIX, INPUTS_SUFFIX];
 
 /** The group may open what it knows the name of; it lists nothing. */
 const GROUP_PASSES = 0o710;
@@ -62,13 +62,14 @@ export async function placeInput(runDir: string, name: string, bytes: Uint8Array
 
 /** The job that an entry of the runs' folder belongs to, by its name. */
 export function jobIdOf(entry: string): string {
-  return entry.replace(SUFFIXES, '');
+  const suffix = SUFFIXES.find((each) => entry.endsWith(each)) ?? '';
+  return entry.slice(0, entry.length - suffix.length);
 }
 
 /**
  * Removes it with all that is in it. False when something is left: a process that could not be ended still writes
- * there, a file belongs to somebody else, or it took too long. Safe against processes that change the tree meanwhile:
- * nothing outside of it is removed or changed, see TreeRemoval.
+ * there, a file belongs to another account, or it took too long. Safe against processes that change the tree at the same time:
+ * nothing outside it is removed or changed, see TreeRemoval.
  */
 export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
   const until = clock.monotonic() + withinMs;
