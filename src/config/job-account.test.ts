@@ -52,7 +52,7 @@ describe('The directory of the runs', () => {
   const prepare = (name: string, data = 'data', account: typeof ACCOUNT | null = ACCOUNT): Promise<string> =>
     prepareRunsDir(join(dir, name), dataDirPaths(join(dir, data)), account);
 
-  it('is in the data directory for jobs of the same account, and has a name of its own for others', () => {
+  it('is in the data directory for jobs of the same account, and has its own name for others', () => {
     const paths = dataDirPaths('/srv/gate house');
     assert.equal(runsDirOf(null, paths, null), '/srv/gate house/runs');
     assert.equal(runsDirOf(null, paths, ACCOUNT), `/var/lib/gatehouse-runs/${instanceName('/srv/gate house')}`);
@@ -60,7 +60,7 @@ describe('The directory of the runs', () => {
     assert.notEqual(instanceName('/srv/a/data'), instanceName('/srv/b/data'));
   });
 
-  it('lets the account through and nobody list it, whatever the umask; again for the same data directory', async () => {
+  it('lets the account through and lets no one list it, whatever the umask; again for one data directory', async () => {
     const before = process.umask(0o077);
     try {
       assert.equal(await prepare('made/deep'), join(dir, 'made/deep'));

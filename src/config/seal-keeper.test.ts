@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true }));
 
-/** A path in a folder of its own, so that nothing but its files is in there. */
+/** A path in a separate folder, so that nothing but its files is in there. */
 async function freshPath(): Promise<string> {
   return join(await mkdtemp(join(dir, 'k')), 'seal.key');
 }
@@ -213,7 +213,7 @@ describe('rotations at once', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
   });
 
-  test('F09: one that is killed while it holds the file leaves it whole, and the next one goes on', async () => {
+  test('F09: one that is killed while it holds the file leaves it whole, and the next one continues', async () => {
     const path = await freshPath();
     const keeper = createSealKeeper(path, notNeeded);
     const before = await keeper.keyring();
@@ -243,15 +243,15 @@ describe('rotations at once', () => {
           'for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => ' +
             "false).rotate()).activeId + '\\n');",
         );
-        let told = '';
+        let printed = '';
         child.stdout.on('data', (chunk) => {
-          told += String(chunk);
-          if (told.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
+          printed += String(chunk);
+          if (printed.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
         });
         child.stdin.end();
         await once(child, 'exit');
         // What follows the last line end may be a part.
-        for (const id of told.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
+        for (const id of printed.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
         const ring = await createSealKeeper(path, notNeeded).keyring();
         for (const id of seen) assert.ok(ring.has(id), `key ${id} is lost`);
       }
@@ -269,30 +269,26 @@ describe('rotations at once', () => {
     )();
   });
 
-  test(
-    'the lock of another machine, or of nobody who can be told, is left alone; one from before the last boot is ' +
-      'not',
-    async () => {
-      const path = await freshPath();
-      const nonce = 'ab'.repeat(8);
-      const mine = { host: hostname(), bootId: 'of an earlier boot', pid: 1, nonce };
-      for (const content of [
-        '',
-        'torn',
-        '{}',
-        JSON.stringify({ ...mine, host: 'elsewhere' }),
-        JSON.stringify({ ...mine, nonce: '../x' }),
-      ]) {
-        await writeFile(`${path}.lock`, content);
-        await assert.rejects(holdKeyFile(path, 30), refusal('unavailable', /remove that file/), content);
-        assert.equal(await readFile(`${path}.lock`, 'utf8'), content);
-      }
-      await writeFile(`${path}.new`, JSON.stringify(mine));
-      await rename(`${path}.new`, `${path}.lock`);
-      await (
-        await holdKeyFile(path, 50)
-      )();
-      assert.deepEqual(await readdir(join(path, '..')), []);
-    },
-  );
+  test('the lock of another machine or process is left alone; one from before the last boot is not', async () => {
+    const path = await freshPath();
+    const nonce = 'ab'.repeat(8);
+    const mine = { host: hostname(), bootId: 'of an earlier boot', pid: 1, nonce };
+    for (const content of [
+      '',
+      'torn',
+      '{}',
+      JSON.stringify({ ...mine, host: 'elsewhere' }),
+      JSON.stringify({ ...mine, nonce: '../x' }),
+    ]) {
+      await writeFile(`${path}.lock`, content);
+      await assert.rejects(holdKeyFile(path, 30), refusal('unavailable', /remove that file/), content);
+      assert.equal(await readFile(`${path}.lock`, 'utf8'), content);
+    }
+    await writeFile(`${path}.new`, JSON.stringify(mine));
+    await rename(`${path}.new`, `${path}.lock`);
+    await (
+      await holdKeyFile(path, 50)
+    )();
+    assert.deepEqual(await readdir(join(path, '..')), []);
+  });
 });

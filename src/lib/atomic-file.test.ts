@@ -53,7 +53,7 @@ describe('files that appear whole', () => {
     assert.equal(partial, 0);
   });
 
-  test('of fifty that make one file at once exactly one does, and its content stands', async () => {
+  test('of fifty that make one file at once exactly one does, and its content stays', async () => {
     const path = join(dir, 'once');
     const made = await Promise.all(Array.from({ length: 50 }, (_, i) => createExclusive(path, `content ${i}`, 0o600)));
     assert.equal(made.filter(Boolean).length, 1);
@@ -72,7 +72,7 @@ describe('files that appear whole', () => {
     await assert.rejects(readFile(path), { code: 'ENOENT' });
   });
 
-  test('a missing folder is the system error of its own name', async () => {
+  test('a missing folder is the system error with its name', async () => {
     await assert.rejects(createExclusive(join(dir, 'no', 'file'), 'x', 0o600), { code: 'ENOENT' });
   });
 });

@@ -11,7 +11,7 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Lines of JSON on standard error. Standard output belongs to answers. An error goes under the key `err`. */
+/** Lines of JSON on standard error. Standard output belongs to answers. An error has the key `err`. */
 export function createLog(): Log {
   const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: loggedError } };
   return pino(options, pino.destination({ fd: 2, sync: true }));

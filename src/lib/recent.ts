@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * Loads a value at most once in `keepMs`, and returns it without a promise in between. When a later load fails, the
- * value that was loaded before stays in use: a process that has its key goes on when the key's file cannot be read.
+ * value that was loaded before stays in use: a process that has its key can do without the file of the key.
  */
 export function recent<T>(
   clock: Pick<Clock, 'monotonic'>,

@@ -68,8 +68,8 @@ export function jobIdOf(entry: string): string {
 
 /**
  * Removes it with all that is in it. False when something is left: a process that could not be ended still writes
- * there, a file belongs to another account, or it took too long. Safe against processes that change the tree at the same time:
- * nothing outside it is removed or changed, see TreeRemoval.
+ * there, a file belongs to another account, or it took too long. Processes may change the tree at the same
+ * time: nothing outside it is removed or changed, see TreeRemoval.
  */
 export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
   const until = clock.monotonic() + withinMs;

@@ -7,7 +7,7 @@ import { countNewlines, NEWLINE } from './newlines.ts';
  *
  * Chunk, big-endian: codec (1 byte), first seq (6), count (4), raw length (4), CRC-32 of the header before it and of
  * the payload (4), payload. Raw payload: runs of 16 bytes of header (kind 1, stream 1, time 6, events 4, bytes 4) and
- * their bytes. A run of lines keeps them as they came, each with its `\n`, so that a whole read of a pipe goes in with
+ * their bytes. A run of lines keeps them as they came, each with its `\n`, so that a whole read of a pipe is added with
  * one copy and no work per line; every other event starts a new run. Text is bytes here, and becomes text when
  * decoded.
  */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import { FrameCompressor } from './frame-compressor.ts';
 
-void test('each block becomes a frame that stands alone, also when many are asked for at once', async () => {
+void test('each block becomes a separate frame, also when many are requested at once', async () => {
   const compressor = new FrameCompressor();
   const blocks = [0, 1, 100, 65_536, 262_144, 1_000_000].flatMap((length) => [
     randomBytes(length),

@@ -24,7 +24,7 @@ describe('Works that share the event loop', () => {
     assert.deepEqual(await turns.each([], () => 1), []);
   });
 
-  test('together take no more of a turn than one of them alone would, and each goes on in its turn', async () => {
+  test('together take no more of a turn than one of them alone would, and each continues in its turn', async () => {
     const clock = countedClock();
     const turns = new TaskSlicer(clock);
     const items = Array.from({ length: 20 }, (_, i) => i);

@@ -10,9 +10,9 @@ import { linksOf, type TreeEntry } from './link.ts';
 import { inParallel } from './parallel.ts';
 import { shownPath } from './tree-names.ts';
 
-// What may wait for ever, because the tree lies on a network that is gone, is asked for in another thread: opening, and
-// listing a folder, which may have millions of names. The rest is done at once: ten files of 2 KiB in two folders took
-// 2.0 to 2.5 ms in place of 4.3 ms with a promise per call, where bare synchronous calls took 0.9 to 1.2 ms.
+// Calls that may wait for ever, on a network that is gone, are made in another thread: opening, and listing a folder,
+// which may have millions of names. The other calls are synchronous: ten files of 2 KiB in two folders took 2.0 to 2.5
+// ms, with a promise for each call 4.3 ms, and with synchronous calls only 0.9 to 1.2 ms.
 const open = promisify(fs.open);
 const stat = promisify(fs.stat);
 const readdir = promisify(fs.readdir);
@@ -26,7 +26,7 @@ export interface CopyLimits {
   readonly depth: number;
 }
 
-/** A root has some tens of files. Beyond this somebody named the wrong folder, and each run would copy it. */
+/** A root has some tens of files. A larger folder is the wrong one, and each run would copy it. */
 export const COPY_LIMITS: CopyLimits = { files: 20_000, bytes: 256 * 1024 * 1024, depth: 64 };
 
 export interface CopiedTree {
@@ -37,9 +37,9 @@ export interface CopiedTree {
 }
 
 /**
- * Left behind at any level. `.git` has configuration that git would obey; `.terraform` is made by init and may hold
- * plugins of somebody else, which terraform would run; the lock belongs to a terraform that works in the original, and
- * a state that could not be written there once is not what this run will leave.
+ * Not copied at any level. `.git` has configuration that git would obey. `.terraform` may hold plugins of another user,
+ * which terraform would run. The lock belongs to a terraform that works in the original, and `errored.tfstate` to an
+ * earlier run.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   '.git',
@@ -54,7 +54,7 @@ const PARALLEL = 4;
 /** Copied without a pause; other work of the process gets its turn in between. */
 const BLOCK_BYTES = 256 * 1024;
 const OWNER_EXECUTES = 0o100;
-/** A path that begins with an open folder is not led elsewhere by who swaps a folder above it for a link. */
+/** A path that begins with an open folder stays in it, also if a folder above it is replaced by a link. */
 const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 
 /** What the walk gathers. */
@@ -76,10 +76,10 @@ interface Place {
 }
 
 /**
- * Takes the private copy of a tree: regular files, folders, and links that lead inside of it, for the owner alone, who
- * is the owner of `to`, an empty folder. Rejects with an Error, whose message names the entry, for a link that leads
- * out or nowhere, for other kinds of files, for what can't be read, for a tree that was replaced meanwhile, and beyond
- * a limit, and with the reason of `signal` soon after that is aborted; `to` then holds a part.
+ * Copies the regular files and folders of a tree, and the links that lead inside it, to the empty folder `to`. Only the
+ * owner of `to` may read the copy. Rejects with an Error whose message names the entry: for a link that leads out or
+ * nowhere, another kind of file, an entry that cannot be read, a tree that is replaced in the mean time, and beyond a
+ * limit. Rejects with the reason of an aborted `signal`. `to` then holds a part.
  */
 export async function copyTree(
   from: string,
@@ -97,8 +97,8 @@ export async function copyTree(
 }
 
 /**
- * A tree that goes is renamed before its files are removed, and one that is deployed is put in the place of another: a
- * copy that began in the old one may lack files, and to terraform a file that is missing is a resource to destroy.
+ * A tree is renamed before its files are removed, and a new tree takes the place of an old one. A copy that began in
+ * the old one may lack files, and terraform destroys the resources of a missing file.
  */
 async function refuseReplaced(from: string, before: fs.Stats): Promise<void> {
   const after = await stat(from).catch(() => null);
@@ -108,7 +108,7 @@ async function refuseReplaced(from: string, before: fs.Stats): Promise<void> {
 
 async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promise<void> {
   if (depth > copy.limits.depth) throw new Error(`${shown(path)} lies deeper than ${copy.limits.depth} folders.`);
-  // The root may be reached through a link: it is what somebody named.
+  // The root may be a link: the operator named it.
   const folder = await reading(path, () => open(at, O_RDONLY | O_DIRECTORY | (path === '' ? 0 : O_NOFOLLOW)));
   try {
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
@@ -151,7 +151,7 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
     const target = fs.openSync(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
     try {
       giveFile(target, copy.owner);
-      // One byte more than there is tells that this was all.
+      // One byte more than the size, so that a short read shows the end of the file.
       const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
       const digest = await pour(copy, path, source, target, block);
       copy.entries.set(path, { kind: 'file', executable, digest });
@@ -163,7 +163,7 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
   }
 }
 
-/** Copies what is left of an open file and answers its digest: what was read counts, not what the size said before. */
+/** Copies an open file to its end and answers the digest of the bytes that were read. */
 async function pour(copy: Copy, path: string, source: number, target: number, block: Buffer): Promise<string> {
   const digest = createHash('sha256');
   for (;;) {
@@ -180,14 +180,14 @@ async function pour(copy: Copy, path: string, source: number, target: number, bl
 }
 
 async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
-  // Terraform would write through it, and what it wrote would not be found where states are looked for.
+  // Terraform would write through it, and the service would not find the state.
   if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state must be a file.`);
   const target = await reading(path, () => readlink(at, 'buffer'));
   if (!isUtf8(target)) throw new Error(`${shown(path)} is a symbolic link whose target is not UTF-8.`);
   copy.entries.set(path, { kind: 'link', target: target.toString('utf8') });
 }
 
-/** After everything else, when it is known what a link can lead to. */
+/** After all other entries, because a link may lead to any of them. */
 async function makeLinks(copy: Copy): Promise<void> {
   for await (const { path, target, end } of linksOf(copy.entries, copy.signal)) {
     if (end !== 'inside')
@@ -211,7 +211,7 @@ function digestOf(entries: ReadonlyMap<string, TreeEntry>): string {
   return hash('sha256', lines.toSorted().join('\n'));
 }
 
-/** Says which entry it was, in place of the system's words, which name the way to it. */
+/** Replaces the system's message, which has an internal path, by one that names the entry. */
 async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -5,14 +5,14 @@ import { randomName } from '../../lib/random.ts';
 import { openOwnFolder } from '../run-files/folder.ts';
 import { TreeRemoval } from '../run-files/remove-tree.ts';
 
-/** What is on its way to be removed has a name that begins like this. */
+/** The names of entries that are being removed begin like this. */
 export const GONE = '.gone-';
 /** Entries that remain after this time are left to the next fetch, in milliseconds. */
 const ERASE_WITHIN_MS = 60_000;
 
 /**
  * Removes an entry of a folder of the service by descriptors: a process that a repository took over, and that escaped
- * the end of git, may still exchange what is in there. Never rejects; the next fetch goes on with what is left.
+ * the end of git, may still exchange what is in there. Never rejects; the next fetch removes the remains.
  */
 export async function eraseEntry(folder: string, name: string, clock: Clock): Promise<void> {
   const until = clock.monotonic() + ERASE_WITHIN_MS;

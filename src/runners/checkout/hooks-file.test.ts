@@ -79,7 +79,7 @@ describe('the names of hooks', () => {
     );
   });
 
-  it('are none in what is empty, no file, or a link', async () => {
+  it('are not found in an empty file, another kind of file, or a link', async () => {
     assert.deepEqual(await names(''), []);
     assert.deepEqual(await names('\u0000\u0001'), []);
     symlinkSync('h', join(tree, 'l'));

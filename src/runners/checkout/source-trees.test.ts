@@ -78,7 +78,7 @@ describe('the trees of git sources', () => {
     assert.deepEqual([readdirSync(folder), await trees.find('ops', commit('a'))], [[], null]);
   });
 
-  it('go with their source, and what a killed process left goes with a later fetch', async () => {
+  it('are removed with their source, and a later fetch removes what a killed process left', async () => {
     await place('ops', commit('a'));
     await trees.remove('ops');
     await trees.remove('ops');

@@ -70,7 +70,7 @@ export class SourceTrees {
     return join(this.#folder, `${prefix}${randomName()}`);
   }
 
-  /** What is there already has the same files, and somebody may be copying them: it stays. */
+  /** An existing tree stays: it has the same files, and a run may be copying them. */
   async #settle(tree: string, ofSource: string, commit: string): Promise<void> {
     // The source may have been removed in the mean time.
     await mkdir(ofSource, { recursive: true, mode: 0o700 });
@@ -88,7 +88,7 @@ export class SourceTrees {
     try {
       renameSync(path, gone);
     } catch (error) {
-      // There is none, or another process was faster.
+      // The tree does not exist, or another process was faster.
       if (errorCode(error) === 'ENOENT') return;
       throw error;
     }

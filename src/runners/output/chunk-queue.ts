@@ -25,8 +25,8 @@ interface ChunkQueueOptions {
 }
 
 /**
- * Gathers events into chunks and writes them in order, one at a time. A chunk goes when it is full or FLUSH_MS after
- * its first event; while a write is under way, what comes gathers on in one chunk.
+ * Gathers events into chunks and writes them in order, one at a time. A chunk is written when it is full or FLUSH_MS
+ * after its first event; during a write, new events are gathered in one chunk.
  */
 export class ChunkQueue {
   readonly #options: ChunkQueueOptions;
@@ -74,7 +74,7 @@ export class ChunkQueue {
 
   /**
    * Ends the queue once the full chunks are written, or dropped after a write was rejected. Answers the last chunk,
-   * which is not written, so that the caller can store it together with the end of the run; null if there is none.
+   * which is not written, so that the caller can store it together with the end of the run; null without one.
    */
   async close(): Promise<RecordedChunk | null> {
     this.#cancelTimer?.();

@@ -25,9 +25,9 @@ void test('T55: no secret reaches the store from a stream, a system line or prog
   stdout.end();
   stderr.end();
   await finish();
-  const told = JSON.stringify(store.events);
-  assert.ok(!told.includes('hunter2') && !told.includes(Buffer.from(secret).toString('base64').slice(0, 12)));
-  assert.equal(told.split('[redacted · secret]').length - 1, 7);
+  const stored = JSON.stringify(store.events);
+  assert.ok(!stored.includes('hunter2') && !stored.includes(Buffer.from(secret).toString('base64').slice(0, 12)));
+  assert.equal(stored.split('[redacted · secret]').length - 1, 7);
 });
 
 void test('F13: hostile bytes are kept as they are, shown by the replacement rule, as valid JSON', async () => {
@@ -132,7 +132,7 @@ void test('when the store refuses for good, finish rejects with the same', async
   await assert.rejects(finish(), refusal);
 });
 
-void test('a stream that fails is told of and does not hold up the end', async () => {
+void test('a stream that fails is reported and does not delay the end', async () => {
   const { store, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');

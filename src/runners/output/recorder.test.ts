@@ -52,7 +52,7 @@ void test('a run without output stores nothing and ends before its first seq', a
   assert.equal(store.chunks.length, 0);
 });
 
-void test('a quiet line goes to the store 50 ms after it came, not before, and without waiting for more', async () => {
+void test('a quiet line reaches the store 50 ms after it came, not before, and without waiting for more', async () => {
   const { store, clock, recorder, finish } = setUp();
   const stdout = new PassThrough();
   recorder.attach(stdout, 'stdout');
@@ -69,7 +69,7 @@ void test('a quiet line goes to the store 50 ms after it came, not before, and w
   assert.deepEqual(store.lines, ['stdout: hello', 'stdout: unfinished']);
 });
 
-void test('a full chunk goes to the store at once', async () => {
+void test('a full chunk is stored at once', async () => {
   const { store, recorder, finish } = setUp();
   const stdout = new PassThrough({ highWaterMark: 1_000_000 });
   recorder.attach(stdout, 'stdout');
@@ -149,7 +149,7 @@ void test('a job that writes without end gets a bounded part of each turn of the
   assert.ok(most > 0 && most <= 4 * 65_600, `${most} bytes in one turn`);
 });
 
-void test('the cap stops the keeping at a whole line, says so once, and the job goes on to its end', async () => {
+void test('the cap stops the keeping at a whole line, says so once, and the job runs to its end', async () => {
   const { store, clock, recorder, finish } = setUp({ capBytes: 2048 });
   let read = 0;
   const lines = Array.from({ length: 5000 }, (_, i) => `${i}`.padStart(99, '.') + '\n');
@@ -178,13 +178,13 @@ void test('output of exactly the cap is kept without a mark; both streams share 
   await settle();
   recorder.attach(Readable.from([Buffer.from('\n')]), 'stdout');
   await settle();
-  recorder.system('still told');
+  recorder.system('still recorded');
   await finish();
   assert.deepEqual(store.lines, [
     'stdout: abc',
     'stderr: def',
     'system: Output limit of 8 bytes reached; the rest is not kept.',
-    'system: still told',
+    'system: still recorded',
   ]);
 });
 

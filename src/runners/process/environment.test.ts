@@ -83,7 +83,7 @@ describe('the environment of a job', () => {
     );
   });
 
-  it('refuses an addition that is no name, that would replace one of its own, or that holds a NUL', () => {
+  it('refuses an addition that is no name, that would replace one of the service, or that holds a NUL', () => {
     for (const extra of [
       { HOME: '/' },
       { SVC_JOB_ID: 'x' },

@@ -140,7 +140,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     await until('the guard has gone', () => processEntry(guardPid!) === null);
   });
 
-  it('ends without ending a job when it is told to stop', async () => {
+  it('ends without ending a job when it gets the message to stop', async () => {
     const keeper = await guard();
     const running = await job();
     keeper.watch(watched(running));
@@ -203,7 +203,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     await keeper.stop();
   });
 
-  it('is started again when it dies, and is told again what it must know', async () => {
+  it('is started again when it dies, and gets all messages again', async () => {
     const problems: Error[] = [];
     const begun = systemClock.monotonic();
     const keeper = await guard((error) => problems.push(error));
@@ -221,7 +221,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     await keeper.ready();
     assert.equal(problems.length, 1);
     assert.equal(await isOver(running), false);
-    await until('the lease that the first was told has run out', () => isOver(running));
+    await until('the lease of the first has expired', () => isOver(running));
     await keeper.stop();
   });
 

@@ -20,9 +20,7 @@ const ENVIRONMENT_CHUNK_BYTES = 64 * 1024;
 /** The kernel takes at most a quarter of the stack limit, 2 MiB by default, for arguments and environment together. */
 const ENVIRONMENT_MAX_BYTES = 8 * 1024 * 1024;
 
-/**
- * The process of this pid; null when there is none, when it is dead but not yet reaped, or on a system without /proc.
- */
+/** The process of this pid; null if it does not exist or is dead but not yet reaped, or without /proc. */
 export function processEntry(pid: number): ProcessEntry | null {
   let stat: string;
   try {

@@ -130,7 +130,7 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     assert.ok(systemClock.monotonic() - begun < 2_500);
   });
 
-  it('waits for whoever takes the output slowly, and loses none of it', async () => {
+  it('waits for a slow reader of the output, and loses none of it', async () => {
     const launched = await launch('head -c 60000 /dev/zero');
     launched.stderr.resume();
     let bytes = 0;

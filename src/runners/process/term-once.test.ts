@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { TermOnce, termDirOf } from './term-once.ts';
 
-test('A process is told once, by whichever of those that share the folder comes first', (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-told-'));
+test('A process gets the signal once, from whichever of those that share the folder comes first', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-term-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const [guard, rescuer] = [new TermOnce(termDirOf(join(dir, 'run'))), new TermOnce(termDirOf(join(dir, 'run')))];
   assert.equal(guard.claim(7, 100), true);
@@ -18,7 +18,7 @@ test('A process is told once, by whichever of those that share the folder comes 
 });
 
 test('Where nothing can be noted, telling twice is better than never', (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-told-'));
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-term-'));
   t.after(() => rmSync(dir, { recursive: true }));
   writeFileSync(join(dir, 'file'), '');
   assert.equal(new TermOnce(join(dir, 'file')).claim(7, 100), true);

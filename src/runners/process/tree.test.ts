@@ -21,7 +21,7 @@ function newJobId(): string {
   return `job_tree_test_${process.pid}_${count}`;
 }
 
-/** Starts a program as the leader of its own session, and waits until it has said a line. */
+/** Starts a program as the leader of a new session, and waits until it has said a line. */
 async function start(jobId: string, script: string): Promise<{ child: ChildProcess; leader: Leader }> {
   const env = { PATH: '/usr/bin:/bin', SVC_JOB_ID: jobId };
   const file = join(dir, `${jobId}.sh`);
@@ -73,7 +73,7 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     assert.deepEqual(await findSurvivors(jobId), []);
   });
 
-  it('F12: ends a stopped process, which takes a signal only when it goes on', async () => {
+  it('F12: ends a stopped process, which takes a signal only when it continues', async () => {
     const jobId = newJobId();
     const { child, leader } = await start(jobId, 'echo ready; exec sleep 300');
     child.kill('SIGSTOP');
@@ -147,7 +147,7 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     assert.deepEqual(await findSurvivors(jobId, leader), []);
   });
 
-  it('gives the ending up, and says what is left, when it is told to', async () => {
+  it('gives the ending up, and says what is left, when it is aborted', async () => {
     const jobId = newJobId();
     const { leader } = await start(jobId, `trap '' TERM; echo ready; while :; do sleep 1; done`);
     const abort = new AbortController();
@@ -157,7 +157,7 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     await endTree({ jobId, leader, graceMs: 0, clock: systemClock });
   });
 
-  it('does not count a dead process that nobody has taken note of', async () => {
+  it('does not count a dead process that no parent has reaped', async () => {
     const jobId = newJobId();
     // The shell becomes a program that never waits for the child it had.
     const { leader } = await start(jobId, 'sleep 0 & echo ready; exec sleep 300');

@@ -36,7 +36,7 @@ describe('The directory of a run is removed', () => {
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  test('with links, pipes, names that are not UTF-8, folders that are closed, and what stands beside it', async () => {
+  test('with links, pipes, names that are not UTF-8, folders that are closed, and its neighbours', async () => {
     const run = await makeRun();
     const outside = join(dir, 'outside');
     mkdirSync(outside);

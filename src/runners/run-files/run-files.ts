@@ -6,12 +6,12 @@ import { type Folder, type Name, openRunDir } from './folder.ts';
 /**
  * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is
  * opened from the descriptor of the one before it, and none may be a link. So what is read lies below the run
- * directory, also when a folder is exchanged for a link meanwhile.
+ * directory, also when a folder is replaced by a link at the same time.
  */
 
 /** For `chown`. */
 export const OWNER_STAYS = -1;
-/** As many as Linux follows. */
+/** The number that Linux follows. */
 const LINKS_MAX = 40;
 
 /** Calls `use` with the folder that holds the last name of a path, and that name. */
@@ -54,8 +54,8 @@ export function readRunFile(runDir: string, path: string, limitBytes: number): P
 }
 
 /**
- * Writes a new file. What had its name is removed before: a link is not written through. The file belongs to the owner
- * of its folder, who alone may read and write it; with `readers`, a group that may read it.
+ * Writes a new file after removing any entry of that name: it never writes through a link. The file belongs to the
+ * owner of its folder, who alone may read and write it; with `readers`, a group that may read it.
  */
 export function writeRunFile(
   runDir: string,

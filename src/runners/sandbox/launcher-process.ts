@@ -17,10 +17,7 @@ interface Leader {
 
 /** A launcher that waits to become the tool. */
 export interface Waiting extends Leader {
-  /**
-   * The read ends of the tool's output, as descriptors of this process, until it is the tool; null where there are none
-   * of its own.
-   */
+  /** The read ends of the tool's output, as descriptors of this process, until it is the tool; null without any. */
   readonly output: LauncherReady['output'];
 }
 

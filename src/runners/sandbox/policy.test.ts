@@ -14,7 +14,7 @@ describe('the paths of a policy', () => {
     assert.deepEqual(pathsThatExpose('/srv/data', { readable: ['/srv'], writable: ['/'] }), ['/srv', '/']);
   });
 
-  it('do not expose a neighbour whose name only begins alike, nor by a directory inside of it', () => {
+  it('do not expose a neighbour whose name only begins alike, nor by a directory inside it', () => {
     assert.deepEqual(pathsThatExpose('/usr2/data', none), []);
     assert.deepEqual(pathsThatExpose('/srv/data', { readable: ['/srv/da'], writable: ['/srv/data/runs/job_1'] }), []);
   });

@@ -1,4 +1,4 @@
-/** The launchers of a daemon that is a process of its own. */
+/** The launchers of a daemon in a separate process. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('the launchers of a daemon', { skip: NO_LINUX }, () => {
-  it('lets a launcher run without anything of the daemon’s environment', async () => {
+  it("lets a launcher run without anything of the daemon's environment", async () => {
     const program = `
       import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
       import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};

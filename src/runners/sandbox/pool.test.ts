@@ -132,7 +132,7 @@ describe('the launcher pool', { skip: NO_LINUX }, () => {
     });
   });
 
-  it('names the tool by a pid and a start that stay when it takes the launcher’s place', async () => {
+  it("names the tool by a pid and a start that stay when it takes the launcher's place", async () => {
     await withPool({}, async (pool) => {
       const launched = await pool.launch(order(['sleep', '60']));
       await launched.started;

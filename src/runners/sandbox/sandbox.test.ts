@@ -277,12 +277,12 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
     assert.equal(existsSync(join(runDir, 'pwned')), false);
   });
 
-  it('is told of a signal that ended it, and of its own exit code', async () => {
+  it('reports the signal that ended it, and its exit code', async () => {
     assert.deepEqual((await run(['sh', '-c', 'kill -TERM $$'])).signal, 'SIGTERM');
     assert.equal((await run(['sh', '-c', 'exit 41'])).exitCode, 41);
   });
 
-  it('goes before the daemon when memory ends', async () => {
+  it('is killed before the daemon when memory ends', async () => {
     assert.equal((await run(['cat', '/proc/self/oom_score_adj'])).stdout, '500\n');
   });
 

@@ -25,7 +25,7 @@ function bigPlan(count: number): Buffer {
 }
 
 describe('long plans', () => {
-  it('a plan beyond 1 MiB is read in a thread while the event loop goes on', async () => {
+  it('a plan beyond 1 MiB is read in a thread while the event loop is free', async () => {
     let turns = 0;
     let reading = true;
     const turn = (): void => {

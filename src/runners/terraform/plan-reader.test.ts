@@ -159,7 +159,7 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  it('destroys stand first, then replacements in any order; what stays, is read or only moves stands nowhere', () => {
+  it('destroys come first, then replacements; resources that stay, are read or only move are not listed', () => {
     const standing = Object.fromEntries(
       Object.entries(lists).map(([list, entries]) => [
         list,

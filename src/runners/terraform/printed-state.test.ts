@@ -45,7 +45,7 @@ describe('A state that terraform prints', () => {
     assert.deepEqual(sift([STATE, STATE.replace('23', '24'), 'end\n']), { shown: 'end\n', serial: 24 });
   });
 
-  test('is nothing that stands in the middle of a line, and a broken one is shown to nobody', () => {
+  test('does not begin in the middle of a line, and a broken one is not shown', () => {
     const echoed = `terraform_data.made (local-exec): ${STATE}`;
     assert.deepEqual(sift([echoed]), { shown: echoed, serial: null });
     assert.deepEqual(sift([BEFORE, STATE.slice(0, 120)]), { shown: BEFORE, serial: null });

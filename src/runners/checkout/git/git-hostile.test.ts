@@ -243,7 +243,7 @@ describe('T23: a repository of somebody who wants more than to be read', { skip:
     assert.equal(readFileSync(join(await fetched(from), 'x.bin'), 'utf8'), pointer);
   });
 
-  it('T23: an object that is not what its name says, or a mode that is none, is refused', async () => {
+  it('T23: an object that is not what its name says, or an invalid mode, is refused', async () => {
     const from = repository();
     from.commitTree([['100644', 'x', 'ab'.repeat(20)]]);
     await isRefused(from, /git fetch failed/);

@@ -103,7 +103,7 @@ describe('a git source', { skip: needs('git') }, () => {
     assert.equal((await fetched(from)).commit, first);
   });
 
-  it('that has no such ref, or is none, is refused in the words of git', async () => {
+  it('that has no such ref, or is no repository, is refused in the words of git', async () => {
     const from = repository();
     from.commit();
     await assert.rejects(fetched(from, { ref: 'nope' }), refusal(/git fetch failed: .*couldn't find remote ref nope/));
@@ -143,7 +143,7 @@ describe('a git source', { skip: needs('git') }, () => {
     server.close();
   });
 
-  it('that nobody waits for any more is ended with all of its processes', async () => {
+  it('that no caller waits for any more is ended with all of its processes', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };

@@ -21,9 +21,9 @@ export interface FetchLimits extends CopyLimits {
   readonly packBytes: number;
 }
 
-/** As much as a run would copy, and no fetch that a person would not wait for. */
+/** The limits of the copy of a run; a person does not wait longer for a fetch. */
 export const FETCH_LIMITS: FetchLimits = { ...COPY_LIMITS, timeoutMs: 120_000, packBytes: 512 * 1024 * 1024 };
-/** How often what git has written is measured, in milliseconds. */
+/** The interval in which the size of git's folder is measured, in milliseconds. */
 const LOOK_EVERY_MS = 200;
 /** Files and folders in the repository that git made. */
 const ENTRIES_MAX = 1_000;
@@ -32,7 +32,7 @@ interface FetchGitOptions {
   readonly url: string;
   /** A branch, a tag or a commit; null is the default branch. */
   readonly ref: string | null;
-  /** An empty folder of the caller's own; who calls removes it, whatever the end is. */
+  /** An empty folder of the caller, which removes it in any case. */
   readonly into: string;
   /** Starts git in the sandbox. */
   readonly pool: LauncherPool;
@@ -50,11 +50,10 @@ interface FetchGitOptions {
 }
 
 /**
- * Fetches one commit without its history, and writes its files as they are stored to `<into>/tree`: git itself checks
- * nothing out, so that no filter, hook, attribute or submodule of the repository has anything to say. Git runs in the
- * sandbox and writes one folder only. Throws Failure: invalid_argument for a URL or ref that is none, conflict with
- * what is wrong in the repository, unavailable with git's own words, without git, without a sandbox, without room on
- * the disk, or when the signal ended it.
+ * Fetches one commit without its history and writes its files, as they are stored, to `<into>/tree`. Git checks nothing
+ * out, so no filter, hook, attribute or submodule of the repository takes effect. Git runs in the sandbox and writes
+ * one folder only. Throws Failure: invalid_argument for an invalid URL or ref; conflict with the repository's fault;
+ * unavailable with the message of git, without git, sandbox or room on the disk, or when the signal is aborted.
  */
 export async function fetchGit(options: FetchGitOptions): Promise<{ readonly commit: string; readonly tree: string }> {
   const { url, into, limits = FETCH_LIMITS, clock = systemClock, protocols = GIT_PROTOCOLS } = options;
@@ -124,7 +123,7 @@ async function readCommit(
   const stored = join(into, 'contents');
   const objects = await readObjects(git, stored, limits);
   const { commit } = objects;
-  // A branch may be named like a commit; who asks for a commit gets that one or none.
+  // A branch may be named like a commit: for a commit no other one is accepted.
   if (/^[0-9a-f]{40,64}$/.test(ref) && commit !== ref)
     throw new Failure('conflict', `git: the server sent another commit than ${ref}.`);
   const tree = join(into, 'tree');
@@ -138,7 +137,7 @@ async function readCommit(
   return { commit, tree };
 }
 
-/** What the repository has is named; of the system's own words only the code, which says what to mend. */
+/** A fault of the repository keeps its message; of a system error only the code is shown. */
 function asRefusal(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;
   const code = errorCode(error);

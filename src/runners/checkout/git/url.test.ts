@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { checkGitRef, checkGitUrl } from './url.ts';
 import { HOSTILE_URLS } from '../../../../test/support/attacks/hostile-repositories.ts';
 
-function told(url: string): string {
+function messageOf(url: string): string {
   try {
     checkGitUrl(url);
   } catch (error) {
@@ -38,7 +38,7 @@ describe('the URL of a git source', () => {
     }
   });
 
-  it('T22: is none of 60 that make git run something, read files, or ask who must not be asked', () => {
+  it('T22: is not one of 60 that make git run something, read files, or ask who must not be asked', () => {
     assert.ok(new Set(HOSTILE_URLS).size >= 60, String(new Set(HOSTILE_URLS).size));
     for (const url of HOSTILE_URLS) assert.throws(() => checkGitUrl(url), isRefusal, JSON.stringify(url));
   });
@@ -90,8 +90,8 @@ describe('the URL of a git source', () => {
       'http://ana:canary@h/x',
       'ssh://ana:canary@h/x',
     ]) {
-      assert.match(told(url), /git: /);
-      assert.doesNotMatch(told(url), /canary/, url);
+      assert.match(messageOf(url), /git: /);
+      assert.doesNotMatch(messageOf(url), /canary/, url);
     }
   });
 });
