@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { type DecisionSite, type Gated, openDecisionSite } from '../support/fixtures/decisions.ts';
+import { type DecisionFixture, type Gated, openDecisionFixture } from '../support/fixtures/decisions.ts';
 import { CHROMIUM, needs } from '../support/tools.ts';
 
 const FLAGS = [
@@ -21,7 +21,7 @@ const LEFT_OPEN_MS = 2_000;
 const TARGET_PX = 48;
 
 interface Opened {
-  readonly site: DecisionSite;
+  readonly fixture: DecisionFixture;
   readonly gated: Gated;
   readonly page: Page;
   readonly approve: string;
@@ -39,9 +39,9 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
   after(() => browser.close());
 
   async function open(t: TestContext, colorScheme: 'light' | 'dark', destroys: readonly string[]): Promise<Opened> {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate({ destroys });
-    const links = await site.links(gated.approvalId);
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate({ destroys });
+    const links = await fixture.links(gated.approvalId);
     const page = await browser.newPage({ viewport: PHONE, colorScheme });
     t.after(() => page.close());
     const requests: string[] = [];
@@ -49,7 +49,7 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
     page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
     page.on('console', (message) => faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(String(error)));
-    return { site, gated, page, ...links, requests, faults };
+    return { fixture, gated, page, ...links, requests, faults };
   }
 
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -73,7 +73,7 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
   }
 
   test('T57: left open with scripts on, it decides nothing; one click decides, the next visit tells', async (t) => {
-    const { site, gated, page, approve, requests, faults } = await open(t, 'light', [
+    const { fixture, gated, page, approve, requests, faults } = await open(t, 'light', [
       'terraform_data.a',
       'terraform_data.b',
     ]);
@@ -81,14 +81,14 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
     await page.waitForTimeout(LEFT_OPEN_MS);
     const path = `/approval/${gated.approvalId}/approve`;
     assert.deepEqual(requests, [`GET ${path}`]);
-    assert.equal((await site.approval(gated.approvalId)).state, 'pending');
+    assert.equal((await fixture.approval(gated.approvalId)).state, 'pending');
 
     await page.locator('textarea').fill('seen');
     await page.getByRole('button', { name: 'Approve, destroying 2' }).click();
     await page.getByRole('heading', { name: /^✓ Approved at/ }).waitFor();
     assert.deepEqual(requests, [`GET ${path}`, `POST ${path}`]);
-    assert.equal(await site.jobState(gated.jobId), 'queued');
-    assert.equal((await site.approval(gated.approvalId)).reason, 'seen');
+    assert.equal(await fixture.jobState(gated.jobId), 'queued');
+    assert.equal((await fixture.approval(gated.approvalId)).reason, 'seen');
 
     const visit = await page.goto(approve);
     assert.equal(visit?.status(), 200);
@@ -98,15 +98,15 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
   });
 
   test('is decided with the keyboard alone', async (t) => {
-    const { site, gated, page, reject } = await open(t, 'dark', []);
+    const { fixture, gated, page, reject } = await open(t, 'dark', []);
     await page.goto(reject);
     await page.keyboard.press('Tab');
     await page.keyboard.type('not today');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /^Rejected at/ }).waitFor();
-    const { state, reason } = await site.approval(gated.approvalId);
+    const { state, reason } = await fixture.approval(gated.approvalId);
     assert.deepEqual({ state, reason }, { state: 'rejected', reason: 'not today' });
-    assert.equal(await site.jobState(gated.jobId), 'cancelled');
+    assert.equal(await fixture.jobState(gated.jobId), 'cancelled');
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TERMINAL, until } from '../support/api-client.ts';
 import type { Api } from '../support/api-client.ts';
 import { NotReady, type RunningDaemon, type StartingDaemon } from '../support/daemon.ts';
-import { openSite, type Ending, type Site } from '../support/fixtures/installation.ts';
+import { openFixture, type Ending, type Fixture } from '../support/fixtures/installation.ts';
 import { check, type Violation } from './checker.ts';
 import { readHistory, type History } from './history.ts';
 import { startLoad } from './load.ts';
@@ -71,25 +71,25 @@ interface Kill {
 }
 
 export async function runChaos(ending: Ending, options: ChaosOptions): Promise<ChaosResult> {
-  const site = await openSite(ending, { postgres: options.postgres });
+  const fixture = await openFixture(ending, { postgres: options.postgres });
   const chance = seeded(options.seed);
   const seats = Array.from({ length: options.daemons }, (_, index) => {
-    const dataDir = join(site.dir, options.postgres ? `data-${index}` : 'data');
-    return new Seat(() => site.spawn({ dataDir, args: ['--max-jobs', String(MAX_JOBS), '--lease', LEASE] }));
+    const dataDir = join(fixture.dir, options.postgres ? `data-${index}` : 'data');
+    return new Seat(() => fixture.spawn({ dataDir, args: ['--max-jobs', String(MAX_JOBS), '--lease', LEASE] }));
   });
   await Promise.all(seats.map((seat) => seat.ready()));
-  const apis = (): Api[] => seats.flatMap((seat) => (seat.running === null ? [] : [seat.running.api(site.token)]));
-  const load = startLoad({ site, chance, apis, keys: KEYS });
+  const apis = (): Api[] => seats.flatMap((seat) => (seat.running === null ? [] : [seat.running.api(fixture.token)]));
+  const load = startLoad({ fixture, chance, apis, keys: KEYS });
   const kills: Kill[] = [];
   const startMs: number[] = [];
   for (let n = 0; n < options.kills; n += 1) kills.push(await killOne(chance.pick(seats), chance, startMs));
   const last = await Promise.all(seats.map((seat) => seat.ready()));
   const clients = await load.stop();
-  await settled(site);
+  await settled(fixture);
   const codes = await Promise.all(last.map((daemon) => daemon.stop()));
   if (codes.some((code) => code !== 0)) throw new Error(`the daemons stopped with ${codes.join(', ')}`);
-  const history = await readHistory(site, clients);
-  return { violations: check(history), figures: await figuresOf(site, history, kills, startMs) };
+  const history = await readHistory(fixture, clients);
+  return { violations: check(history), figures: await figuresOf(fixture, history, kills, startMs) };
 }
 
 /** Fills the seat if it is empty, waits for the moment, kills, and begins the next. */
@@ -114,11 +114,11 @@ function rethrowOthers(error: unknown): void {
   if (!(error instanceof NotReady) || error.refusal.exitCode !== null) throw error;
 }
 
-async function settled(site: Site): Promise<void> {
+async function settled(fixture: Fixture): Promise<void> {
   await until(
     'every job has ended',
     async () => {
-      const open = await site.store.db
+      const open = await fixture.store.db
         .selectFrom('jobs')
         .select('id')
         .where('state', 'not in', TERMINAL as never[])
@@ -131,12 +131,12 @@ async function settled(site: Site): Promise<void> {
 }
 
 async function figuresOf(
-  site: Site,
+  fixture: Fixture,
   history: History,
   kills: readonly Kill[],
   startMs: readonly number[],
 ): Promise<ChaosFigures> {
-  const rows = await site.store.db
+  const rows = await fixture.store.db
     .selectFrom('jobs')
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
     .select(['jobs.finished_at', 'daemons.pid'])

@@ -1,7 +1,7 @@
 /** What happened, as three witnesses tell it: the clients, the tools, and the store at the end. */
 import type { JobState } from '../../src/domain/jobs/job.ts';
 import type { EventJson } from '../support/api-client.ts';
-import type { Site } from '../support/fixtures/installation.ts';
+import type { Fixture } from '../support/fixtures/installation.ts';
 import type { WitnessLine } from '../support/witness.ts';
 
 /** A job that somebody was told is queued. */
@@ -46,8 +46,8 @@ export interface History extends ClientRecord {
 /** The word before the request's key in the commands of the load. */
 export const REQUEST_MARK = 'request=';
 
-export async function readHistory(site: Site, clients: ClientRecord): Promise<History> {
-  const rows = await site.store.db.selectFrom('jobs').selectAll().orderBy('id').execute();
+export async function readHistory(fixture: Fixture, clients: ClientRecord): Promise<History> {
+  const rows = await fixture.store.db.selectFrom('jobs').selectAll().orderBy('id').execute();
   const jobs: FinalJob[] = [];
   for (const row of rows) {
     const { command } = JSON.parse(row.spec) as { command: string[] };
@@ -58,13 +58,13 @@ export async function readHistory(site: Site, clients: ClientRecord): Promise<Hi
       concurrencyKey: row.concurrency_key,
       requestKey: mark?.slice(REQUEST_MARK.length) ?? null,
       cancelRequested: row.cancel_requested_at !== null,
-      events: await site.events(row.id),
+      events: await fixture.events(row.id),
     });
   }
-  const ledger = await site.store.db
+  const ledger = await fixture.store.db
     .selectFrom('ledger')
     .select('target')
     .where('operation', '=', 'command.run')
     .execute();
-  return { ...clients, jobs, witness: site.witness.lines(), ledger: ledger.map((row) => row.target ?? '') };
+  return { ...clients, jobs, witness: fixture.witness.lines(), ledger: ledger.map((row) => row.target ?? '') };
 }

@@ -1,7 +1,7 @@
 /** Clients that queue, cancel and look while daemons die under them, and remember every answer that they got. */
 import type { JobState } from '../../src/domain/jobs/job.ts';
 import type { Api } from '../support/api-client.ts';
-import type { Site } from '../support/fixtures/installation.ts';
+import type { Fixture } from '../support/fixtures/installation.ts';
 import type { ClientRecord, EnqueueAck, Observation } from './history.ts';
 import { REQUEST_MARK } from './history.ts';
 import type { Seeded } from './seeded.ts';
@@ -13,7 +13,7 @@ const PAUSE_MS = 20;
 const LONG_SHARE = 0.3;
 
 export interface LoadOptions {
-  readonly site: Site;
+  readonly fixture: Fixture;
   readonly chance: Seeded;
   /** The daemons that answer at the moment; empty while all are down. */
   readonly apis: () => readonly Api[];
@@ -26,7 +26,7 @@ export interface Load {
   readonly acks: () => number;
 }
 
-export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
+export function startLoad({ fixture, chance, apis, keys }: LoadOptions): Load {
   const enqueued: EnqueueAck[] = [];
   const cancelled: string[] = [];
   const observed: Observation[] = [];
@@ -53,7 +53,7 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
     const mode = chance.next() < 0.2 ? 'deaf' : 'plain';
     // The long ones outlive a restart by themselves, so that a daemon which ends nobody is seen.
     const seconds = chance.next() < LONG_SHARE ? chance.whole(3, 6) : chance.whole(0, 30) / 100;
-    const jobId = await site.queue({ command: site.witness.command(key, seconds, mode), key });
+    const jobId = await fixture.queue({ command: fixture.witness.command(key, seconds, mode), key });
     enqueued.push({ jobId, requestKey: null });
   };
   const cancel = async (): Promise<void> => {
@@ -73,7 +73,7 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
   const pickOne = (from: readonly Api[]): Api | null => (from.length === 0 ? null : chance.pick(from));
   const client = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if ((await openJobs(site)) >= OPEN_JOBS_MAX) await pause();
+      if ((await openJobs(fixture)) >= OPEN_JOBS_MAX) await pause();
       else if (chance.next() < 0.55) await request();
       else await queueKeyed();
       if (chance.next() < 0.1) await cancel();
@@ -93,8 +93,8 @@ export function startLoad({ site, chance, apis, keys }: LoadOptions): Load {
   };
 }
 
-async function openJobs(site: Site): Promise<number> {
-  const { open } = await site.store.db
+async function openJobs(fixture: Fixture): Promise<number> {
+  const { open } = await fixture.store.db
     .selectFrom('jobs')
     .select((eb) => eb.fn.countAll<number>().as('open'))
     .where('state', 'in', ['queued', 'running'])

@@ -7,7 +7,7 @@ import { TERMINAL, until } from '../support/api-client.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import type { StartingDaemon } from '../support/daemon.ts';
 import { openReceiver, type Receiver } from '../support/notify/receiver.ts';
-import { type Ending, openSite, type Site } from '../support/fixtures/installation.ts';
+import { type Ending, openFixture, type Fixture } from '../support/fixtures/installation.ts';
 import {
   checkNotifications,
   countRepeats,
@@ -75,7 +75,7 @@ class Seat {
 }
 
 interface Run {
-  readonly site: Site;
+  readonly fixture: Fixture;
   readonly receiver: Receiver;
   readonly chance: Seeded;
   readonly seats: readonly Seat[];
@@ -90,14 +90,14 @@ export async function runNotificationKills(
   { postgres, daemons, kills, seed }: NotificationKillOptions,
 ): Promise<NotificationKillResult> {
   const receiver = await openReceiver(ending);
-  const site = await openSite(ending, { postgres });
+  const fixture = await openFixture(ending, { postgres });
   const seats = Array.from({ length: daemons }, (_, index) => {
-    const dataDir = join(site.dir, postgres ? `data-${index}` : 'data');
+    const dataDir = join(fixture.dir, postgres ? `data-${index}` : 'data');
     return new Seat(() =>
-      site.spawn({ dataDir, args: ['--lease', LEASE], env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops` } }),
+      fixture.spawn({ dataDir, args: ['--lease', LEASE], env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops` } }),
     );
   });
-  const run: Run = { site, receiver, chance: seeded(seed), seats, jobs: [], asked: [], decided: [], kills: [] };
+  const run: Run = { fixture, receiver, chance: seeded(seed), seats, jobs: [], asked: [], decided: [], kills: [] };
   const begun = performance.now();
   for (let n = 0; n < kills; n += 1) await killOnce(run, POINTS[n % POINTS.length] ?? 'answered');
   const msPerKill = (performance.now() - begun) / Math.max(1, kills);
@@ -117,7 +117,7 @@ async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void>
   const job = await ask(run, point);
   let seat: Seat | null = null;
   if (struck === null) {
-    if (job !== null) await run.site.waitFor(job, TERMINAL).catch(() => undefined);
+    if (job !== null) await run.fixture.waitFor(job, TERMINAL).catch(() => undefined);
     await pause(chance.whole(0, AFTER_ASK_MS));
   } else {
     seat = await Promise.race([struck, pause(QUIET_MS).then(() => null)]);
@@ -132,7 +132,10 @@ async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void>
 }
 
 /** Kills who sends a page: before it is answered, or a moment after. Answers who was killed. */
-function killAtNotification({ site, receiver, chance, seats }: Run, point: 'unanswered' | 'answered'): Promise<Seat> {
+function killAtNotification(
+  { fixture, receiver, chance, seats }: Run,
+  point: 'unanswered' | 'answered',
+): Promise<Seat> {
   const { promise, resolve } = Promise.withResolvers<Seat>();
   const afterMs = chance.whole(0, AFTER_ANSWER_MS);
   let passed = chance.next() < SECOND_SHARE ? 1 : 0;
@@ -141,7 +144,7 @@ function killAtNotification({ site, receiver, chance, seats }: Run, point: 'unan
     passed -= 1;
     if (passed >= 0) return;
     receiver.onNotification = null;
-    const sender = await senderOf(site, id);
+    const sender = await senderOf(fixture, id);
     const seat = seats.find(({ daemon }) => daemon.pid === sender) ?? chance.pick(seats);
     const strike = async (): Promise<void> => {
       await seat.kill();
@@ -154,7 +157,7 @@ function killAtNotification({ site, receiver, chance, seats }: Run, point: 'unan
 }
 
 /** The process that has this page to send. */
-async function senderOf({ store }: Site, notificationId: string): Promise<number | undefined> {
+async function senderOf({ store }: Fixture, notificationId: string): Promise<number | undefined> {
   const query = store.db
     .selectFrom('deliveries')
     .innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id')
@@ -164,24 +167,24 @@ async function senderOf({ store }: Site, notificationId: string): Promise<number
 
 /** A job that fails and that somebody armed, a request for approval, or a decision. Answers the job's id. */
 async function ask(run: Run, point: (typeof POINTS)[number]): Promise<string | null> {
-  const { site, chance, jobs, asked } = run;
+  const { fixture, chance, jobs, asked } = run;
   // Of many requests within a minute most are told together, and are no page to kill at.
   const what = chance.pick(point === 'collecting' ? ['job', 'request', 'decision'] : ['job', 'job', 'decision']);
   if (what === 'request') {
-    asked.push((await gate(site.store, { planned: false })).approval.id);
+    asked.push((await gate(fixture.store, { planned: false })).approval.id);
     return null;
   }
   if (what === 'decision' && (await decideOne(run))) return null;
   // Armed and failing: two reasons to tell, and one page.
-  const job = await site.queue({ command: ['sh', '-c', 'sleep 0.2; exit 1'] });
-  await site.call('job.notify', { id: job });
+  const job = await fixture.queue({ command: ['sh', '-c', 'sleep 0.2; exit 1'] });
+  await fixture.call('job.notify', { id: job });
   jobs.push(job);
   return job;
 }
 
 /** Rejects a request that people were told of one by one: they are told the outcome. False where there is none. */
-async function decideOne({ site, decided }: Run): Promise<boolean> {
-  const told = site.store.db
+async function decideOne({ fixture, decided }: Run): Promise<boolean> {
+  const told = fixture.store.db
     .selectFrom('approvals')
     .innerJoin('pages', 'pages.approval_id', 'approvals.id')
     .select('approvals.id');
@@ -191,14 +194,14 @@ async function decideOne({ site, decided }: Run): Promise<boolean> {
     .where('pages.followed', '=', 0)
     .executeTakeFirst();
   if (one === undefined) return false;
-  await site.call('approval.decision', { id: one.id, decision: 'reject' });
+  await fixture.call('approval.decision', { id: one.id, decision: 'reject' });
   decided.push(one.id);
   return true;
 }
 
 /** Every job has ended, there is a page about each end, request and decision, and none waits. */
-async function isSettled({ site, jobs, asked, decided }: Run): Promise<boolean> {
-  const { db } = site.store;
+async function isSettled({ fixture, jobs, asked, decided }: Run): Promise<boolean> {
+  const { db } = fixture.store;
   const open = await db.selectFrom('jobs').select('id').where('state', 'in', ['queued', 'running']).limit(1).execute();
   const unsent = await db.selectFrom('pages').select('id').where('state', 'in', ['new', 'sending']).limit(1).execute();
   if (open.length + unsent.length > 0) return false;
@@ -211,14 +214,14 @@ async function isSettled({ site, jobs, asked, decided }: Run): Promise<boolean> 
 }
 
 async function readNotificationHistory({
-  site,
+  fixture,
   receiver,
   jobs,
   asked,
   decided,
   kills,
 }: Run): Promise<NotificationHistory> {
-  const pages = await site.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
+  const pages = await fixture.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
   const arrivals = receiver.pages.map(({ page, at }) => ({
     notificationId: page.sequence_id ?? '',
     message: page.message,

@@ -1,6 +1,6 @@
 /**
  * The real daemon as a child process, for stories: killed, stopped and started again as an operator or a power cut
- * would. A site is a data directory (and a PostgreSQL database) with its daemons; whatever was started is ended when
+ * would. A fixture is a data directory (and a PostgreSQL database) with its daemons; whatever was started is ended when
  * the test ends, also when it fails.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,16 +1,16 @@
 /** A daemon whose wall clock a story moves while it runs: libfaketime, which leaves the monotonic clock alone. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SiteFlags } from './fixtures/installation.ts';
+import type { FixtureFlags } from './fixtures/installation.ts';
 import { LIBFAKETIME } from './tools.ts';
 
 export interface MovedClock {
-  readonly env: NonNullable<SiteFlags['env']>;
+  readonly env: NonNullable<FixtureFlags['env']>;
   /** From now on the wall clock of who has this environment is so many seconds off the true one. */
   set(offsetSeconds: number): void;
 }
 
-/** `dir` is the site's. */
+/** `dir` is the fixture's. */
 export function movedClock(dir: string): MovedClock {
   const file = join(dir, 'faketime');
   const set = (offsetSeconds: number): void => {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import type { Projected } from '../../src/operations/views/views.ts';
 import type { JobRow } from '../../src/store/schema/schema.ts';
-import type { Site } from './fixtures/installation.ts';
+import type { Fixture } from './fixtures/installation.ts';
 
 export type PlanView = Projected<'approval.plan'>;
 
-/** Writes a root of one file below the site's directory; answers its path. */
-export function writeRoot(site: Pick<Site, 'dir'>, name: string, text: string): string {
-  const dir = join(site.dir, name);
+/** Writes a root of one file below the fixture's directory; answers its path. */
+export function writeRoot(fixture: Pick<Fixture, 'dir'>, name: string, text: string): string {
+  const dir = join(fixture.dir, name);
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'main.tf'), text);
   return dir;
@@ -22,9 +22,9 @@ export function items(count: number, input = '"v${count.index}"'): string {
   return `resource "terraform_data" "item" {\n  count = ${count}\n  input = ${input}\n}\n`;
 }
 
-export async function addWorkspace(site: Site, name: string, text: string, more: object = {}): Promise<string> {
-  const dir = writeRoot(site, name, text);
-  await site.call('workspace.add', { name, dir, ...more });
+export async function addWorkspace(fixture: Fixture, name: string, text: string, more: object = {}): Promise<string> {
+  const dir = writeRoot(fixture, name, text);
+  await fixture.call('workspace.add', { name, dir, ...more });
   return dir;
 }
 
@@ -39,20 +39,20 @@ export type RunVerb = 'plan' | 'apply' | 'destroy' | 'drift';
 
 /** Queues a run and waits for its end. */
 export async function runToEnd(
-  site: Site,
+  fixture: Fixture,
   verb: RunVerb,
   name: string,
   raw: object = {},
   limitMs = 60_000,
 ): Promise<JobRow> {
-  const { job_id: id } = await site.call<{ job_id: string }>(`workspace.${verb}`, { name, ...raw });
-  return site.waitFor(id, ['succeeded', 'failed', 'cancelled', 'interrupted'], limitMs);
+  const { job_id: id } = await fixture.call<{ job_id: string }>(`workspace.${verb}`, { name, ...raw });
+  return fixture.waitFor(id, ['succeeded', 'failed', 'cancelled', 'interrupted'], limitMs);
 }
 
 /** The view of a saved plan, as it is kept. */
-export async function planViewOf(site: Site, artifactId: string): Promise<PlanView> {
-  const ring = await site.services.keyring();
-  const row = await site.store.db
+export async function planViewOf(fixture: Fixture, artifactId: string): Promise<PlanView> {
+  const ring = await fixture.services.keyring();
+  const row = await fixture.store.db
     .selectFrom('artifacts')
     .select(['workspace', 'sealed_view'])
     .where('id', '=', artifactId)
@@ -62,6 +62,6 @@ export async function planViewOf(site: Site, artifactId: string): Promise<PlanVi
 }
 
 /** What a job printed, one line each. */
-export async function linesOf(site: Site, jobId: string): Promise<string[]> {
-  return (await site.events(jobId)).flatMap((event) => (event.type === 'log' ? [event.text] : []));
+export async function linesOf(fixture: Fixture, jobId: string): Promise<string[]> {
+  return (await fixture.events(jobId)).flatMap((event) => (event.type === 'log' ? [event.text] : []));
 }

@@ -5,7 +5,7 @@ import { examinePrivilegePosture } from '../../../src/doctor/entries/privilege-p
 import type { Facts } from '../../../src/doctor/entry.ts';
 import { mintLinks } from '../../../src/operations/approvals/approval-links.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
-import { ask, openDecisionSite } from '../../support/fixtures/decisions.ts';
+import { ask, openDecisionFixture } from '../../support/fixtures/decisions.ts';
 import { startProgram } from '../../support/program.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
 
@@ -30,14 +30,14 @@ describe('A name of the service', () => {
   });
 
   test('of an earlier build stays a person, is told by the doctor, and does not stand for the service', async (t) => {
-    const site = await openDecisionSite(t);
-    const { program } = site;
+    const fixture = await openDecisionFixture(t);
+    const { program } = fixture;
     await program.token('approve', { name: 'old', owner: 'gatehouse' });
-    const asked = await site.gate();
-    const { approve } = await site.links(asked.approvalId, 'gatehouse');
+    const asked = await fixture.gate();
+    const { approve } = await fixture.links(asked.approvalId, 'gatehouse');
     assert.equal((await ask(approve, 'POST')).status, 200);
     // It asked, and the service makes the links of others all the same.
-    const other = await site.gate();
+    const other = await fixture.gate();
     await program.store.write((tx) =>
       tx.db
         .updateTable('approvals')
@@ -46,9 +46,9 @@ describe('A name of the service', () => {
         .execute(),
     );
     await program.store.write((tx) =>
-      mintLinks(tx, { origin: site.url, approvalId: other.approvalId, recipient: 'ana', madeBy: null }),
+      mintLinks(tx, { origin: fixture.url, approvalId: other.approvalId, recipient: 'ana', madeBy: null }),
     );
-    await assert.rejects(site.links(other.approvalId, 'gatehouse'), { code: 'forbidden' });
+    await assert.rejects(fixture.links(other.approvalId, 'gatehouse'), { code: 'forbidden' });
     const facts = { clock: program.services.clock, openedStore: () => program.store } as unknown as Facts;
     const { status, detail } = await examinePrivilegePosture(facts);
     assert.deepEqual(

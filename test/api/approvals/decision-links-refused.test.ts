@@ -3,21 +3,21 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
-import { ask, ASKER, assertPending, ledger, openDecisionSite } from '../../support/fixtures/decisions.ts';
+import { ask, ASKER, assertPending, ledger, openDecisionFixture } from '../../support/fixtures/decisions.ts';
 
 describe('The form of a decision link', () => {
   test('takes a reason of 1,000 characters in any alphabet, and line ends as browsers send them', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    const { reject } = await site.links(approvalId);
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    const { reject } = await fixture.links(approvalId);
     assert.equal((await ask(reject, 'POST', { reason: `${'漢'.repeat(990)}\r\n${'字'.repeat(9)}` })).status, 200);
-    assert.equal((await site.approval(approvalId)).reason, `${'漢'.repeat(990)}\n${'字'.repeat(9)}`);
+    assert.equal((await fixture.approval(approvalId)).reason, `${'漢'.repeat(990)}\n${'字'.repeat(9)}`);
   });
 
   test('refuses everything else, and nothing is decided', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate();
-    const { approve } = await site.links(gated.approvalId);
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate();
+    const { approve } = await fixture.links(gated.approvalId);
     const forms = [
       { reason: 'x'.repeat(1_001) },
       { reasons: 'x' },
@@ -31,40 +31,40 @@ describe('The form of a decision link', () => {
     const json = await fetch(approve, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     assert.equal(json.status, 400);
     assert.match(await json.text(), /expected a form/);
-    await assertPending(site, gated);
+    await assertPending(fixture, gated);
   });
 });
 
 describe('Four eyes and decision links', () => {
   test('T28: who asked can neither get nor make a link', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    await assert.rejects(site.links(approvalId, ASKER), { code: 'forbidden' });
-    await site.program.store.write((tx) =>
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    await assert.rejects(fixture.links(approvalId, ASKER), { code: 'forbidden' });
+    await fixture.program.store.write((tx) =>
       tx.db
         .updateTable('approvals')
         .set({ owners: JSON.stringify([ASKER, 'local:ops']) })
         .execute(),
     );
-    await assert.rejects(site.links(approvalId, 'ana', 'ops'), { code: 'forbidden' });
-    assert.deepEqual(await site.program.store.db.selectFrom('decision_links').selectAll().execute(), []);
+    await assert.rejects(fixture.links(approvalId, 'ana', 'ops'), { code: 'forbidden' });
+    assert.deepEqual(await fixture.program.store.db.selectFrom('decision_links').selectAll().execute(), []);
   });
 
   test('T28: a link of one of those who asked decides nothing, and the attempt is audited', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate();
-    const tokens = await site.program.store.write((tx) =>
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate();
+    const tokens = await fixture.program.store.write((tx) =>
       insertLinks(tx, { approvalId: gated.approvalId, recipient: ASKER, target: null, madeBy: 'ops' }),
     );
     for (const decision of ['approve', 'reject'] as const) {
-      const url = `${site.url}/approval/${gated.approvalId}/${decision}?token=${tokens[decision]}`;
+      const url = `${fixture.url}/approval/${gated.approvalId}/${decision}?token=${tokens[decision]}`;
       assert.equal((await ask(url, 'GET')).status, 403);
       const { status, text } = await ask(url, 'POST');
       assert.equal(status, 403);
       assert.match(text, /Another person must decide/);
     }
-    await assertPending(site, gated);
-    const refused = (await ledger(site)).filter(({ operation }) => operation === 'approval.refused');
+    await assertPending(fixture, gated);
+    const refused = (await ledger(fixture)).filter(({ operation }) => operation === 'approval.refused');
     assert.deepEqual(
       refused.map(({ principal, via, target }) => ({ principal, via, target })),
       [
@@ -75,10 +75,10 @@ describe('Four eyes and decision links', () => {
   });
 
   test('a link is made for what waits only, and the audit row names who gets it', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    const { approve } = await site.links(approvalId);
-    const made = (await ledger(site)).find(({ operation }) => operation === 'approval.link');
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    const { approve } = await fixture.links(approvalId);
+    const made = (await ledger(fixture)).find(({ operation }) => operation === 'approval.link');
     assert.deepEqual(
       { ...made },
       {
@@ -91,11 +91,11 @@ describe('Four eyes and decision links', () => {
     );
     await ask(approve, 'POST');
     await assert.rejects(
-      site.links(approvalId),
+      fixture.links(approvalId),
       (error: Failure) => error.code === 'conflict' && error.message.includes('approved already'),
     );
-    const { approvalId: late } = await site.gate({ ttlMs: -1 });
-    await assert.rejects(site.links(late), { code: 'conflict' });
-    await assert.rejects(site.links('apr_00000000000000000000000000'), { code: 'not_found' });
+    const { approvalId: late } = await fixture.gate({ ttlMs: -1 });
+    await assert.rejects(fixture.links(late), { code: 'conflict' });
+    await assert.rejects(fixture.links('apr_00000000000000000000000000'), { code: 'not_found' });
   });
 });

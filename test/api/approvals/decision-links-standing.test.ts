@@ -9,47 +9,56 @@ import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { targetsJson } from '../../../src/store/notify/targets.ts';
 import { revokeToken } from '../../../src/store/access/tokens.ts';
 import { addDaemon } from '../../store/engine-fixture.ts';
-import { ask, assertPending, type DecisionSite, ledger, openDecisionSite } from '../../support/fixtures/decisions.ts';
+import {
+  ask,
+  assertPending,
+  type DecisionFixture,
+  ledger,
+  openDecisionFixture,
+} from '../../support/fixtures/decisions.ts';
 
-const tokensOf = (site: DecisionSite, owner: string) =>
-  site.program.store.db.selectFrom('tokens').selectAll().where('owner', '=', owner).execute();
+const tokensOf = (fixture: DecisionFixture, owner: string) =>
+  fixture.program.store.db.selectFrom('tokens').selectAll().where('owner', '=', owner).execute();
 
 async function alter(
-  site: DecisionSite,
+  fixture: DecisionFixture,
   owner: string,
   change: { readonly revoked_at?: number; readonly expires_at?: number; readonly scope?: 'readonly' | 'operator' },
 ): Promise<void> {
-  await site.program.store.write((tx) => tx.db.updateTable('tokens').set(change).where('owner', '=', owner).execute());
+  await fixture.program.store.write((tx) =>
+    tx.db.updateTable('tokens').set(change).where('owner', '=', owner).execute(),
+  );
 }
 
 /** What became of the token of the owner after the link was sent. */
-const DETOURS: readonly { readonly way: string; readonly act: (site: DecisionSite) => Promise<unknown> }[] = [
+const DETOURS: readonly { readonly way: string; readonly act: (fixture: DecisionFixture) => Promise<unknown> }[] = [
   {
     way: 'token was revoked',
-    act: async (site) => {
-      for (const { id } of await tokensOf(site, 'ana')) await site.program.store.write((tx) => revokeToken(tx, id));
+    act: async (fixture) => {
+      for (const { id } of await tokensOf(fixture, 'ana'))
+        await fixture.program.store.write((tx) => revokeToken(tx, id));
     },
   },
-  { way: 'token has expired', act: (site) => alter(site, 'ana', { expires_at: Date.now() - 1 }) },
+  { way: 'token has expired', act: (fixture) => alter(fixture, 'ana', { expires_at: Date.now() - 1 }) },
   {
     way: 'token was replaced by one that only reads',
-    act: async (site) => {
-      await alter(site, 'ana', { revoked_at: Date.now() });
-      await site.program.token('readonly', { owner: 'ana' });
-      await site.program.token('operator', { owner: 'ana' });
+    act: async (fixture) => {
+      await alter(fixture, 'ana', { revoked_at: Date.now() });
+      await fixture.program.token('readonly', { owner: 'ana' });
+      await fixture.program.token('operator', { owner: 'ana' });
     },
   },
-  { way: 'token has another scope', act: (site) => alter(site, 'ana', { scope: 'operator' }) },
+  { way: 'token has another scope', act: (fixture) => alter(fixture, 'ana', { scope: 'operator' }) },
 ];
 
 for (const postgres of [false, true]) {
   describe(`A decision link on ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
     for (const { way, act } of DETOURS) {
       test(`T72: decides nothing after its owner's ${way}, and acts again with a new token`, async (t) => {
-        const site = await openDecisionSite(t, { postgres });
-        const gated = await site.gate();
-        const links = await site.links(gated.approvalId);
-        await act(site);
+        const fixture = await openDecisionFixture(t, { postgres });
+        const gated = await fixture.gate();
+        const links = await fixture.links(gated.approvalId);
+        await act(fixture);
         for (const url of [links.approve, links.reject]) {
           const visit = await ask(url, 'GET');
           assert.equal(visit.status, 403);
@@ -57,8 +66,8 @@ for (const postgres of [false, true]) {
           assert.doesNotMatch(visit.text, /<button|<form/);
           assert.equal((await ask(url, 'POST', { reason: 'let me' })).status, 403);
         }
-        await assertPending(site, gated);
-        const refused = (await ledger(site)).filter(({ operation }) => operation === 'approval.refused');
+        await assertPending(fixture, gated);
+        const refused = (await ledger(fixture)).filter(({ operation }) => operation === 'approval.refused');
         assert.deepEqual(
           refused.map(({ principal, via }) => [principal, via]),
           [
@@ -67,20 +76,20 @@ for (const postgres of [false, true]) {
           ],
         );
         await assert.rejects(
-          site.links(gated.approvalId),
+          fixture.links(gated.approvalId),
           (error: Failure) =>
             error.code === 'forbidden' && /ana has no active token of the scope approve/.test(error.message),
         );
-        await site.program.token('approve', { owner: 'ana' });
+        await fixture.program.token('approve', { owner: 'ana' });
         assert.equal((await ask(links.approve, 'POST')).status, 200);
-        assert.equal(await site.jobState(gated.jobId), 'queued');
+        assert.equal(await fixture.jobState(gated.jobId), 'queued');
       });
     }
 
     test('T72: of a --notify target acts while a running daemon has this URL under this name', async (t) => {
-      const site = await openDecisionSite(t, { postgres });
-      const { store } = site.program;
-      const gated = await site.gate();
+      const fixture = await openDecisionFixture(t, { postgres });
+      const { store } = fixture.program;
+      const gated = await fixture.gate();
       const [OPS, MOVED] = [
         { name: 'ops', key: 'a'.repeat(64) },
         { name: 'ops', key: 'b'.repeat(64) },
@@ -97,7 +106,7 @@ for (const postgres of [false, true]) {
       const mint = () =>
         store.write((tx) =>
           mintLinks(tx, {
-            origin: site.url,
+            origin: fixture.url,
             approvalId: gated.approvalId,
             recipient: 'notify:ops',
             target: OPS.key,
@@ -113,7 +122,7 @@ for (const postgres of [false, true]) {
         assert.equal(status, 403);
         assert.match(text, /The notification target notify:ops is no longer configured\. Nothing was decided\./);
         assert.equal((await ask(approve, 'POST')).status, 403);
-        await assertPending(site, gated);
+        await assertPending(fixture, gated);
       };
       // The list changed: a token of that name is no target, and another URL under the name is another target.
       await setTargets('dmn_a', [MOVED]);
@@ -126,61 +135,61 @@ for (const postgres of [false, true]) {
       await assertLapsed();
       await setTargets('dmn_a', [OPS]);
       assert.equal((await ask(approve, 'POST')).status, 200);
-      assert.equal((await site.approval(gated.approvalId)).decided_by, 'notify:ops');
+      assert.equal((await fixture.approval(gated.approvalId)).decided_by, 'notify:ops');
     });
 
     test('T72: of a numbered target of an earlier build that no daemon has taken over decides nothing', async (t) => {
-      const site = await openDecisionSite(t, { postgres });
-      const gated = await site.gate();
-      const { approve } = await site.program.store.write((tx) =>
+      const fixture = await openDecisionFixture(t, { postgres });
+      const gated = await fixture.gate();
+      const { approve } = await fixture.program.store.write((tx) =>
         insertLinks(tx, { approvalId: gated.approvalId, recipient: 'transport:2', target: null, madeBy: null }),
       );
       assert.equal(
-        (await ask(`${site.url}/approval/${gated.approvalId}/approve?token=${approve}`, 'POST')).status,
+        (await ask(`${fixture.url}/approval/${gated.approvalId}/approve?token=${approve}`, 'POST')).status,
         403,
       );
-      await assertPending(site, gated);
+      await assertPending(fixture, gated);
     });
 
     test('T72: acts while any token of its owner may approve, and never for an owner who has none', async (t) => {
-      const site = await openDecisionSite(t, { postgres });
-      const gated = await site.gate();
-      const { approve } = await site.links(gated.approvalId);
-      await site.program.token('approve', { owner: 'ana' });
-      const [first] = await tokensOf(site, 'ana');
-      await site.program.store.write((tx) => revokeToken(tx, first!.id));
-      await assert.rejects(site.links(gated.approvalId, 'nobody'), { code: 'forbidden' });
-      await site.program.token('operator', { owner: 'carla' });
-      await assert.rejects(site.links(gated.approvalId, 'carla'), { code: 'forbidden' });
-      await assertPending(site, gated);
+      const fixture = await openDecisionFixture(t, { postgres });
+      const gated = await fixture.gate();
+      const { approve } = await fixture.links(gated.approvalId);
+      await fixture.program.token('approve', { owner: 'ana' });
+      const [first] = await tokensOf(fixture, 'ana');
+      await fixture.program.store.write((tx) => revokeToken(tx, first!.id));
+      await assert.rejects(fixture.links(gated.approvalId, 'nobody'), { code: 'forbidden' });
+      await fixture.program.token('operator', { owner: 'carla' });
+      await assert.rejects(fixture.links(gated.approvalId, 'carla'), { code: 'forbidden' });
+      await assertPending(fixture, gated);
       assert.equal((await ask(approve, 'POST')).status, 200);
     });
 
     test('T72: of a revocation and a decision at the same time, what is answered is what happened', async (t) => {
-      const site = await openDecisionSite(t, { postgres });
+      const fixture = await openDecisionFixture(t, { postgres });
       for (let round = 0; round < 10; round += 1) {
         const owner = `racer-${round}`;
-        await site.program.token('approve', { owner });
-        const gated = await site.gate();
-        const { approve } = await site.links(gated.approvalId, owner);
+        await fixture.program.token('approve', { owner });
+        const gated = await fixture.gate();
+        const { approve } = await fixture.links(gated.approvalId, owner);
         const visit = {
           approvalId: gated.approvalId,
           decision: 'approve',
           token: new URL(approve).searchParams.get('token') ?? '',
         };
-        const [token] = await tokensOf(site, owner);
-        const revoked = site.program.store.write((tx) => revokeToken(tx, token!.id));
+        const [token] = await tokensOf(fixture, owner);
+        const revoked = fixture.program.store.write((tx) => revokeToken(tx, token!.id));
         const [shown] = await Promise.all([
-          decideByLink(site.runtime, visit, { seen: proofOf(visit.token) }).then(
+          decideByLink(fixture.runtime, visit, { seen: proofOf(visit.token) }).then(
             ({ show }) => show,
             () => 'refused',
           ),
           revoked,
         ]);
-        const { state } = await site.approval(gated.approvalId);
+        const { state } = await fixture.approval(gated.approvalId);
         assert.equal(state, shown === 'outcome' ? 'approved' : 'pending');
         if (state === 'pending')
-          assert.equal((await decideByLink(site.runtime, visit, { seen: proofOf(visit.token) })).show, 'lapsed');
+          assert.equal((await decideByLink(fixture.runtime, visit, { seen: proofOf(visit.token) })).show, 'lapsed');
       }
     });
   });

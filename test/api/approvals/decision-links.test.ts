@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { decide } from '../../../src/operations/approvals/decide.ts';
 import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
-import { ask, assertPending, ledger, openDecisionSite, VALUE, WORKSPACE } from '../../support/fixtures/decisions.ts';
+import { ask, assertPending, ledger, openDecisionFixture, VALUE, WORKSPACE } from '../../support/fixtures/decisions.ts';
 
 function tokenOf(url: string): string {
   return new URL(url).searchParams.get('token') ?? assert.fail('the URL has no token');
@@ -14,24 +14,24 @@ function tokenOf(url: string): string {
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
   test(`T57: On ${on} a link that was looked at a hundred times decides once, then tells the outcome`, async (t) => {
-    const site = await openDecisionSite(t, { postgres });
-    const gated = await site.gate({ destroys: ['terraform_data.a', 'terraform_data.b'] });
-    const { approve } = await site.links(gated.approvalId);
-    const before = (await ledger(site)).length;
+    const fixture = await openDecisionFixture(t, { postgres });
+    const gated = await fixture.gate({ destroys: ['terraform_data.a', 'terraform_data.b'] });
+    const { approve } = await fixture.links(gated.approvalId);
+    const before = (await ledger(fixture)).length;
     for (let n = 0; n < 100; n += 1) assert.equal((await ask(approve, 'GET')).status, 200);
     assert.equal((await ask(approve, 'HEAD')).status, 200);
     assert.equal((await ask(approve, 'OPTIONS')).status, 404);
-    await assertPending(site, gated);
-    assert.equal((await ledger(site)).length, before);
+    await assertPending(fixture, gated);
+    assert.equal((await ledger(fixture)).length, before);
 
-    const wakes = site.program.wakes();
+    const wakes = fixture.program.wakes();
     const first = await ask(approve, 'POST', { reason: 'looks fine' });
     assert.equal(first.status, 200);
     assert.match(first.text, /✓ Approved at \d\d:\d\d:\d\d UTC/);
     assert.ok(first.text.includes(`Job ${gated.jobId} is queued.`));
-    assert.equal(await site.jobState(gated.jobId), 'queued');
-    assert.equal(site.program.wakes(), wakes + 1);
-    const { state, decided_by, decided_via, reason } = await site.approval(gated.approvalId);
+    assert.equal(await fixture.jobState(gated.jobId), 'queued');
+    assert.equal(fixture.program.wakes(), wakes + 1);
+    const { state, decided_by, decided_via, reason } = await fixture.approval(gated.approvalId);
     assert.deepEqual(
       { state, decided_by, decided_via, reason },
       { state: 'approved', decided_by: 'ana', decided_via: 'link', reason: 'looks fine' },
@@ -43,17 +43,17 @@ for (const postgres of [false, true]) {
     assert.equal(second.text, visit.text);
     assert.match(visit.text, /Already approved at \d\d:\d\d:\d\d UTC by ana/);
     assert.match(visit.text, /with a decision link/);
-    assert.equal((await ledger(site)).filter(({ operation }) => operation === 'approval.decision').length, 1);
+    assert.equal((await ledger(fixture)).filter(({ operation }) => operation === 'approval.decision').length, 1);
   });
 }
 
 describe('A decision link', () => {
   test('shows counts and addresses and no value, from one small answer that asks for nothing else', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate({
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate({
       destroys: Array.from({ length: 30 }, (_, n) => `module.edge.terraform_data.host["rack-${n}"]`),
     });
-    const { approve, reject } = await site.links(approvalId);
+    const { approve, reject } = await fixture.links(approvalId);
     const { text, headers } = await ask(approve, 'GET');
     assert.match(text, /<h1>Apply plan to net\?<\/h1>/);
     assert.match(text, /Destroys 30/);
@@ -72,26 +72,26 @@ describe('A decision link', () => {
   });
 
   test('rejects, and the job is cancelled', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId, jobId } = await site.gate();
-    const { approve, reject } = await site.links(approvalId);
+    const fixture = await openDecisionFixture(t);
+    const { approvalId, jobId } = await fixture.gate();
+    const { approve, reject } = await fixture.links(approvalId);
     const told = await ask(reject, 'POST');
     assert.equal(told.status, 200);
     assert.match(told.text, /Rejected at .* UTC/);
-    assert.equal(await site.jobState(jobId), 'cancelled');
+    assert.equal(await fixture.jobState(jobId), 'cancelled');
     const late = await ask(approve, 'POST');
     assert.equal(late.status, 409);
     assert.match(late.text, /Already rejected at .* UTC by ana/);
-    assert.equal((await site.approval(approvalId)).state, 'rejected');
+    assert.equal((await fixture.approval(approvalId)).state, 'rejected');
   });
 
   test('T57: works only for its own approval and its own decision, and what is wrong is not told apart', async (t) => {
-    const site = await openDecisionSite(t);
-    const [one, other] = [await site.gate(), await site.gate()];
-    const links = await site.links(one.approvalId);
+    const fixture = await openDecisionFixture(t);
+    const [one, other] = [await fixture.gate(), await fixture.gate()];
+    const links = await fixture.links(one.approvalId);
     const unknown = 'A'.repeat(43);
     const path = (id: string, decision: string, query: string): string =>
-      `${site.url}/approval/${id}/${decision}${query}`;
+      `${fixture.url}/approval/${id}/${decision}${query}`;
     const wrong = [
       path(one.approvalId, 'approve', `?token=${unknown}`),
       path(one.approvalId, 'approve', `?token=${tokenOf(links.reject)}`),
@@ -112,8 +112,8 @@ describe('A decision link', () => {
       }
     }
     assert.equal(texts.size, 1);
-    await assertPending(site, one);
-    await assertPending(site, other);
+    await assertPending(fixture, one);
+    await assertPending(fixture, other);
     assert.equal(
       (await ask(`${links.approve}&utm_source=chat`, 'GET')).status,
       200,
@@ -122,14 +122,14 @@ describe('A decision link', () => {
   });
 
   test('T57: is kept as a hash only, and stands in no log and no audit row', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    const links = await site.links(approvalId);
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    const links = await fixture.links(approvalId);
     await ask(links.approve, 'GET');
     await ask(links.reject, 'POST');
-    const file = site.program.storeFile ?? assert.fail('the program has no file');
+    const file = fixture.program.storeFile ?? assert.fail('the program has no file');
     const bytes = Buffer.concat([readFileSync(file), readFileSync(`${file}-wal`)]);
-    const kept = JSON.stringify([await ledger(site), site.logged, site.program.logged]);
+    const kept = JSON.stringify([await ledger(fixture), fixture.logged, fixture.program.logged]);
     for (const url of [links.approve, links.reject]) {
       assert.ok(!bytes.includes(tokenOf(url)), 'the database holds a token');
       assert.ok(!kept.includes(tokenOf(url)));
@@ -138,38 +138,38 @@ describe('A decision link', () => {
   });
 
   test('of twenty posts at a time, through both links of two people, one decides', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId, jobId } = await site.gate();
-    const [ana, bo] = [await site.links(approvalId, 'ana'), await site.links(approvalId, 'bo')];
+    const fixture = await openDecisionFixture(t);
+    const { approvalId, jobId } = await fixture.gate();
+    const [ana, bo] = [await fixture.links(approvalId, 'ana'), await fixture.links(approvalId, 'bo')];
     const urls = Array.from({ length: 5 }, () => [ana.approve, ana.reject, bo.approve, bo.reject]).flat();
     const told = await Promise.all(urls.map((url) => ask(url, 'POST')));
     assert.deepEqual(
       told.map(({ status }) => status).toSorted((a, b) => a - b),
       [200, ...Array.from({ length: 19 }, () => 409)],
     );
-    const { state } = await site.approval(approvalId);
-    assert.equal(await site.jobState(jobId), state === 'approved' ? 'queued' : 'cancelled');
-    assert.equal((await ledger(site)).filter(({ operation }) => operation === 'approval.decision').length, 1);
+    const { state } = await fixture.approval(approvalId);
+    assert.equal(await fixture.jobState(jobId), state === 'approved' ? 'queued' : 'cancelled');
+    assert.equal((await ledger(fixture)).filter(({ operation }) => operation === 'approval.decision').length, 1);
   });
 
   test("is replaced by a newer one for the same person, and by no one else's", async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    const old = await site.links(approvalId, 'ana');
-    const newer = await site.links(approvalId, 'ana');
-    await site.links(approvalId, 'bo');
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    const old = await fixture.links(approvalId, 'ana');
+    const newer = await fixture.links(approvalId, 'ana');
+    await fixture.links(approvalId, 'bo');
     assert.equal((await ask(old.approve, 'POST')).status, 404);
     assert.equal((await ask(newer.approve, 'GET')).status, 200);
-    assert.equal((await site.program.store.db.selectFrom('decision_links').select('hash').execute()).length, 4);
+    assert.equal((await fixture.program.store.db.selectFrom('decision_links').select('hash').execute()).length, 4);
   });
 
   test('tells a decision that somebody else made elsewhere', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId } = await site.gate();
-    const { approve } = await site.links(approvalId);
+    const fixture = await openDecisionFixture(t);
+    const { approvalId } = await fixture.gate();
+    const { approve } = await fixture.links(approvalId);
     const decider = { name: 'bo', owner: 'bo', via: 'api' };
-    await site.program.store.write((tx) =>
-      decide(site.runtime, tx, { approvalId, decision: 'reject', reason: 'not today', decider }),
+    await fixture.program.store.write((tx) =>
+      decide(fixture.runtime, tx, { approvalId, decision: 'reject', reason: 'not today', decider }),
     );
     const visit = await ask(approve, 'GET');
     assert.equal(visit.status, 200);
@@ -180,10 +180,10 @@ describe('A decision link', () => {
   });
 
   test('decides nothing once the time is over', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate({ ttlMs: 3_600_000 });
-    const { approve, reject } = await site.links(gated.approvalId);
-    await site.program.store.write((tx) =>
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate({ ttlMs: 3_600_000 });
+    const { approve, reject } = await fixture.links(gated.approvalId);
+    await fixture.program.store.write((tx) =>
       tx.db
         .updateTable('approvals')
         .set({ expires_at: tx.now - 1 })
@@ -195,15 +195,15 @@ describe('A decision link', () => {
       assert.equal(status, 409);
       assert.match(text, /Nothing runs/);
     }
-    assert.notEqual((await site.approval(gated.approvalId)).state, 'approved');
-    assert.notEqual(await site.jobState(gated.jobId), 'queued');
+    assert.notEqual((await fixture.approval(gated.approvalId)).state, 'approved');
+    assert.notEqual(await fixture.jobState(gated.jobId), 'queued');
   });
 
   test('decides nothing on a plan that is out of date', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate({ destroys: ['terraform_data.a'] });
-    const { approve, reject } = await site.links(gated.approvalId);
-    await site.program.store.write((tx) =>
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate({ destroys: ['terraform_data.a'] });
+    const { approve, reject } = await fixture.links(gated.approvalId);
+    await fixture.program.store.write((tx) =>
       tx.db.updateTable('workspaces').set({ serial: 43 }).where('name', '=', WORKSPACE).execute(),
     );
     for (const url of [approve, reject]) {
@@ -213,21 +213,21 @@ describe('A decision link', () => {
       assert.doesNotMatch(visit.text, /<button/);
       assert.equal((await ask(url, 'POST')).status, 409);
     }
-    await assertPending(site, gated);
+    await assertPending(fixture, gated);
   });
 
   test('shows no button to approve where the plan was altered', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId, artifactId } = await site.gate({ destroys: ['terraform_data.a'] });
-    const { approve, reject } = await site.links(approvalId);
-    const { sealed_view: sealed } = await site.program.store.db
+    const fixture = await openDecisionFixture(t);
+    const { approvalId, artifactId } = await fixture.gate({ destroys: ['terraform_data.a'] });
+    const { approve, reject } = await fixture.links(approvalId);
+    const { sealed_view: sealed } = await fixture.program.store.db
       .selectFrom('artifacts')
       .select('sealed_view')
       .where('id', '=', artifactId)
       .executeTakeFirstOrThrow();
     const altered = Buffer.from(sealed);
     altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
-    await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: altered }).execute());
+    await fixture.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: altered }).execute());
     const visit = await ask(approve, 'GET');
     assert.equal(visit.status, 200);
     assert.match(visit.text, /Destroys 1/);
@@ -236,19 +236,19 @@ describe('A decision link', () => {
   });
 
   test('asks about a job without a plan too', async (t) => {
-    const site = await openDecisionSite(t);
-    const { approvalId, jobId } = await site.gate({ planned: false });
-    const { approve } = await site.links(approvalId);
+    const fixture = await openDecisionFixture(t);
+    const { approvalId, jobId } = await fixture.gate({ planned: false });
+    const { approve } = await fixture.links(approvalId);
     assert.match((await ask(approve, 'GET')).text, /Apply net without a saved plan\?.*Approve apply/s);
     assert.equal((await ask(approve, 'POST')).status, 200);
-    assert.equal(await site.jobState(jobId), 'queued');
+    assert.equal(await fixture.jobState(jobId), 'queued');
   });
 });
 
 test('T11: A Host header from elsewhere stands in no answer of the ingress listener', async (t) => {
-  const site = await openDecisionSite(t);
-  const { approvalId } = await site.gate();
-  const { approve } = await site.links(approvalId);
+  const fixture = await openDecisionFixture(t);
+  const { approvalId } = await fixture.gate();
+  const { approve } = await fixture.links(approvalId);
   const send = (method: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
@@ -264,11 +264,11 @@ test('T11: A Host header from elsewhere stands in no answer of the ingress liste
       sent.on('error', reject).end(method === 'POST' ? `seen=${proofOf(tokenOf(approve))}` : undefined);
     });
   for (const method of ['GET', 'POST', 'POST', 'DELETE']) assert.ok(!(await send(method)).includes('evil'));
-  assert.equal((await site.approval(approvalId)).state, 'approved');
+  assert.equal((await fixture.approval(approvalId)).state, 'approved');
 });
 
 test('What is neither a hook nor a link is an envelope of 404', async (t) => {
-  const site = await openDecisionSite(t);
+  const fixture = await openDecisionFixture(t);
   for (const path of [
     '/',
     '/hook/x',
@@ -278,7 +278,7 @@ test('What is neither a hook nor a link is an envelope of 404', async (t) => {
     '/api/v1/approvals',
     '//approval/a/approve',
   ]) {
-    const { status, text } = await ask(`${site.url}${path}`, 'GET');
+    const { status, text } = await ask(`${fixture.url}${path}`, 'GET');
     assert.equal(status, 404);
     assert.match(text, /^\{"schema_version":1,"kind":"error"/);
   }

@@ -6,25 +6,25 @@ import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import {
   ask,
   assertPending,
-  type DecisionSite,
+  type DecisionFixture,
   type Gated,
   type GateOptions,
-  openDecisionSite,
+  openDecisionFixture,
   tap,
 } from '../../support/fixtures/decisions.ts';
-import { openHookSite } from '../../support/fixtures/hooks.ts';
+import { openHookFixture } from '../../support/fixtures/hooks.ts';
 
 /** A pair whose links are buttons, whatever is asked: the message that was sent decides nothing. */
 async function buttons(
-  site: DecisionSite,
+  fixture: DecisionFixture,
   { approvalId }: Gated,
   oneTap: readonly Decision[] = ['approve', 'reject'],
 ): Promise<Record<Decision, string>> {
-  const tokens = await site.program.store.write((tx) =>
+  const tokens = await fixture.program.store.write((tx) =>
     insertLinks(tx, { approvalId, recipient: 'ana', target: null, madeBy: null, oneTap }),
   );
   const url = (decision: Decision): string =>
-    `${site.url}/approval/${approvalId}/${decision}?token=${tokens[decision]}`;
+    `${fixture.url}/approval/${approvalId}/${decision}?token=${tokens[decision]}`;
   return { approve: url('approve'), reject: url('reject') };
 }
 
@@ -46,58 +46,58 @@ const ALLOWED: readonly (readonly [string, GateOptions])[] = [
 
 describe('T75: One tap', () => {
   test('never approves what may destroy something: it opens the page, and the page decides', async (t) => {
-    const site = await openDecisionSite(t);
+    const fixture = await openDecisionFixture(t);
     for (const [what, options] of NEVER) {
-      const gated = await site.gate(options);
-      const { approve } = await buttons(site, gated);
+      const gated = await fixture.gate(options);
+      const { approve } = await buttons(fixture, gated);
       const { status, text } = await tap(approve);
       assert.equal(status, 409, what);
       assert.match(text, /<form method="post">/, what);
       assert.equal((await ask(approve, 'POST', 'reason=let+me')).status, 409, what);
       assert.equal((await ask(approve, 'POST', `seen=${'0'.repeat(64)}`)).status, 409, what);
-      await assertPending(site, gated);
+      await assertPending(fixture, gated);
       assert.equal((await ask(approve, 'POST')).status, 200, what);
-      assert.equal(await site.jobState(gated.jobId), 'queued', what);
+      assert.equal(await fixture.jobState(gated.jobId), 'queued', what);
     }
   });
 
   test('approves a plan without destroys and replacements, and a command whose rule allows it', async (t) => {
-    const site = await openDecisionSite(t);
+    const fixture = await openDecisionFixture(t);
     for (const [what, options] of ALLOWED) {
-      const gated = await site.gate(options);
-      assert.equal((await tap((await buttons(site, gated)).approve)).status, 200, what);
-      assert.equal(await site.jobState(gated.jobId), 'queued', what);
+      const gated = await fixture.gate(options);
+      assert.equal((await tap((await buttons(fixture, gated)).approve)).status, 200, what);
+      assert.equal(await fixture.jobState(gated.jobId), 'queued', what);
     }
   });
 
   test('rejects everything', async (t) => {
-    const site = await openDecisionSite(t);
+    const fixture = await openDecisionFixture(t);
     for (const [what, options] of [...NEVER, ...ALLOWED]) {
-      const gated = await site.gate(options);
-      assert.equal((await tap((await buttons(site, gated, ['reject'])).reject)).status, 200, what);
-      assert.equal(await site.jobState(gated.jobId), 'cancelled', what);
+      const gated = await fixture.gate(options);
+      assert.equal((await tap((await buttons(fixture, gated, ['reject'])).reject)).status, 200, what);
+      assert.equal(await fixture.jobState(gated.jobId), 'cancelled', what);
     }
   });
 
   test('is a capability of its own: links of svc approval link need the form, to approve and to reject', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate();
-    const { approve, reject } = await site.links(gated.approvalId);
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate();
+    const { approve, reject } = await fixture.links(gated.approvalId);
     for (const url of [approve, reject]) assert.equal((await tap(url)).status, 409);
     // The form of another link proves nothing.
     const [, seen = ''] = /name="seen" value="(\w+)"/.exec((await ask(reject, 'GET')).text) ?? [];
     assert.equal((await ask(approve, 'POST', `seen=${seen}`)).status, 409);
-    await assertPending(site, gated);
+    await assertPending(fixture, gated);
   });
 
   test('counts in the sealed plan: no altered row is believed, no link approves what does not open', async (t) => {
-    const site = await openDecisionSite(t);
-    const gated = await site.gate({ destroys: ['terraform_data.a'] });
-    const { approve } = await buttons(site, gated);
-    await site.program.store.write((tx) => tx.db.updateTable('artifacts').set({ destroys: 0 }).execute());
+    const fixture = await openDecisionFixture(t);
+    const gated = await fixture.gate({ destroys: ['terraform_data.a'] });
+    const { approve } = await buttons(fixture, gated);
+    await fixture.program.store.write((tx) => tx.db.updateTable('artifacts').set({ destroys: 0 }).execute());
     assert.equal((await tap(approve)).status, 409);
     const [, seen = ''] = /name="seen" value="(\w+)"/.exec((await ask(approve, 'GET')).text) ?? [];
-    await site.program.store.write((tx) =>
+    await fixture.program.store.write((tx) =>
       tx.db
         .updateTable('artifacts')
         .set({ sealed_view: Buffer.alloc(64) })
@@ -105,7 +105,7 @@ describe('T75: One tap', () => {
     );
     assert.equal((await tap(approve)).status, 409);
     assert.equal((await ask(approve, 'POST', `seen=${seen}`)).status, 409);
-    await assertPending(site, gated);
+    await assertPending(fixture, gated);
   });
 });
 
@@ -113,14 +113,14 @@ const gatedRule = (more: string): string =>
   `when: event.source == "generic"\napproval: required\n${more}action:\n  command: ["true"]\n  inventory: localhost\n`;
 
 test('T75: A request remembers whether its rule allowed one tap when it asked', async (t) => {
-  const site = await openHookSite(t);
-  const hook = await site.hook('generic');
+  const fixture = await openHookFixture(t);
+  const hook = await fixture.hook('generic');
   for (const [more, fingerprint] of [
     ['one_tap: true\n', 'a'],
     ['', 'b'],
     ['one_tap: false\n', 'c'],
   ] as const) {
-    await site.call('rule.add', { name: 'clean-up', text: gatedRule(more), replace: true });
+    await fixture.call('rule.add', { name: 'clean-up', text: gatedRule(more), replace: true });
     const { status } = await fetch(hook, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -128,7 +128,7 @@ test('T75: A request remembers whether its rule allowed one tap when it asked', 
     });
     assert.equal(status, 202);
   }
-  const asked = await site.program.store.db.selectFrom('approvals').select('one_tap').orderBy('id').execute();
+  const asked = await fixture.program.store.db.selectFrom('approvals').select('one_tap').orderBy('id').execute();
   assert.deepEqual(
     asked.map((row) => row.one_tap),
     [1, 0, 0],

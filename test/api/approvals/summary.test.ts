@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Projected } from '../../../src/operations/views/views.ts';
-import { type HookSite, openHookSite } from '../../support/fixtures/hooks.ts';
+import { type HookFixture, openHookFixture } from '../../support/fixtures/hooks.ts';
 
 type Listed = Projected<'approval.list'>[number];
 
@@ -13,8 +13,8 @@ action:
   inventory: localhost
 `;
 
-async function pending(site: HookSite): Promise<Listed> {
-  const all = (await site.call('approval.list', {})) as readonly Listed[];
+async function pending(fixture: HookFixture): Promise<Listed> {
+  const all = (await fixture.call('approval.list', {})) as readonly Listed[];
   assert.ok(all[0] !== undefined);
   return all[0];
 }
@@ -30,53 +30,56 @@ async function post(hook: string, labels: Readonly<Record<string, string>>): Pro
 
 describe('The summary of an approval', () => {
   test('is the last field of both views, in the words of its rule, with the event that asked', async (t) => {
-    const site = await openHookSite(t);
-    const hook = await site.hook('generic');
-    await site.call('rule.add', { name: 'clean-up', text: RULE });
+    const fixture = await openHookFixture(t);
+    const hook = await fixture.hook('generic');
+    await fixture.call('rule.add', { name: 'clean-up', text: RULE });
     await post(hook, { instance: 'db1:9100' });
-    const bare = await pending(site);
+    const bare = await pending(fixture);
     assert.equal(bare.summary, 'run a command on localhost · DiskFull on db1');
     assert.equal(Object.keys(bare).at(-1), 'summary');
-    await site.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}`, replace: true });
+    await fixture.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}`, replace: true });
     await post(hook, { host: 'db2' });
-    const said = await pending(site);
+    const said = await pending(fixture);
     assert.equal(said.summary, 'frees space · DiskFull on db2');
-    const got = (await site.call('approval.get', { id: said.id })) as Projected<'approval.get'>;
+    const got = (await fixture.call('approval.get', { id: said.id })) as Projected<'approval.get'>;
     assert.deepEqual(Object.entries(got).at(-1), ['summary', said.summary]);
     assert.equal(Object.keys(got).at(-2), 'provenance');
   });
 
   test('is there for a request that an earlier build stored, and when its job or event is gone', async (t) => {
-    const site = await openHookSite(t);
-    const hook = await site.hook('generic');
-    await site.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}` });
+    const fixture = await openHookFixture(t);
+    const hook = await fixture.hook('generic');
+    await fixture.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}` });
     await post(hook, { host: 'db2' });
-    const { store } = site.program;
+    const { store } = fixture.program;
     await store.write((tx) => tx.db.updateTable('jobs').set({ summary: null, privileged: 1 }).execute());
-    assert.equal((await pending(site)).summary, 'run a command on localhost (unsandboxed) · DiskFull on db2');
+    assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed) · DiskFull on db2');
     await store.write((tx) => tx.db.deleteFrom('events').execute());
-    assert.equal((await pending(site)).summary, 'run a command on localhost (unsandboxed)');
+    assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed)');
   });
 
   test('of a command and of a schedule is kept with the order', async (t) => {
-    const site = await openHookSite(t);
+    const fixture = await openHookFixture(t);
     const order = { inventory: 'localhost', command: ['true'], summary: 'checks the disks' };
-    const { job_id: id } = (await site.call('command.run', order)) as Projected<'job.enqueued'>;
-    const { db } = site.program.store;
+    const { job_id: id } = (await fixture.call('command.run', order)) as Projected<'job.enqueued'>;
+    const { db } = fixture.program.store;
     const stored = () => db.selectFrom('jobs').select(['id', 'summary']).orderBy('id').execute();
     assert.deepEqual(
       (await stored()).map((row) => ({ ...row })),
       [{ id, summary: 'checks the disks' }],
     );
-    await assert.rejects(site.call('command.run', { ...order, summary: 'a\nb' }), /summary: expected one line of text/);
-    await site.program.store.write((tx) => tx.db.updateTable('jobs').set({ state: 'interrupted' }).execute());
-    await site.call('job.redrive', {});
+    await assert.rejects(
+      fixture.call('command.run', { ...order, summary: 'a\nb' }),
+      /summary: expected one line of text/,
+    );
+    await fixture.program.store.write((tx) => tx.db.updateTable('jobs').set({ state: 'interrupted' }).execute());
+    await fixture.call('job.redrive', {});
     assert.deepEqual(
       (await stored()).map(({ summary }) => summary),
       ['checks the disks', 'checks the disks'],
     );
     const slot = { name: 'nightly', cron: '0 3 * * *', inventory: 'localhost', command: ['true'] };
-    await site.call('schedule.add', { ...slot, summary: 'checks the disks' });
+    await fixture.call('schedule.add', { ...slot, summary: 'checks the disks' });
     assert.equal(
       (await db.selectFrom('schedules').select('summary').executeTakeFirstOrThrow()).summary,
       'checks the disks',

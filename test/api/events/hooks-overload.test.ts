@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { HOOK_LIMITS } from '../../../src/faces/ingress/hook-routes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/api-client.ts';
-import { openHookSite, tell } from '../../support/fixtures/hooks.ts';
+import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { open, untilHas } from '../../support/raw-http.ts';
 
 /** Far above what a refusal takes on an idle machine, and below any wait. */
@@ -45,8 +45,8 @@ async function isQuickOnce(call: () => Promise<unknown>): Promise<boolean> {
 
 test('F21: While enough events wait, further ones are 503 unread at once, and what was taken is kept', async (t) => {
   const held = heldStore();
-  const site = await openHookSite(t, { wrapStore: held.wrap, hookLimits: { ...HOOK_LIMITS, events: 3 } });
-  const url = await site.hook('generic');
+  const fixture = await openHookFixture(t, { wrapStore: held.wrap, hookLimits: { ...HOOK_LIMITS, events: 3 } });
+  const url = await fixture.hook('generic');
   // One message may go over the bound: one of a thousand alerts must get in at all.
   const taken = tell(url, [{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }]);
   await until('the first message waits for the store', () => Promise.resolve(held.waiting() > 0 || undefined));
@@ -56,7 +56,7 @@ test('F21: While enough events wait, further ones are 503 unread at once, and wh
   assert.match(refused.text, /"code":"unavailable"/);
   assert.ok(await isQuickOnce(() => tell(url, { name: 'e' })), 'a refusal is at once');
   // Its body has not come yet, and is not waited for.
-  const socket = await open(site.port);
+  const socket = await open(fixture.port);
   t.after(() => socket.destroy());
   socket.write(`POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
   assert.match(await untilHas(socket, '\r\n\r\n'), /^HTTP\/1\.1 503 /);
@@ -64,15 +64,15 @@ test('F21: While enough events wait, further ones are 503 unread at once, and wh
   assert.equal((await taken).status, 202);
   assert.equal((await tell(url, { name: 'f' })).status, 202);
   assert.deepEqual(
-    (await site.events()).map(({ name }) => name),
+    (await fixture.events()).map(({ name }) => name),
     ['a', 'b', 'c', 'd', 'f'],
   );
 });
 
 test('One webhook takes a quarter of the room for bodies at most: a slow sender keeps nobody else out', async (t) => {
-  const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytesEach: 1_000 } });
-  const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
-  const socket = await open(site.port);
+  const fixture = await openHookFixture(t, { hookLimits: { ...HOOK_LIMITS, bodyBytesEach: 1_000 } });
+  const [known, other] = [await fixture.hook('generic', 'known'), await fixture.hook('generic', 'other')];
+  const socket = await open(fixture.port);
   t.after(() => socket.destroy());
   socket.write(`POST ${new URL(known).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{`);
   await until(
@@ -86,8 +86,8 @@ test('One webhook takes a quarter of the room for bodies at most: a slow sender 
 
 test('T64: One webhook takes half of the room for events at most, also by one message of too many', async (t) => {
   const held = heldStore();
-  const site = await openHookSite(t, { wrapStore: held.wrap });
-  const [known, other] = [await site.hook('generic', 'known'), await site.hook('generic', 'other')];
+  const fixture = await openHookFixture(t, { wrapStore: held.wrap });
+  const [known, other] = [await fixture.hook('generic', 'known'), await fixture.hook('generic', 'other')];
   const many = Array.from({ length: 2 * HOOK_LIMITS.events }, (_, n) => ({ name: 'a', fingerprint: `${n}` }));
   const taken = tell(known, many);
   await until('the first message waits for the store', () => Promise.resolve(held.waiting() > 0 || undefined));
@@ -101,10 +101,10 @@ test('T64: One webhook takes half of the room for events at most, also by one me
 });
 
 test('Bodies that are under way have a bound, and a message for an unknown token takes none of it', async (t) => {
-  const site = await openHookSite(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000 } });
-  const path = new URL(await site.hook('generic')).pathname;
+  const fixture = await openHookFixture(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000 } });
+  const path = new URL(await fixture.hook('generic')).pathname;
   const begin = async (target: string, length: string) => {
-    const socket = await open(site.port);
+    const socket = await open(fixture.port);
     t.after(() => socket.destroy());
     socket.write(`POST ${target} HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n`);
     return socket;
@@ -116,12 +116,12 @@ test('Bodies that are under way have a bound, and a message for an unknown token
   for (const length of ['Content-Length: 2000', 'Transfer-Encoding: chunked']) {
     const slow = await begin(path, length);
     await until('a second body is refused', async () => {
-      const answer = await tell(`${site.url}${path}`, { name: 'x' });
+      const answer = await tell(`${fixture.url}${path}`, { name: 'x' });
       return answer.status === 503 || undefined;
     });
     slow.destroy();
     await until('there is room again', async () => {
-      const answer = await tell(`${site.url}${path}`, { name: 'x' });
+      const answer = await tell(`${fixture.url}${path}`, { name: 'x' });
       return answer.status === 202 || undefined;
     });
   }

@@ -9,7 +9,7 @@ import { examineIngress } from '../../../src/doctor/entries/ingress.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { addRefusals, listRefusals } from '../../../src/store/events/webhook-refusals.ts';
 import { until } from '../../support/api-client.ts';
-import { type HookSite, openHookSite, tell } from '../../support/fixtures/hooks.ts';
+import { type HookFixture, openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ function alerts(count: number): object {
   };
 }
 
-async function doctor({ program }: HookSite): Promise<string> {
+async function doctor({ program }: HookFixture): Promise<string> {
   const { status, detail } = await examineIngress({
     openedStore: () => program.store,
     clock: systemClock,
@@ -35,9 +35,9 @@ for (const postgres of [false, true]) {
       'the doctor says how many messages of which webhook were refused and why',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openHookSite(t, { postgres });
-      const many = await site.hook('alertmanager', 'many');
-      assert.equal(await doctor(site), 'ok Messages of webhooks: none refused within a day.');
+      const fixture = await openHookFixture(t, { postgres });
+      const many = await fixture.hook('alertmanager', 'many');
+      assert.equal(await doctor(fixture), 'ok Messages of webhooks: none refused within a day.');
       // As many as may be take PostgreSQL some seconds on a busy machine.
       const count = postgres ? 1_500 : 10_000;
       const taken = await tell(many, alerts(count));
@@ -50,14 +50,13 @@ for (const postgres of [false, true]) {
         [refused.status, refused.text.includes('The payload has 10001 alerts; expected at most 10000.')],
         [400, true],
       );
-      const other = await site.hook('generic', 'other');
+      const other = await fixture.hook('generic', 'other');
       for (const body of ['{', '{', 'x'.repeat(8_388_609)]) assert.equal((await tell(other, body)).status, 400);
       assert.equal((await tell(other, { name: 'x' }, { headers: { 'content-encoding': 'gzip' } })).status, 400);
-      const { url, signing_secret: secret } = await site.call<{ url: string; signing_secret: string }>('webhook.add', {
-        name: 'signed',
-        source: 'generic',
-        signed: true,
-      });
+      const { url, signing_secret: secret } = await fixture.call<{ url: string; signing_secret: string }>(
+        'webhook.add',
+        { name: 'signed', source: 'generic', signed: true },
+      );
       const at = Math.floor(Date.now() / 1_000);
       const hmac = createHmac('sha256', secret).update(`${at}.{"name":"x"}`);
       const headers = { 'X-Gatehouse-Signature': `t=${at},v1=${hmac.digest('hex')}` };
@@ -67,7 +66,7 @@ for (const postgres of [false, true]) {
         await tell(url, '{"name":"x"}'),
       ].map(({ status }) => status);
       assert.deepEqual(statuses, [202, 409, 401]);
-      const errors = (await site.events()).filter(({ outcome }) => outcome === 'error');
+      const errors = (await fixture.events()).filter(({ outcome }) => outcome === 'error');
       assert.deepEqual(
         errors.map(({ reason, annotations }) => [annotations['webhook'], reason]),
         [
@@ -84,16 +83,16 @@ for (const postgres of [false, true]) {
         'signed: 1 sent twice with one signature, 1 signature missing or wrong; many: 1 too many alerts. See ' +
         'svc event list --outcome error.';
       await until('the counts are written', async () =>
-        (await listRefusals(site.program.store.db, Date.now())).reduce((sum, { count }) => sum + count, 0) === 7
+        (await listRefusals(fixture.program.store.db, Date.now())).reduce((sum, { count }) => sum + count, 0) === 7
           ? true
           : undefined,
       );
-      assert.equal(await doctor(site), expected);
+      assert.equal(await doctor(fixture), expected);
     },
   );
 
   test(`On ${on} refusals are forgotten after a day, and many webhooks fill a line and no more`, async (t) => {
-    const { program } = await openHookSite(t, { postgres });
+    const { program } = await openHookFixture(t, { postgres });
     const { store } = program;
     const now = Date.now();
     const old = { webhook: 'old', reason: 'unreadable', count: 3, hour: now - DAY_MS - 2 * HOUR_MS } as const;
@@ -126,13 +125,13 @@ for (const postgres of [false, true]) {
 }
 
 test('A payload whose sender left alerts out is taken, with one more event that says so', async (t) => {
-  const site = await openHookSite(t);
+  const fixture = await openHookFixture(t);
   for (const source of ['alertmanager', 'grafana'] as const) {
-    const told = await tell(await site.hook(source), { ...alerts(2), truncatedAlerts: 5 });
+    const told = await tell(await fixture.hook(source), { ...alerts(2), truncatedAlerts: 5 });
     assert.deepEqual([told.status, told.events.map(({ outcome }) => outcome)], [202, ['ignored', 'ignored', 'error']]);
   }
   assert.deepEqual(
-    (await site.events()).filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
+    (await fixture.events()).filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
     Array(2).fill('The sender left 5 alerts out of this message (max_alerts).'),
   );
 });

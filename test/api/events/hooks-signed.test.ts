@@ -8,7 +8,7 @@ import { resealAll } from '../../../src/store/secrets/reseal.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { takeSignature } from '../../../src/store/events/webhook-signing.ts';
 import { createIngressFace } from '../../../src/faces/ingress/face.ts';
-import { type HookSite, openHookSite, tell, type Told } from '../../support/fixtures/hooks.ts';
+import { type HookFixture, openHookFixture, tell, type Told } from '../../support/fixtures/hooks.ts';
 import { noteWork } from '../../support/statements.ts';
 
 interface SignedHook {
@@ -25,16 +25,16 @@ const BODY = '{"name":"DiskFull","status":"firing"}';
 const TOLERANCE_S = 300;
 
 async function signedHook(
-  site: HookSite,
+  fixture: HookFixture,
   source: WebhookSource = 'generic',
   name: string = source,
 ): Promise<SignedHook> {
-  const { url, signing_secret: secret } = await site.call<Made>('webhook.add', { name, source, signed: true });
+  const { url, signing_secret: secret } = await fixture.call<Made>('webhook.add', { name, source, signed: true });
   return { url, secret: secret ?? assert.fail('no secret was shown') };
 }
 
-function seconds(site: HookSite, aside = 0): number {
-  return Math.floor(site.program.services.clock.now() / 1_000) + aside;
+function seconds(fixture: HookFixture, aside = 0): number {
+  return Math.floor(fixture.program.services.clock.now() / 1_000) + aside;
 }
 
 /** As the documentation says it, written anew. */
@@ -56,28 +56,28 @@ function codeOf({ text }: Told): string {
 for (const postgres of [false, true]) {
   describe(`T58: On ${postgres ? 'PostgreSQL' : 'SQLite'} a webhook of signed messages`, () => {
     test('takes a message that is signed, once, also where the repeat comes in by another daemon', async (t) => {
-      const site = await openHookSite(t, { postgres });
-      const { url, secret } = await signedHook(site);
-      const headers = sign(secret, seconds(site), BODY);
+      const fixture = await openHookFixture(t, { postgres });
+      const { url, secret } = await signedHook(fixture);
+      const headers = sign(secret, seconds(fixture), BODY);
       const log = { error: () => undefined };
-      const second = createIngressFace({ runtime: site.program, log });
+      const second = createIngressFace({ runtime: fixture.program, log });
       t.after(() => second.close(0));
       const { url: other } = await second.listen({ host: '127.0.0.1', port: 0 });
       assert.equal((await tell(url, BODY, { headers })).status, 202);
       // Not even as heard: a repeat must not keep a dead-man watch quiet.
-      const heard = site.program.store.db.selectFrom('webhooks').select('last_heard_at');
-      await site.program.store.write((tx) => tx.db.updateTable('webhooks').set({ last_heard_at: 1 }).execute());
+      const heard = fixture.program.store.db.selectFrom('webhooks').select('last_heard_at');
+      await fixture.program.store.write((tx) => tx.db.updateTable('webhooks').set({ last_heard_at: 1 }).execute());
       for (const again of [url, `${other}${new URL(url).pathname}`]) {
         const told = await tell(again, BODY, { headers });
         assert.deepEqual([told.status, codeOf(told)], [409, 'conflict']);
       }
-      await site.program.store.write(() => Promise.resolve());
+      await fixture.program.store.write(() => Promise.resolve());
       assert.deepEqual(
         (await heard.execute()).map((row) => row.last_heard_at),
         [1],
       );
-      assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site, 1), BODY) })).status, 202);
-      assert.equal((await site.events()).length, 2);
+      assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(fixture, 1), BODY) })).status, 202);
+      assert.equal((await fixture.events()).length, 2);
     });
 
     test('takes a message that is sent again after the store failed, and has heard nothing until then', async (t) => {
@@ -94,36 +94,36 @@ for (const postgres of [false, true]) {
             return written;
           }, options),
       });
-      const site = await openHookSite(t, { postgres, wrapStore });
-      const { url, secret } = await signedHook(site);
-      const headers = sign(secret, seconds(site), BODY);
+      const fixture = await openHookFixture(t, { postgres, wrapStore });
+      const { url, secret } = await signedHook(fixture);
+      const headers = sign(secret, seconds(fixture), BODY);
       const heard = async () => {
-        await site.program.store.write(() => Promise.resolve());
-        return (await site.program.store.db.selectFrom('webhooks').select('last_heard_at').executeTakeFirstOrThrow())
+        await fixture.program.store.write(() => Promise.resolve());
+        return (await fixture.program.store.db.selectFrom('webhooks').select('last_heard_at').executeTakeFirstOrThrow())
           .last_heard_at;
       };
       assert.deepEqual([(await tell(url, BODY, { headers })).status, await heard()], [503, null]);
       refuses = false;
-      assert.deepEqual([(await tell(url, BODY, { headers })).status, (await site.events()).length], [202, 1]);
+      assert.deepEqual([(await tell(url, BODY, { headers })).status, (await fixture.events()).length], [202, 1]);
       assert.notEqual(await heard(), null);
     });
 
     test('takes one of many equal ones that come at once', async (t) => {
-      const site = await openHookSite(t, { postgres });
-      const { url, secret } = await signedHook(site);
-      const headers = sign(secret, seconds(site), BODY);
+      const fixture = await openHookFixture(t, { postgres });
+      const { url, secret } = await signedHook(fixture);
+      const headers = sign(secret, seconds(fixture), BODY);
       const told = await Promise.all(Array.from({ length: 12 }, () => tell(url, BODY, { headers })));
       assert.deepEqual(
         told.map(({ status }) => status).toSorted((a, b) => a - b),
         [202, ...Array.from({ length: 11 }, () => 409)],
       );
-      assert.equal((await site.events()).length, 1);
+      assert.equal((await fixture.events()).length, 1);
     });
 
     test('forgets signatures that are too old, keeps a bounded number, and takes all of them with it', async (t) => {
-      const site = await openHookSite(t, { postgres });
-      const { store } = site.program;
-      await signedHook(site);
+      const fixture = await openHookFixture(t, { postgres });
+      const { store } = fixture.program;
+      await signedHook(fixture);
       const note = (signature: string, signedAt: number) =>
         store.write((tx) =>
           takeSignature(tx, { webhook: 'generic', signature, message: signature, signed_at: signedAt }, 2),
@@ -132,14 +132,14 @@ for (const postgres of [false, true]) {
         (await store.db.selectFrom('webhook_signatures').select('signature').orderBy('signature').execute()).map(
           ({ signature }) => signature,
         );
-      const now = site.program.services.clock.now();
+      const now = fixture.program.services.clock.now();
       await note('a', now - 599_000);
       await note('b', now - 601_000);
       await note('c', now);
       assert.deepEqual(await noted(), ['a', 'c']);
       await assert.rejects(note('d', now), { code: 'unavailable' });
       assert.deepEqual(await noted(), ['a', 'c']);
-      await site.call('webhook.remove', { name: 'generic' });
+      await fixture.call('webhook.remove', { name: 'generic' });
       assert.deepEqual([await noted(), await store.db.selectFrom('webhook_keys').selectAll().execute()], [[], []]);
     });
   });
@@ -147,9 +147,9 @@ for (const postgres of [false, true]) {
 
 describe('T58: A webhook of signed messages', () => {
   test('refuses every message of another signature, time or body with 401, and nothing of it is kept', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site);
-    const at = seconds(site);
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture);
+    const at = seconds(fixture);
     const good = sign(secret, at, BODY)['X-Gatehouse-Signature']!;
     const flipped = (bit: number): string => {
       const bytes = Buffer.from(BODY);
@@ -184,47 +184,47 @@ describe('T58: A webhook of signed messages', () => {
     );
     for (const aside of [-TOLERANCE_S - 2, TOLERANCE_S + 2])
       assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 401, `${aside} s`);
-    assert.deepEqual(await site.events(), []);
-    const [hook] = await site.call<{ last_heard_at: string | null }[]>('webhook.list', {});
+    assert.deepEqual(await fixture.events(), []);
+    const [hook] = await fixture.call<{ last_heard_at: string | null }[]>('webhook.list', {});
     assert.equal(hook?.last_heard_at, null, 'a dead-man watch does not take it for heard');
     for (const aside of [-TOLERANCE_S + 5, TOLERANCE_S - 5])
       assert.equal((await tell(url, BODY, { headers: sign(secret, at + aside, BODY) })).status, 202, `${aside} s`);
   });
 
   test('reads nothing that is not signed: a query beside the body is left alone', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site);
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture);
     const told = await tell(`${url}?name=canary`, undefined, {
       method: 'GET',
-      headers: sign(secret, seconds(site), ''),
+      headers: sign(secret, seconds(fixture), ''),
     });
     assert.equal(told.status, 400);
     assert.equal(
-      (await tell(`${url}?severity=canary`, BODY, { headers: sign(secret, seconds(site), BODY) })).status,
+      (await tell(`${url}?severity=canary`, BODY, { headers: sign(secret, seconds(fixture), BODY) })).status,
       202,
     );
-    assert.ok(!JSON.stringify(await site.events()).includes('canary'));
+    assert.ok(!JSON.stringify(await fixture.events()).includes('canary'));
   });
 
   test('has what is signed and cannot be read on the ledger once', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site);
-    const headers = sign(secret, seconds(site), '{');
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture);
+    const headers = sign(secret, seconds(fixture), '{');
     assert.deepEqual(
       [(await tell(url, '{', { headers })).status, (await tell(url, '{', { headers })).status],
       [400, 409],
     );
     assert.deepEqual(
-      (await site.events()).map(({ outcome }) => outcome),
+      (await fixture.events()).map(({ outcome }) => outcome),
       ['error'],
     );
   });
 
   test('looks for old signatures once for each message, and not at all for a repeat', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site, 'alertmanager');
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture, 'alertmanager');
     const body = JSON.stringify({ alerts: [{ status: 'firing', labels: { alertname: 'A' } }, 'poison'] });
-    const headers = sign(secret, seconds(site), body);
+    const headers = sign(secret, seconds(fixture), body);
     const { statements } = noteWork(t);
     const looks = (): number => statements.filter((sql) => sql.startsWith('delete from "webhook_signatures"')).length;
     const first = await tell(url, body, { headers });
@@ -233,10 +233,10 @@ describe('T58: A webhook of signed messages', () => {
   });
 
   test('takes what Grafana signs, and only with a time in it', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site, 'grafana');
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture, 'grafana');
     const body = JSON.stringify({ orgId: 1, version: '1', alerts: [{ status: 'firing', labels: { alertname: 'A' } }] });
-    const headers = signAsGrafana(secret, seconds(site), body);
+    const headers = signAsGrafana(secret, seconds(fixture), body);
     assert.equal((await tell(url, body, { headers })).status, 202);
     assert.equal((await tell(url, body, { headers })).status, 409);
     const bare = { 'X-Grafana-Alerting-Signature': createHmac('sha256', secret).update(body).digest('hex') };
@@ -246,20 +246,20 @@ describe('T58: A webhook of signed messages', () => {
       [401, true],
     );
     assert.equal((await tell(url, `${body} `, { headers })).status, 401);
-    assert.equal((await site.events()).length, 1);
+    assert.equal((await fixture.events()).length, 1);
   });
 
   test('shows its secret once, keeps it sealed, and a new seal key takes it over', async (t) => {
-    const site = await openHookSite(t);
-    const { store, services } = site.program;
-    const { url, secret } = await signedHook(site);
+    const fixture = await openHookFixture(t);
+    const { store, services } = fixture.program;
+    const { url, secret } = await signedHook(fixture);
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     const tables = await Promise.all(
       (['webhooks', 'webhook_keys', 'ledger', 'idempotency'] as const).map((table) =>
         store.db.selectFrom(table).selectAll().execute(),
       ),
     );
-    assert.ok(!JSON.stringify([tables, await site.call('webhook.list', {})]).includes(secret));
+    assert.ok(!JSON.stringify([tables, await fixture.call('webhook.list', {})]).includes(secret));
     assert.ok(!tables[1]!.some((row) => 'sealed' in row && Buffer.from(row.sealed).includes(secret)));
     const before = (await services.keyring()).activeId;
     const ring = await services.seal.rotate();
@@ -269,26 +269,26 @@ describe('T58: A webhook of signed messages', () => {
     });
     const [key] = await store.db.selectFrom('webhook_keys').selectAll().execute();
     assert.ok(key?.key_id === ring.activeId && ring.activeId !== before);
-    assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 202);
+    assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(fixture), BODY) })).status, 202);
   });
 
   test('is 503 while its secret cannot be opened, so that its sender tries again', async (t) => {
-    const site = await openHookSite(t);
-    const { url, secret } = await signedHook(site);
-    await site.program.store.write((tx) =>
+    const fixture = await openHookFixture(t);
+    const { url, secret } = await signedHook(fixture);
+    await fixture.program.store.write((tx) =>
       tx.db
         .updateTable('webhook_keys')
         .set({ webhook: 'generic', sealed: Buffer.from('GHS1 and nothing more') })
         .execute(),
     );
-    assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(site), BODY) })).status, 503);
-    assert.deepEqual(await site.events(), []);
+    assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(fixture), BODY) })).status, 503);
+    assert.deepEqual(await fixture.events(), []);
   });
 });
 
 test('A webhook of unsigned messages takes them whatever their headers say, without another look-up', async (t) => {
-  const site = await openHookSite(t);
-  const url = await site.hook('generic');
+  const fixture = await openHookFixture(t);
+  const url = await fixture.hook('generic');
   const { statements } = noteWork(t);
   assert.equal((await tell(url, BODY, { headers: { 'X-Gatehouse-Signature': 't=1,v1=00' } })).status, 202);
   assert.equal((await tell(url, BODY)).status, 202);
@@ -296,5 +296,5 @@ test('A webhook of unsigned messages takes them whatever their headers say, with
     statements.some((sql) => sql.includes('events')) &&
       !statements.some((sql) => /webhook_(keys|signatures)/.test(sql)),
   );
-  assert.equal((await site.events()).length, 2);
+  assert.equal((await fixture.events()).length, 2);
 });

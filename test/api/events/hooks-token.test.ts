@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openHookSite, tell } from '../../support/fixtures/hooks.ts';
+import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 import { noteWork } from '../../support/statements.ts';
 
 const BODY = '{"name":"DiskFull","status":"firing"}';
@@ -38,8 +38,8 @@ async function sendMessages(
 }
 
 test('T58: A wrong token of any form is 404 with one body, after the look-up and hash of a right one', async (t) => {
-  const site = await openHookSite(t);
-  const token = (await site.hook('generic')).split('/').at(-1)!;
+  const fixture = await openHookFixture(t);
+  const token = (await fixture.hook('generic')).split('/').at(-1)!;
   const wrong = [
     ...[1, 2, 42, 43, 44, 100, 1_000, 8_000].map((length) => 'A'.repeat(length)),
     token.slice(1),
@@ -64,7 +64,7 @@ test('T58: A wrong token of any form is 404 with one body, after the look-up and
     work.hashed.length = 0;
     const { status, body } = split(
       await exchange(
-        site.port,
+        fixture.port,
         request(
           'POST',
           `/hook/${path}`,
@@ -93,16 +93,16 @@ test('T58: A wrong token of any form is 404 with one body, after the look-up and
       path.slice(0, 60),
     );
   }
-  assert.equal((await site.events()).length, 1);
+  assert.equal((await fixture.events()).length, 1);
 });
 
 test('T58: After 100 messages the token is in no file of the data directory, log, answer, row or view', async (t) => {
-  const site = await openSite(t);
-  const daemon = await site.start();
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start();
   const made = new Map<string, string>();
   for (const signed of [false, true]) {
     const name = signed ? 'signed' : 'plain';
-    const { url, signing_secret: secret } = await site.call<{ url: string; signing_secret: string | null }>(
+    const { url, signing_secret: secret } = await fixture.call<{ url: string; signing_secret: string | null }>(
       'webhook.add',
       { name, source: 'generic', signed },
     );
@@ -119,16 +119,16 @@ test('T58: After 100 messages the token is in no file of the data directory, log
   for (const method of ['DELETE', 'OPTIONS']) answers.push((await tell(urlOf('plain'), undefined, { method })).text);
   const statuses = new Set(answers.map((answer) => answer.slice(0, 3)));
   for (const status of ['202', '400', '401']) assert.ok(statuses.has(status), `no ${status} among the answers`);
-  const api = daemon.api(site.token);
+  const api = daemon.api(fixture.token);
   const views = await Promise.all([
-    site.call('webhook.list', {}),
+    fixture.call('webhook.list', {}),
     api.get('/events?limit=200'),
     api.get('/doctor'),
     api.get('/health'),
   ]);
   const tables = await Promise.all(
     (['webhooks', 'events', 'ledger', 'idempotency', 'webhook_keys', 'webhook_signatures'] as const).map((table) =>
-      site.store.db.selectFrom(table).selectAll().execute(),
+      fixture.store.db.selectFrom(table).selectAll().execute(),
     ),
   );
   assert.deepEqual(
@@ -136,7 +136,7 @@ test('T58: After 100 messages the token is in no file of the data directory, log
     [7, 7],
     'signed messages were taken, each with a row of webhook_signatures',
   );
-  const refusal = await site
+  const refusal = await fixture
     .call('webhook.add', { name: 'plain', source: 'generic' })
     .then(() => assert.fail('a name was given twice'), String);
   assert.ok(
@@ -151,7 +151,7 @@ test('T58: After 100 messages the token is in no file of the data directory, log
     ['the rows', JSON.stringify(tables)],
     ['the refusal', refusal],
   ];
-  for (const entry of readdirSync(site.dir, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(fixture.dir, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) texts.push([entry.name, readFileSync(join(entry.parentPath, entry.name))]);
   }
   assert.ok(

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { openHookSite, tell, INGRESS } from '../../support/fixtures/hooks.ts';
+import { openHookFixture, tell, INGRESS } from '../../support/fixtures/hooks.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
 
 describe('What cannot be read', () => {
   test('is 400 with the field, and is on the ledger as an error that holds nothing of it', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('generic');
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic');
     const cases = [
       { body: '{"name": canary', headers: {}, why: 'The payload is not JSON.' },
       { body: '{"name":"x","labels":"canary"}', headers: {}, why: 'labels: expected an object of texts.' },
@@ -24,7 +24,7 @@ describe('What cannot be read', () => {
       assert.equal(told.status, 400);
       assert.ok(told.text.includes('"code":"invalid_argument"') && told.text.includes(why), told.text);
     }
-    const rows = await site.events();
+    const rows = await fixture.events();
     assert.deepEqual(
       rows.map(({ outcome, source, reason }) => ({ outcome, source, reason })),
       cases.map(({ why }) => ({ outcome: 'error', source: 'generic', reason: why })),
@@ -34,8 +34,8 @@ describe('What cannot be read', () => {
   });
 
   test('F23: One poison alert in 1,000 and one poison message in 1,000 keep no other out', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('alertmanager');
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('alertmanager');
     const alerts: unknown[] = Array.from({ length: 1_000 }, (_, n) => ({
       status: 'firing',
       labels: { alertname: 'A', n: String(n) },
@@ -45,13 +45,13 @@ describe('What cannot be read', () => {
     assert.equal(told.status, 202);
     const count = (outcome: string): number => told.events.filter((each) => each.outcome === outcome).length;
     assert.deepEqual([count('ignored'), count('error'), told.events.length], [999, 1, 1_000]);
-    const first = await site.events();
+    const first = await fixture.events();
     assert.deepEqual(
       first.filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
       ['Alert 501 of 1000 cannot be read: It is not a JSON object.'],
     );
 
-    const generic = await site.hook('generic');
+    const generic = await fixture.hook('generic');
     const statuses: number[] = [];
     for (let n = 0; n < 1_000; n += 50) {
       const messages = Array.from({ length: 50 }, (_, m) => (n + m === 0 ? '\u0000{' : { name: `m${n + m}` }));
@@ -63,7 +63,7 @@ describe('What cannot be read', () => {
       [statuses.filter((status) => status === 202).length, statuses.filter((status) => status === 400).length],
       [999, 1],
     );
-    const rows = await site.events();
+    const rows = await fixture.events();
     assert.equal(rows.length, 2_000);
     assert.equal(rows.filter(({ outcome }) => outcome === 'ignored').length, 1_998);
   });
@@ -71,28 +71,28 @@ describe('What cannot be read', () => {
 
 describe('Who sends', () => {
   test('without a token that is known is told nothing, whatever is sent, and leaves nothing', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('generic');
-    const stranger = `${site.url}/hook/${'A'.repeat(43)}`;
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic');
+    const stranger = `${fixture.url}/hook/${'A'.repeat(43)}`;
     const answers = [
       await tell(stranger, { name: 'x' }),
       await tell(stranger, '{"name":'),
       await tell(stranger, 'x'.repeat(1_100_000)),
       await tell(stranger, '{}', { headers: { 'content-encoding': 'gzip' } }),
       await tell(`${stranger}?name=x`, undefined, { method: 'GET' }),
-      await tell(`${site.url}/hook/x`, { name: 'x' }),
+      await tell(`${fixture.url}/hook/x`, { name: 'x' }),
       await tell(`${url}x`, { name: 'x' }),
       await tell(url.slice(0, -1), { name: 'x' }),
     ];
     for (const { status, text } of answers) assert.deepEqual([status, text], [404, answers[0]?.text]);
     assert.match(answers[0]?.text ?? '', /"code":"not_found","message":"There is no such hook\."/);
-    assert.equal((await tell(`${site.url}/hook/`, { name: 'x' })).status, 404);
-    assert.deepEqual(await site.events(), []);
+    assert.equal((await tell(`${fixture.url}/hook/`, { name: 'x' })).status, 404);
+    assert.deepEqual(await fixture.events(), []);
   });
 
   test('T11: is who the socket says: no header and no label changes the peer, and no Host comes back', async (t) => {
-    const site = await openHookSite(t);
-    const path = new URL(await site.hook('generic')).pathname;
+    const fixture = await openHookFixture(t);
+    const path = new URL(await fixture.hook('generic')).pathname;
     const spoofed = {
       'X-Forwarded-For': '10.0.0.5',
       'X-Real-IP': '10.0.0.5',
@@ -104,33 +104,36 @@ describe('Who sends', () => {
     const body = JSON.stringify({ name: 'x', labels: { peer_ip: '10.0.0.5', peer_netgroup: 'dc', netgroup: 'dc' } });
     for (const sent of [body, '{']) {
       const answer = split(
-        await exchange(site.port, request('POST', path, { ...spoofed, 'Content-Length': String(sent.length) }, sent)),
+        await exchange(
+          fixture.port,
+          request('POST', path, { ...spoofed, 'Content-Length': String(sent.length) }, sent),
+        ),
       );
       assert.equal(answer.status, sent === body ? 202 : 400);
       assert.doesNotMatch(answer.head + answer.body, /evil|10\.0\.0\.5/);
     }
     assert.deepEqual(
-      (await site.events()).map(({ labels }) => labels),
+      (await fixture.events()).map(({ labels }) => labels),
       [INGRESS, INGRESS],
     );
   });
 
   test('is in no line of the log, not even where a request fails', async (t) => {
-    const site = await openHookSite(t, {
+    const fixture = await openHookFixture(t, {
       wrapStore: (store) => ({ ...store, db: store.db, write: () => Promise.reject(new Error('broken')) }),
     });
-    const url = await site.hook('generic');
+    const url = await fixture.hook('generic');
     const told = await tell(`${url}?name=canary`, { name: 'x' });
     assert.equal(told.status, 500);
-    assert.equal(site.logged.length, 1);
-    const { fields } = site.logged[0]!;
+    assert.equal(fixture.logged.length, 1);
+    const { fields } = fixture.logged[0]!;
     assert.equal((fields as { path: string }).path, '/hook/[token]');
-    assert.ok(!JSON.stringify(site.logged).includes(url.split('/').at(-1)!));
+    assert.ok(!JSON.stringify(fixture.logged).includes(url.split('/').at(-1)!));
   });
 });
 
 test('No credential of a payload is in the database, whichever sender sent it', async (t) => {
-  const site = await openHookSite(t);
+  const fixture = await openHookFixture(t);
   const url = 'https://user:canary@host.example.org/?token=canary&a=1';
   const headers = { authorization: 'Bearer canary123', 'x-api-key': 'canary' };
   const bodies = {
@@ -175,18 +178,18 @@ test('No credential of a payload is in the database, whichever sender sent it', 
     },
   } as const;
   for (const [source, body] of Object.entries(bodies)) {
-    assert.equal((await tell(await site.hook(source as keyof typeof bodies), body)).status, 202, source);
+    assert.equal((await tell(await fixture.hook(source as keyof typeof bodies), body)).status, 202, source);
   }
-  const rows = await site.events();
+  const rows = await fixture.events();
   assert.equal(rows.length, 6);
   assert.ok(!JSON.stringify(rows).includes('canary'), JSON.stringify(rows));
-  const file = site.program.storeFile ?? '';
+  const file = fixture.program.storeFile ?? '';
   for (const name of [file, `${file}-wal`]) assert.ok(!readFileSync(name).includes('canary'), name);
 });
 
 test('T44 T48: The text of a payload stays text on the ledger, and does nothing', async (t) => {
-  const site = await openHookSite(t);
-  const url = await site.hook('generic');
+  const fixture = await openHookFixture(t);
+  const url = await fixture.hook('generic');
   const hostile = [
     '<script>alert(1)</script>',
     '${event.labels.x}',
@@ -199,7 +202,7 @@ test('T44 T48: The text of a payload stays text on the ledger, and does nothing'
   ];
   const labels = Object.fromEntries(hostile.map((text, n) => [`l${n}`, text]));
   assert.equal((await tell(url, { name: hostile[0], labels, annotations: labels })).status, 202);
-  const [row] = await site.events();
+  const [row] = await fixture.events();
   assert.deepEqual(
     [row?.name, row?.outcome, row?.labels, row?.annotations],
     [hostile[0], 'ignored', { ...labels, ...INGRESS }, { ...labels, webhook: 'generic' }],

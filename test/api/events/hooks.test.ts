@@ -1,7 +1,7 @@
 /** Webhooks over the ingress listener: who may send, what is answered, and what stands on the ledger. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openHookSite, tell, INGRESS } from '../../support/fixtures/hooks.ts';
+import { openHookFixture, tell, INGRESS } from '../../support/fixtures/hooks.ts';
 
 const ALERTS = {
   version: '4',
@@ -26,11 +26,11 @@ const many = (count: number) => Object.fromEntries(Array.from({ length: count },
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
   test(`On ${on} a message is answered with an event for each alert, which are on the ledger by then`, async (t) => {
-    const site = await openHookSite(t, { postgres });
-    const url = await site.hook('alertmanager');
+    const fixture = await openHookFixture(t, { postgres });
+    const url = await fixture.hook('alertmanager');
     const told = await tell(url, ALERTS);
     assert.equal(told.status, 202);
-    const rows = await site.events();
+    const rows = await fixture.events();
     assert.match(
       told.text,
       new RegExp(
@@ -78,53 +78,52 @@ for (const postgres of [false, true]) {
 
 describe('A webhook', () => {
   test('shows its URL once, and the store holds nothing that opens it', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('generic', 'backups');
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic', 'backups');
     const token = url.split('/').at(-1) ?? '';
     assert.match(token, /^[A-Za-z0-9_-]{43}$/);
-    const list = await site.call<{ name: string; source: string; created_at: string; last_heard_at: string | null }[]>(
-      'webhook.list',
-      {},
-    );
+    const list = await fixture.call<
+      { name: string; source: string; created_at: string; last_heard_at: string | null }[]
+    >('webhook.list', {});
     assert.deepEqual(
       list.map(({ name, source, last_heard_at }) => ({ name, source, last_heard_at })),
       [{ name: 'backups', source: 'generic', last_heard_at: null }],
     );
     const tables = await Promise.all(
       (['webhooks', 'ledger', 'idempotency'] as const).map((table) =>
-        site.program.store.db.selectFrom(table).selectAll().execute(),
+        fixture.program.store.db.selectFrom(table).selectAll().execute(),
       ),
     );
     assert.ok(!JSON.stringify([list, tables]).includes(token));
     await tell(url, { name: 'x' });
     // That it was heard is noted right behind the message.
-    await site.program.store.write(() => Promise.resolve());
-    const [heard] = await site.call<{ last_heard_at: string | null }[]>('webhook.list', {});
+    await fixture.program.store.write(() => Promise.resolve());
+    const [heard] = await fixture.call<{ last_heard_at: string | null }[]>('webhook.list', {});
     assert.ok(Date.now() - Date.parse(heard?.last_heard_at ?? '') < 60_000);
   });
 
   test('has a name of its own, and is closed for good', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('generic', 'a');
-    await assert.rejects(site.hook('gatus', 'a'), /name: a webhook with the name a already exists/);
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic', 'a');
+    await assert.rejects(fixture.hook('gatus', 'a'), /name: a webhook with the name a already exists/);
     assert.equal((await tell(url, { name: 'x' })).status, 202);
-    await site.call('deadman.add', { name: 'alive', webhook: 'a', every: '10m' });
+    await fixture.call('deadman.add', { name: 'alive', webhook: 'a', every: '10m' });
     await assert.rejects(
-      site.call('webhook.remove', { name: 'a' }),
+      fixture.call('webhook.remove', { name: 'a' }),
       /^Failure: The watch alive listens to the webhook a: svc deadman remove alive first\.$/,
     );
     assert.equal((await tell(url, { name: 'x' })).status, 202);
-    await site.call('deadman.remove', { name: 'alive' });
-    const removed = await site.call<{ name: string; source: string }>('webhook.remove', { name: 'a' });
+    await fixture.call('deadman.remove', { name: 'alive' });
+    const removed = await fixture.call<{ name: string; source: string }>('webhook.remove', { name: 'a' });
     assert.deepEqual([removed.name, removed.source], ['a', 'generic']);
     assert.equal((await tell(url, { name: 'x' })).status, 404);
-    await assert.rejects(site.call('webhook.remove', { name: 'a' }), /There is no webhook a\./);
-    assert.equal((await site.events()).length, 2);
+    await assert.rejects(fixture.call('webhook.remove', { name: 'a' }), /There is no webhook a\./);
+    assert.equal((await fixture.events()).length, 2);
   });
 
   test('takes POST, PUT and GET, and nothing else', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('gatus');
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('gatus');
     const body = { name: 'shop', status: 'TRIGGERED' };
     assert.equal((await tell(url, body)).status, 202);
     assert.equal((await tell(url, body, { method: 'PUT' })).status, 202);
@@ -132,7 +131,7 @@ describe('A webhook', () => {
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'HEAD'])
       assert.equal((await tell(url, undefined, { method })).status, 404, method);
     assert.deepEqual(
-      (await site.events()).map(({ status }) => status),
+      (await fixture.events()).map(({ status }) => status),
       ['firing', 'firing', 'resolved'],
     );
   });
@@ -140,14 +139,14 @@ describe('A webhook', () => {
 
 describe('An event says by which webhook it came', () => {
   test('whatever the sender calls so, also one that cannot be read', async (t) => {
-    const site = await openHookSite(t);
-    const [east, west] = [await site.hook('alertmanager', 'east'), await site.hook('alertmanager', 'west')];
+    const fixture = await openHookFixture(t);
+    const [east, west] = [await fixture.hook('alertmanager', 'east'), await fixture.hook('alertmanager', 'west')];
     const alert = { labels: { alertname: 'A' }, annotations: { webhook: 'west', summary: 's' }, fingerprint: 'f' };
     await tell(east, { alerts: [alert, 'poison'] });
     await tell(west, { alerts: [{ ...alert, annotations: {} }] });
     assert.equal((await tell(west, '{')).status, 400);
     assert.deepEqual(
-      (await site.events()).map(({ outcome, annotations }) => [outcome, annotations]),
+      (await fixture.events()).map(({ outcome, annotations }) => [outcome, annotations]),
       [
         ['ignored', { webhook: 'east', summary: 's' }],
         ['error', { webhook: 'east' }],
@@ -158,24 +157,24 @@ describe('An event says by which webhook it came', () => {
   });
 
   test('and rules may ask for it, while the fingerprint that is made of what was sent stays the same', async (t) => {
-    const site = await openHookSite(t);
-    await site.call('rule.add', {
+    const fixture = await openHookFixture(t);
+    await fixture.call('rule.add', {
       text: "name: of-east\nwhen: event.annotations.webhook == 'east'\naction:\n  notify: true\n",
     });
     for (const name of ['east', 'west'])
-      await tell(await site.hook('generic', name), { name: 'x', labels: { a: 'b' } });
-    const [first, second] = await site.events();
+      await tell(await fixture.hook('generic', name), { name: 'x', labels: { a: 'b' } });
+    const [first, second] = await fixture.events();
     assert.deepEqual([first?.rule, second?.rule], ['of-east', null]);
     assert.equal(first?.fingerprint, second?.fingerprint);
   });
 
   test('and has no more annotations for that than any event may have', async (t) => {
-    const site = await openHookSite(t);
-    const url = await site.hook('generic');
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic');
     for (const count of [62, 63, 100]) await tell(url, { name: 'x', annotations: many(count) });
     await tell(url, { name: 'x', annotations: { webhook: 'mine', ...many(61) } });
     assert.deepEqual(
-      (await site.events()).map(({ annotations: { webhook, gatehouse_cut: cut, ...sent } }) => [
+      (await fixture.events()).map(({ annotations: { webhook, gatehouse_cut: cut, ...sent } }) => [
         webhook,
         cut,
         Object.keys(sent).length,

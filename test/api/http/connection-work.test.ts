@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HTTP_LIMITS } from '../../../src/faces/http/limits.ts';
-import { openHookSite } from '../../support/fixtures/hooks.ts';
+import { openHookFixture } from '../../support/fixtures/hooks.ts';
 import { exchange, open, request, split, untilClosed, untilHas } from '../../support/raw-http.ts';
 
 const BODY_BYTES = 1_048_576;
@@ -23,8 +23,8 @@ function chunked(body: string, chunkBytes: number): string {
 }
 
 test('T64: a body in chunks of one byte closes the connection, for all paths of both listeners', async (t) => {
-  const site = await openHookSite(t);
-  const hook = new URL(await site.hook('generic')).pathname;
+  const fixture = await openHookFixture(t);
+  const hook = new URL(await fixture.hook('generic')).pathname;
   const body = chunked(jsonOf(BODY_BYTES / 4), 1);
   const ask = async (port: number, path: string): Promise<string> => {
     const socket = await open(port);
@@ -33,25 +33,25 @@ test('T64: a body in chunks of one byte closes the connection, for all paths of 
     socket.write(body);
     return answer;
   };
-  assert.equal(await ask(site.port, hook), '');
-  assert.deepEqual(await site.events(), []);
+  assert.equal(await ask(fixture.port, hook), '');
+  assert.deepEqual(await fixture.events(), []);
   // An answer that needs no body may come before the end of the connection.
   for (const path of [`/hook/${'A'.repeat(43)}`, '/nothing'])
-    assert.doesNotMatch(await ask(site.port, path), /^HTTP\/1\.1 2/);
+    assert.doesNotMatch(await ask(fixture.port, path), /^HTTP\/1\.1 2/);
   for (const path of ['/login', '/api/v1/commands/run', '/nothing'])
-    assert.doesNotMatch(await ask(site.program.port, path), /^HTTP\/1\.1 2/);
+    assert.doesNotMatch(await ask(fixture.program.port, path), /^HTTP\/1\.1 2/);
 });
 
 test('A body in chunks as programs send them is read, and so are a few short ones', async (t) => {
-  const site = await openHookSite(t);
-  const hook = new URL(await site.hook('generic')).pathname;
+  const fixture = await openHookFixture(t);
+  const hook = new URL(await fixture.hook('generic')).pathname;
   for (const [bytes, chunkBytes] of [
     [BODY_BYTES, 4_096],
     [BODY_BYTES, HTTP_LIMITS.chunkBytes],
     [HTTP_LIMITS.shortChunks, 1],
   ] as const) {
     const answer = await exchange(
-      site.port,
+      fixture.port,
       request('POST', hook, { 'Transfer-Encoding': 'chunked' }, chunked(jsonOf(bytes), chunkBytes)),
     );
     assert.equal(split(answer).status, 202, `chunks of ${chunkBytes} bytes`);
@@ -59,10 +59,10 @@ test('A body in chunks as programs send them is read, and so are a few short one
 });
 
 test('A body that comes byte by byte is read', async (t) => {
-  const site = await openHookSite(t);
-  const hook = new URL(await site.hook('generic')).pathname;
+  const fixture = await openHookFixture(t);
+  const hook = new URL(await fixture.hook('generic')).pathname;
   const body = jsonOf(600);
-  const socket = await open(site.port);
+  const socket = await open(fixture.port);
   socket.setNoDelay(true);
   const answer = untilClosed(socket);
   socket.write(request('POST', hook, { 'Content-Length': String(body.length) }));
@@ -71,13 +71,13 @@ test('A body that comes byte by byte is read', async (t) => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.equal(split(await answer).status, 202);
-  assert.equal((await site.events())[0]?.annotations['text'], 'y'.repeat(600 - 38));
+  assert.equal((await fixture.events())[0]?.annotations['text'], 'y'.repeat(600 - 38));
 });
 
 test('T64: requests that nobody waits for close their connection; one after another they have no limit', async (t) => {
-  const site = await openHookSite(t);
+  const fixture = await openHookFixture(t);
   const ask = 'GET /api/v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
-  for (const port of [site.port, site.program.port]) {
+  for (const port of [fixture.port, fixture.program.port]) {
     const flood = await open(port);
     const answers = untilClosed(flood);
     flood.write(ask.repeat(2_000));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { readSettings } from '../../../src/config/settings.ts';
 import { Peers } from '../../../src/faces/http/peers.ts';
-import { openHookSite, tell } from '../../support/fixtures/hooks.ts';
+import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { startProgram } from '../../support/program.ts';
 import { exchange, open, request, split, untilClosed, untilHas } from '../../support/raw-http.ts';
 
@@ -29,7 +29,7 @@ const LISTENERS: Readonly<
   Record<string, (t: Parameters<typeof startProgram>[0] & object, peers: Peers) => Promise<Listener>>
 > = {
   web: (t, peers) => startProgram(t, { peers, limits: LIMITS }),
-  ingress: (t, peers) => openHookSite(t, { peers, limits: LIMITS }),
+  ingress: (t, peers) => openHookFixture(t, { peers, limits: LIMITS }),
 };
 
 for (const [name, start] of Object.entries(LISTENERS)) {
@@ -67,17 +67,17 @@ for (const [name, start] of Object.entries(LISTENERS)) {
 }
 
 test('T76: behind a trusted proxy one client has a limit of requests in progress, and the others go on', async (t) => {
-  const site = await openHookSite(t, { peers: new Peers(['127.0.0.9']), limits: { perAddress: 2 } });
-  const path = new URL(await site.hook('generic')).pathname;
+  const fixture = await openHookFixture(t, { peers: new Peers(['127.0.0.9']), limits: { perAddress: 2 } });
+  const path = new URL(await fixture.hook('generic')).pathname;
   const body = '{"name":"x"}';
   const headOf = (client: string): string =>
     request('POST', path, { 'X-Forwarded-For': client, 'Content-Length': String(body.length), Expect: '100-continue' });
-  const [waiting, second] = [await open(site.port, '127.0.0.9'), await open(site.port, '127.0.0.9')];
+  const [waiting, second] = [await open(fixture.port, '127.0.0.9'), await open(fixture.port, '127.0.0.9')];
   for (const socket of [waiting, second]) socket.write(headOf('198.51.100.7'));
   // The listener says "100 Continue" once it has begun to serve a request.
   await Promise.all([waiting, second].map((socket) => untilHas(socket, '100 Continue')));
   const ask = async (client: string): Promise<number> => {
-    const socket = await open(site.port, '127.0.0.9');
+    const socket = await open(fixture.port, '127.0.0.9');
     socket.write(request('POST', path, { 'X-Forwarded-For': client, 'Content-Length': String(body.length) }, body));
     return split(await untilClosed(socket)).status;
   };
@@ -93,12 +93,12 @@ test('T76: behind a trusted proxy one client has a limit of requests in progress
 });
 
 test('T11: behind a trusted proxy peer_ip is the client that the proxy names, on the ledger too', async (t) => {
-  const site = await openHookSite(t, { peers: new Peers(['127.0.0.1/32']) });
-  const url = await site.hook('generic');
+  const fixture = await openHookFixture(t, { peers: new Peers(['127.0.0.1/32']) });
+  const url = await fixture.hook('generic');
   for (const forwarded of ['1.1.1.1, 198.51.100.7', '[2001:db8::7]:443', 'garbage', ''])
     assert.equal((await tell(url, { name: 'x' }, { headers: { 'x-forwarded-for': forwarded } })).status, 202);
   assert.deepEqual(
-    (await site.events()).map(({ labels }) => labels['peer_ip']),
+    (await fixture.events()).map(({ labels }) => labels['peer_ip']),
     ['198.51.100.7', '2001:db8::7', '127.0.0.1', '127.0.0.1'],
   );
   // Repeated headers are one list.
@@ -109,8 +109,8 @@ test('T11: behind a trusted proxy peer_ip is the client that the proxy names, on
     { 'X-Forwarded-For': '198.51.100.9\r\nX-Forwarded-For: 198.51.100.10', 'Content-Length': '12' },
     '{"name":"x"}',
   );
-  assert.equal(split(await exchange(site.port, repeated)).status, 202);
-  assert.equal((await site.events()).at(-1)?.labels['peer_ip'], '198.51.100.10');
+  assert.equal(split(await exchange(fixture.port, repeated)).status, 202);
+  assert.equal((await fixture.events()).at(-1)?.labels['peer_ip'], '198.51.100.10');
 });
 
 test('The session cookie is Secure where a trusted proxy says https, at sign-in and sign-out', async (t) => {
@@ -131,16 +131,17 @@ test('The session cookie is Secure where a trusted proxy says https, at sign-in 
 });
 
 test('The log names the peer of a request that failed', async (t) => {
-  const site = await openHookSite(t, {
+  const fixture = await openHookFixture(t, {
     peers: new Peers(['127.0.0.1']),
     wrapStore: (store) => ({ ...store, db: store.db, write: () => Promise.reject(new Error('broken')) }),
   });
   assert.equal(
-    (await tell(await site.hook('generic'), { name: 'x' }, { headers: { 'x-forwarded-for': '198.51.100.7' } })).status,
+    (await tell(await fixture.hook('generic'), { name: 'x' }, { headers: { 'x-forwarded-for': '198.51.100.7' } }))
+      .status,
     500,
   );
   assert.deepEqual(
-    site.logged.map(({ fields }) => (fields as { peer?: string }).peer),
+    fixture.logged.map(({ fields }) => (fields as { peer?: string }).peer),
     ['198.51.100.7'],
   );
 });

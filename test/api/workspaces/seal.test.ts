@@ -25,14 +25,14 @@ describe('the seal', () => {
       { ...before, key_id: ring.activeId, created_at: '', sealed_items: 1, state: 'rotating' },
     );
     const stranger = createKeyring([{ key: randomBytes(32), createdAt: null }]);
-    const keeper = {
+    const sealKeeper = {
       keyring: () => Promise.resolve(stranger),
       find: () => Promise.resolve(stranger),
       rotate: () => Promise.resolve(stranger),
     };
-    assert.equal((await status({ ...commands.program.services, seal: keeper })).state, 'foreign');
+    assert.equal((await status({ ...commands.program.services, seal: sealKeeper })).state, 'foreign');
     const missing = {
-      ...keeper,
+      ...sealKeeper,
       keyring: () => assert.fail('looking makes no key'),
       find: () => Promise.resolve(null),
     };
@@ -109,7 +109,7 @@ describe('the seal', () => {
 
   test('a store whose noted key is lost takes a new one by seal init, unless something needs the old one', async () => {
     const lost = createKeyring([{ key: randomBytes(32), createdAt: null }]);
-    const keeper = {
+    const sealKeeper = {
       keyring: () => Promise.resolve(lost),
       find: () => Promise.resolve(lost),
       rotate: () => Promise.resolve(lost),
@@ -117,14 +117,14 @@ describe('the seal', () => {
     await call('seal.init');
     // The tokens of this program are active: their hashes need the key that was noted.
     await assert.rejects(
-      call('seal.init', {}, { ...commands.program.services, seal: keeper }),
+      call('seal.init', {}, { ...commands.program.services, seal: sealKeeper }),
       refusal('invalid_argument', /sealed with another key/),
     );
     const revoked = await commands.program.store.db.selectFrom('tokens').select(['id', 'revoked_at']).execute();
     await commands.program.store.write(({ db }) => db.updateTable('tokens').set({ revoked_at: 1 }).execute());
     try {
       assert.equal(
-        (await call<Status>('seal.init', {}, { ...commands.program.services, seal: keeper })).key_id,
+        (await call<Status>('seal.init', {}, { ...commands.program.services, seal: sealKeeper })).key_id,
         lost.activeId,
       );
       await commands.program.store.write((tx) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import * as app from '../../../src/app.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { type Ran, svc } from '../../support/terminal.ts';
 
 const UNKNOWN = 'job_01m7yd4zyke00anp2z332d2j5p';
@@ -40,7 +40,7 @@ function requestsAbout(id: string): readonly (readonly [words: string, exit: num
 }
 
 interface BothWays {
-  readonly site: Site;
+  readonly fixture: Fixture;
   /** On the data directory. */
   readonly local: (...argv: string[]) => Promise<Ran>;
   /** Over HTTP. */
@@ -49,13 +49,13 @@ interface BothWays {
 
 /** A daemon with a base path, and the command line for it in both ways. */
 async function openBothWays(t: TestContext): Promise<BothWays> {
-  const site = await openSite(t);
-  const daemon = await site.start({ args: ['--base-path', '/ops'] });
-  const tokenFile = join(site.dir, 'token');
-  writeFileSync(tokenFile, `${site.token}\n`);
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start({ args: ['--base-path', '/ops'] });
+  const tokenFile = join(fixture.dir, 'token');
+  writeFileSync(tokenFile, `${fixture.token}\n`);
   const env = {
-    SVC_DATA_DIR: join(site.dir, 'data'),
-    SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key'),
+    SVC_DATA_DIR: join(fixture.dir, 'data'),
+    SVC_SEAL_KEY_FILE: join(fixture.dir, 'seal.key'),
     SVC_TOKEN_FILE: tokenFile,
   };
   // `job wait` must wait in real time here: the daemon has its own clock.
@@ -65,14 +65,14 @@ async function openBothWays(t: TestContext): Promise<BothWays> {
       env: { ...env, SVC_REMOTE: `${daemon.ready.web_url.replace(/\/ops\/?$/, '')}/ops` },
       clock: systemClock,
     });
-  return { site, local, remote };
+  return { fixture, local, remote };
 }
 
-async function refuseWhatIsRevoked({ site, local, remote }: BothWays): Promise<void> {
+async function refuseWhatIsRevoked({ fixture, local, remote }: BothWays): Promise<void> {
   const made = JSON.parse(
     (await local('token', 'create', '--name', 'short', '--scope', 'readonly', '--output', 'json')).stdout,
   ) as { data: { token: string } };
-  const file = join(site.dir, 'short');
+  const file = join(fixture.dir, 'short');
   writeFileSync(file, made.data.token);
   assert.equal((await remote('whoami', '--token-file', file)).exitCode, 0);
   assert.equal(
@@ -88,7 +88,7 @@ test(
   'the command line says the same on the data directory and over HTTP, and runs commands both ways',
   { timeout: 60_000 },
   async (t) => {
-    const { site, local, remote } = await openBothWays(t);
+    const { fixture, local, remote } = await openBothWays(t);
     const run = ['command', 'run', '--inventory', 'localhost', '--wait'];
     const script = ['--', '/bin/sh', '-c', 'echo out; echo err >&2; exit 3'];
 
@@ -147,6 +147,6 @@ test(
       assert.deepEqual(await remote(...argv), first);
     });
 
-    await t.test('a revoked token gives exit code 4', () => refuseWhatIsRevoked({ site, local, remote }));
+    await t.test('a revoked token gives exit code 4', () => refuseWhatIsRevoked({ fixture, local, remote }));
   },
 );

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { listProcesses } from '../../../src/runners/process/process-table.ts';
 import { until } from '../../support/api-client.ts';
 import { startRefused } from '../../support/daemon.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const SECRET = 'pw-of-the-target';
 
@@ -31,12 +31,12 @@ function fileOf(pid: number, name: 'cmdline' | 'environ'): string {
 
 describe('T65: credentials on the command line', () => {
   test('T65: a daemon does not start with a password in a flag', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     for (const args of [
       ['--database-url', `postgres://me:${SECRET}@127.0.0.1:1/x`],
       ['--notify', `https://me:${SECRET}@127.0.0.1:1/x`],
     ]) {
-      const { exitCode, stdout, stderr } = await startRefused({ dataDir: join(site.dir, 'other'), args });
+      const { exitCode, stdout, stderr } = await startRefused({ dataDir: join(fixture.dir, 'other'), args });
       assert.equal(exitCode, 1);
       assert.match(stdout, /"code":"invalid_argument"/);
       assert.equal((stdout + stderr).includes(SECRET), false);
@@ -47,11 +47,11 @@ describe('T65: credentials on the command line', () => {
     'T65: the daemon and its helpers show the verb and no argument, and no target of the environment',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const env = { SVC_NOTIFY: `https://me:${SECRET}@127.0.0.1:1/x` };
-      const daemon = await site.start({ args: ['--public-url', 'https://words-of-a-flag.example'], env });
-      const id = await site.queue({ command: ['/bin/sleep', '60'] });
-      await until('the program runs', async () => ((await site.row(id)).leader_pid === null ? undefined : true));
+      const daemon = await fixture.start({ args: ['--public-url', 'https://words-of-a-flag.example'], env });
+      const id = await fixture.queue({ command: ['/bin/sleep', '60'] });
+      await until('the program runs', async () => ((await fixture.row(id)).leader_pid === null ? undefined : true));
       assert.equal(fileOf(daemon.pid, 'cmdline'), 'svc serve');
       // A helper that is just being started is a copy of the daemon until it executes its program, and one may have
       // ended.
@@ -69,23 +69,23 @@ describe('T65: credentials on the command line', () => {
     'T65: the password of a PostgreSQL comes from the file that PGPASSFILE names',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const url = new URL(site.databaseUrl!);
-      const file = join(site.dir, 'pgpass');
+      const fixture = await openFixture(t, { postgres: true });
+      const url = new URL(fixture.databaseUrl!);
+      const file = join(fixture.dir, 'pgpass');
       writeFileSync(file, `${url.hostname}:${url.port}:*:${url.username}:${url.password}\n`, { mode: 0o600 });
       url.password = '';
-      const daemon = await site.start({
+      const daemon = await fixture.start({
         databaseUrl: null,
         args: ['--database-url', url.href],
         env: { PGPASSFILE: file },
       });
-      const id = await site.queue({ command: ['/bin/true'] });
-      assert.equal((await site.waitFor(id, ['succeeded', 'failed'])).state, 'succeeded');
+      const id = await fixture.queue({ command: ['/bin/true'] });
+      assert.equal((await fixture.waitFor(id, ['succeeded', 'failed'])).state, 'succeeded');
       await daemon.stop();
       const { stdout } = await startRefused({
-        dataDir: join(site.dir, 'data'),
+        dataDir: join(fixture.dir, 'data'),
         args: ['--database-url', url.href],
-        env: { PGPASSFILE: join(site.dir, 'none') },
+        env: { PGPASSFILE: join(fixture.dir, 'none') },
       });
       assert.match(stdout, /"code":"unavailable"/);
     },

@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const PROGRAM = 'prometheus-alertmanager';
@@ -99,8 +99,8 @@ function alert(instance: string, more: object = {}): object {
   };
 }
 
-async function events(site: Site): Promise<Seen[]> {
-  const rows = await site.store.db
+async function events(fixture: Fixture): Promise<Seen[]> {
+  const rows = await fixture.store.db
     .selectFrom('events')
     .select(['name', 'status', 'fingerprint', 'labels'])
     .where('source', '=', 'alertmanager')
@@ -113,18 +113,18 @@ test(
   'A real Alertmanager: each alert that fires, and each end while others of its group go on, is an event of its own',
   { skip: needs('prometheus-alertmanager'), timeout: 60_000 },
   async (t) => {
-    const site = await openSite(t);
-    const daemon = await site.start();
-    const { url } = await site.call<{ url: string }>('webhook.add', { name: 'alerts', source: 'alertmanager' });
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'alerts', source: 'alertmanager' });
     const alertmanager = await startAlertmanager(
       t,
-      join(site.dir, 'alertmanager'),
+      join(fixture.dir, 'alertmanager'),
       `${daemon.ready.ingress_url}${new URL(url).pathname}`,
     );
 
     await alertmanager.post([alert('db1'), alert('db2')]);
-    await until('both fire', async () => (await events(site)).length >= 2);
-    const firing = await events(site);
+    await until('both fire', async () => (await events(fixture)).length >= 2);
+    const firing = await events(fixture);
     assert.deepEqual(
       firing.map(({ name, status, labels }) => [name, status, labels['instance'], labels['severity']]),
       [
@@ -138,11 +138,11 @@ test(
 
     await alertmanager.post([alert('db1', { endsAt: new Date().toISOString() })]);
     await until('the first one has ended', async () =>
-      (await events(site)).some(({ status }) => status === 'resolved'),
+      (await events(fixture)).some(({ status }) => status === 'resolved'),
     );
     // The group still fires: only an alert's own status tells that this one does not.
     assert.deepEqual(
-      (await events(site))
+      (await events(fixture))
         .filter(({ status }) => status === 'resolved')
         .map(({ fingerprint, labels }) => [fingerprint, labels['instance']]),
       [[first, 'db1']],
@@ -150,11 +150,11 @@ test(
 
     await alertmanager.post([alert('db2', { endsAt: new Date().toISOString() })]);
     await until('the second one has ended', async () =>
-      (await events(site)).some(({ status, fingerprint }) => status === 'resolved' && fingerprint === second),
+      (await events(fixture)).some(({ status, fingerprint }) => status === 'resolved' && fingerprint === second),
     );
     assert.doesNotMatch(alertmanager.log(), /level=error/);
     assert.deepEqual(
-      await site.store.db.selectFrom('events').select('reason').where('outcome', '=', 'error').execute(),
+      await fixture.store.db.selectFrom('events').select('reason').where('outcome', '=', 'error').execute(),
       [],
     );
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const SCRIPT = 'stat -c %a "$SVC_EVENT_FILE"; echo "${SVC_LABEL_MOUNTPOINT:?}"; cat "$SVC_EVENT_FILE"';
 const RULE = `when: event.source == "generic"
@@ -16,11 +16,11 @@ interface Result {
 }
 
 test('A command of a rule reads its event, and another command has none', { timeout: 60_000 }, async (t) => {
-  const site = await openSite(t);
-  await site.call('rule.add', { name: 'look', text: RULE });
-  const { url } = (await site.call('webhook.add', { name: 'in', source: 'generic' })) as { url: string };
-  const daemon = await site.start();
-  const api = daemon.api(site.token);
+  const fixture = await openFixture(t);
+  await fixture.call('rule.add', { name: 'look', text: RULE });
+  const { url } = (await fixture.call('webhook.add', { name: 'in', source: 'generic' })) as { url: string };
+  const daemon = await fixture.start();
+  const api = daemon.api(fixture.token);
   const path = new URL(url).pathname;
   const { status } = await fetch(new URL(path, daemon.ready.ingress_url), {
     method: 'POST',
@@ -34,7 +34,7 @@ test('A command of a rule reads its event, and another command has none', { time
   });
   assert.equal(status, 202);
   const { id, job_id: jobId } = await until('the event has its job', async () => {
-    const rows = await site.store.db.selectFrom('events').select(['id', 'job_id']).execute();
+    const rows = await fixture.store.db.selectFrom('events').select(['id', 'job_id']).execute();
     return rows.find((row) => row.job_id !== null);
   });
   await api.waitFor(jobId ?? '');

@@ -11,7 +11,7 @@ import { until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
 import { type HostileMessage, hostileMessages } from '../../support/attacks/hostile-messages.ts';
 import { open, untilClosed, untilHas } from '../../support/raw-http.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const SPAN_RECORDER = join(import.meta.dirname, '..', '..', 'support', 'measure', 'span-recorder.ts');
 const SPAN_MAX_MS = 20;
@@ -22,10 +22,10 @@ const GROWTH_MAX_MB = 640;
 
 const agent = new Agent({ keepAlive: true });
 
-async function hooksOf(site: Site, daemon: RunningDaemon): Promise<Record<WebhookSource, string>> {
+async function hooksOf(fixture: Fixture, daemon: RunningDaemon): Promise<Record<WebhookSource, string>> {
   const urls: Partial<Record<WebhookSource, string>> = {};
   for (const source of WEBHOOK_SOURCES) {
-    const { url } = await site.call<{ url: string }>('webhook.add', { name: source, source });
+    const { url } = await fixture.call<{ url: string }>('webhook.add', { name: source, source });
     urls[source] = `${daemon.ready.ingress_url}${new URL(url).pathname}`;
   }
   return urls as Record<WebhookSource, string>;
@@ -63,10 +63,10 @@ test(
   { timeout: 120_000 },
   async (t) => {
     t.after(() => agent.destroy());
-    const site = await openSite(t);
-    const file = join(site.dir, 'span');
-    const daemon = await site.start({ nodeArgs: ['--import', SPAN_RECORDER], env: { GATEHOUSE_SPAN_FILE: file } });
-    const hooks = await hooksOf(site, daemon);
+    const fixture = await openFixture(t);
+    const file = join(fixture.dir, 'span');
+    const daemon = await fixture.start({ nodeArgs: ['--import', SPAN_RECORDER], env: { GATEHOUSE_SPAN_FILE: file } });
+    const hooks = await hooksOf(fixture, daemon);
     const unknown = `${daemon.ready.ingress_url}/hook/${'A'.repeat(43)}`;
     const late: string[] = [];
     let worst = 0;
@@ -96,8 +96,8 @@ test(
 );
 
 test('T64: a message for an unknown webhook is refused before its body, and its connection is closed', async (t) => {
-  const site = await openSite(t);
-  const daemon = await site.start();
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start();
   const ask = async (length: string): Promise<void> => {
     const socket = await open(Number(new URL(daemon.ready.ingress_url).port));
     t.after(() => socket.destroy());
@@ -120,9 +120,9 @@ test(
   { timeout: 60_000 },
   async (t) => {
     t.after(() => agent.destroy());
-    const site = await openSite(t);
-    const daemon = await site.start();
-    const hooks = await hooksOf(site, daemon);
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const hooks = await hooksOf(fixture, daemon);
     const body = `{"name":"big","annotations":{"text":"${'x'.repeat(MESSAGE_BYTES_MAX - 100)}"}}`;
     await send(hooks.generic, { body, contentType: 'application/json' });
     const before = peakMb(daemon.pid);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { test } from 'node:test';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const SENDERS = 16;
 /** Of these, so many send messages of 200 alerts, which is more than is let in at a time. */
@@ -96,8 +96,8 @@ async function watchApi(url: string, token: string, signal: AbortSignal): Promis
   return tookMs;
 }
 
-async function storedIds(site: Site, outcome: 'ignored' | 'error'): Promise<Set<string>> {
-  const rows = await site.store.db.selectFrom('events').select('id').where('outcome', '=', outcome).execute();
+async function storedIds(fixture: Fixture, outcome: 'ignored' | 'error'): Promise<Set<string>> {
+  const rows = await fixture.store.db.selectFrom('events').select('id').where('outcome', '=', outcome).execute();
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -108,11 +108,11 @@ for (const postgres of [false, true]) {
     { timeout: 60_000 },
     async (t) => {
       t.after(() => agent.destroy());
-      const site = await openSite(t, { postgres });
-      const daemon = await site.start();
-      const { url } = await site.call<{ url: string }>('webhook.add', { name: 'flood', source: 'generic' });
+      const fixture = await openFixture(t, { postgres });
+      const daemon = await fixture.start();
+      const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'flood', source: 'generic' });
       const stop = new AbortController();
-      const watching = watchApi(daemon.ready.web_url, site.token, stop.signal);
+      const watching = watchApi(daemon.ready.web_url, fixture.token, stop.signal);
       const answers = await flood(`${daemon.ready.ingress_url}${new URL(url).pathname}`);
       stop.abort();
       const api = await watching;
@@ -122,13 +122,13 @@ for (const postgres of [false, true]) {
       const acknowledged = of(202).flatMap(({ text }) =>
         (JSON.parse(text) as { data: { events: { event_id: string }[] } }).data.events.map(({ event_id }) => event_id),
       );
-      const stored = await storedIds(site, 'ignored');
+      const stored = await storedIds(fixture, 'ignored');
       assert.deepEqual([acknowledged.length, stored.size], [stored.size, new Set(acknowledged).size]);
       assert.deepEqual(
         acknowledged.filter((id) => !stored.has(id)),
         [],
       );
-      assert.equal((await storedIds(site, 'error')).size, of(400).length);
+      assert.equal((await storedIds(fixture, 'error')).size, of(400).length);
       for (const { retryAfter, text } of of(503))
         assert.deepEqual([retryAfter, text.includes('"code":"unavailable"')], ['1', true]);
       const refusalMs = percentile(

@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import * as app from '../../../src/app.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { svc } from '../../support/terminal.ts';
 
 const OWN_SETTING = '127.0.0.1:9';
 
 /** The URL that `svc webhook add` prints, without `--remote`. */
-async function addHook(site: Site, name: string, more: Readonly<Record<string, string>> = {}): Promise<URL> {
-  const database = site.databaseUrl === null ? {} : { SVC_DATABASE_URL: site.databaseUrl };
+async function addHook(fixture: Fixture, name: string, more: Readonly<Record<string, string>> = {}): Promise<URL> {
+  const database = fixture.databaseUrl === null ? {} : { SVC_DATABASE_URL: fixture.databaseUrl };
   const env = {
-    SVC_DATA_DIR: `${site.dir}/data`,
-    SVC_SEAL_KEY_FILE: `${site.dir}/seal.key`,
+    SVC_DATA_DIR: `${fixture.dir}/data`,
+    SVC_SEAL_KEY_FILE: `${fixture.dir}/seal.key`,
     SVC_INGRESS_ADDR: OWN_SETTING,
     ...database,
     ...more,
@@ -29,10 +29,10 @@ async function addHook(site: Site, name: string, more: Readonly<Record<string, s
 }
 
 /** Kills it, and where leases tell who lives ends its lease: nobody has to wait until it has run out. */
-async function endOf(site: Site, daemon: RunningDaemon): Promise<void> {
+async function endOf(fixture: Fixture, daemon: RunningDaemon): Promise<void> {
   await daemon.kill();
-  if (site.databaseUrl === null) return;
-  await site.store.write((tx) =>
+  if (fixture.databaseUrl === null) return;
+  await fixture.store.write((tx) =>
     tx.db.updateTable('daemons').set({ lease_until: 1 }).where('ingress_url', '=', daemon.ready.ingress_url).execute(),
   );
 }
@@ -43,11 +43,11 @@ for (const postgres of [false, true]) {
       `here, and the setting's where none does`,
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres });
-      assert.equal((await addHook(site, 'before')).host, OWN_SETTING);
+      const fixture = await openFixture(t, { postgres });
+      assert.equal((await addHook(fixture, 'before')).host, OWN_SETTING);
 
-      const older = await site.start();
-      const url = await addHook(site, 'one');
+      const older = await fixture.start();
+      const url = await addHook(fixture, 'one');
       assert.equal(url.origin, older.ready.ingress_url);
       const answer = await fetch(url, {
         method: 'POST',
@@ -56,17 +56,17 @@ for (const postgres of [false, true]) {
       });
       assert.equal(answer.status, 202, await answer.text());
 
-      const newer = await site.start();
-      assert.equal((await addHook(site, 'two')).origin, newer.ready.ingress_url);
+      const newer = await fixture.start();
+      assert.equal((await addHook(fixture, 'two')).origin, newer.ready.ingress_url);
       assert.equal(
-        (await addHook(site, 'public', { SVC_PUBLIC_URL: 'https://svc.example' })).origin,
+        (await addHook(fixture, 'public', { SVC_PUBLIC_URL: 'https://svc.example' })).origin,
         'https://svc.example',
       );
 
-      await endOf(site, newer);
-      assert.equal((await addHook(site, 'three')).origin, older.ready.ingress_url);
-      await endOf(site, older);
-      assert.equal((await addHook(site, 'four')).host, OWN_SETTING);
+      await endOf(fixture, newer);
+      assert.equal((await addHook(fixture, 'three')).origin, older.ready.ingress_url);
+      await endOf(fixture, older);
+      assert.equal((await addHook(fixture, 'four')).host, OWN_SETTING);
     },
   );
 }

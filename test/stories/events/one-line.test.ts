@@ -6,7 +6,7 @@ import type { NotificationFacts } from '../../../src/domain/notify/notification-
 import { oneLine } from '../../../src/domain/one-line.ts';
 import { until } from '../../support/api-client.ts';
 import { openMailSink, openReceiver } from '../../support/notify/receiver.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 import { tell } from '../../support/fixtures/hooks.ts';
 
 /** Each is a line break, or a character that turns text around or is seen by nobody, somewhere. */
@@ -119,18 +119,18 @@ test(
   { timeout: 60_000 },
   async (t) => {
     const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
-    const daemon = await site.start({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
-    await site.call('rule.add', {
+    const daemon = await fixture.start({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
+    await fixture.call('rule.add', {
       text: 'name: 00-tell\nwhen: event.source == "generic"\naction:\n  notify: "${event.annotations.summary}"\n',
     });
-    await site.call('rule.add', {
+    await fixture.call('rule.add', {
       text:
         'name: clean\nwhen: event.source == "generic"\napproval: required\naction:\n  command: ["true"]\n  ' +
         'inventory: localhost\n',
     });
-    const { url } = await site.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
+    const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
     const sent = await tell(`${daemon.ready.ingress_url}${new URL(url).pathname}`, {
       name: hostile('Disk').slice(0, 190),
       status: 'firing',

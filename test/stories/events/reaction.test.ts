@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHAIN_MAX } from '../../../src/domain/events/event.ts';
 import { until } from '../../support/api-client.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const AGAIN = `when: event.source == "job-outcome" && event.labels.kind == "command"
 action:
@@ -18,8 +18,8 @@ action:
 const LEASE = { args: ['--lease', '3s'] };
 
 /** Outcome events in the order of their jobs. */
-function told(site: Site): Promise<{ job_id: string; outcome: string; reason: string }[]> {
-  return site.store.db
+function told(fixture: Fixture): Promise<{ job_id: string; outcome: string; reason: string }[]> {
+  return fixture.store.db
     .selectFrom('jobs')
     .innerJoin('events', (join) => join.onRef('events.id', '=', 'jobs.outcome_event_id'))
     .select(['jobs.id as job_id', 'events.outcome', 'events.reason'])
@@ -27,9 +27,9 @@ function told(site: Site): Promise<{ job_id: string; outcome: string; reason: st
     .execute();
 }
 
-async function counts(site: Site): Promise<{ jobs: number; events: number; untold: number }> {
-  const jobs = await site.store.db.selectFrom('jobs').select(['id', 'outcome_event_id']).execute();
-  const events = await site.store.db.selectFrom('events').select('id').where('source', '=', 'job-outcome').execute();
+async function counts(fixture: Fixture): Promise<{ jobs: number; events: number; untold: number }> {
+  const jobs = await fixture.store.db.selectFrom('jobs').select(['id', 'outcome_event_id']).execute();
+  const events = await fixture.store.db.selectFrom('events').select('id').where('source', '=', 'job-outcome').execute();
   return {
     jobs: jobs.length,
     events: events.length,
@@ -43,13 +43,13 @@ for (const postgres of [false, true]) {
       `a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`,
       { timeout: 60_000 },
       async (t) => {
-        const site = await openSite(t, { postgres });
-        await site.call('rule.add', { name: 'again', text: AGAIN });
-        const daemon = await site.start();
-        const api = daemon.api(site.token);
+        const fixture = await openFixture(t, { postgres });
+        await fixture.call('rule.add', { name: 'again', text: AGAIN });
+        const daemon = await fixture.start();
+        const api = daemon.api(fixture.token);
         await api.waitFor(await api.run(['/bin/true']));
         const all = await until('the chain has ended', async () => {
-          const ends = await told(site);
+          const ends = await told(fixture);
           return ends.length === 1 + CHAIN_MAX ? ends : undefined;
         });
         assert.deepEqual(
@@ -57,31 +57,31 @@ for (const postgres of [false, true]) {
           ['fired', 'fired', 'fired', 'suppressed'],
         );
         assert.equal(all.at(-1)?.reason, 'loop');
-        assert.deepEqual(await counts(site), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
+        assert.deepEqual(await counts(fixture), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
         assert.equal(await daemon.stop(), 0);
       },
     );
 
     test('over kills in the middle of 80 ends, each is told once', { timeout: 90_000 }, async (t) => {
-      const site = await openSite(t, { postgres });
-      for (let n = 0; n < 80; n += 1) await site.queue({ command: ['/bin/true'], privileged: true });
+      const fixture = await openFixture(t, { postgres });
+      for (let n = 0; n < 80; n += 1) await fixture.queue({ command: ['/bin/true'], privileged: true });
       for (const share of [15, 45]) {
-        const daemon = await site.start(LEASE);
-        await until(`${share} ends are told`, async () => ((await counts(site)).events >= share ? true : undefined));
+        const daemon = await fixture.start(LEASE);
+        await until(`${share} ends are told`, async () => ((await counts(fixture)).events >= share ? true : undefined));
         await daemon.kill();
       }
-      const last = await site.start(LEASE);
+      const last = await fixture.start(LEASE);
       await until('no end is left to tell', async () => {
-        const open = await site.store.db
+        const open = await fixture.store.db
           .selectFrom('jobs')
           .select('id')
           .where('state', 'in', ['queued', 'running'])
           .execute();
-        return open.length === 0 && (await counts(site)).untold === 0 ? true : undefined;
+        return open.length === 0 && (await counts(fixture)).untold === 0 ? true : undefined;
       });
-      const { jobs, events } = await counts(site);
+      const { jobs, events } = await counts(fixture);
       assert.deepEqual([jobs, events], [80, 80]);
-      const ids = await site.store.db.selectFrom('events').select('labels').execute();
+      const ids = await fixture.store.db.selectFrom('events').select('labels').execute();
       assert.equal(new Set(ids.map(({ labels }) => (JSON.parse(labels) as { job_id: string }).job_id)).size, 80);
       assert.equal(await last.stop(), 0);
     });

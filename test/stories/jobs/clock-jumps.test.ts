@@ -8,7 +8,7 @@ import { EXPIRE_EVERY_MS } from '../../../src/daemon/approvals/expire.ts';
 import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import { movedClock } from '../../support/fake-time.ts';
 import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const JUMP_SECONDS = 2 * 3_600;
@@ -52,23 +52,23 @@ function decide(api: Api, { approval_id: id }: Asked, decision = 'approve'): Pro
   return api.post(`/approvals/${id}/decision`, { decision });
 }
 
-async function decider(site: Site): Promise<string> {
-  return (await site.call<{ token: string }>('token.create', { name: 'bea', scope: 'approve' })).token;
+async function decider(fixture: Fixture): Promise<string> {
+  return (await fixture.call<{ token: string }>('token.create', { name: 'bea', scope: 'approve' })).token;
 }
 
 describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or tofu') }, () => {
   test('F10: a job neither times out early nor runs for ever', { timeout: 90_000 }, async (t) => {
-    const site = await openSite(t);
-    const clock = movedClock(site.dir);
-    const api = (await site.start({ env: clock.env })).api(site.token);
-    await addWorkspace(site, 'slow', slow(3));
-    await addWorkspace(site, 'stuck', slow(300));
+    const fixture = await openFixture(t);
+    const clock = movedClock(fixture.dir);
+    const api = (await fixture.start({ env: clock.env })).api(fixture.token);
+    await addWorkspace(fixture, 'slow', slow(3));
+    await addWorkspace(fixture, 'stuck', slow(300));
     const fits = (await api.post<{ job_id: string }>('/workspaces/slow/apply', { timeout: '60s' })).data.job_id;
     const stuck = (await api.post<{ job_id: string }>('/workspaces/stuck/apply', { timeout: TIMEOUT })).data.job_id;
     const command = await api.run(['/bin/sleep', '300'], { timeout: TIMEOUT });
     const startedAt = performance.now();
     for (const id of [fits, stuck])
-      await until(`${id} is up`, async () => (await linesOf(site, id)).some((line) => line.endsWith('up')));
+      await until(`${id} is up`, async () => (await linesOf(fixture, id)).some((line) => line.endsWith('up')));
     for (const seconds of JUMPS) {
       clock.set(seconds);
       // Each is seen: the daemon tells its time.
@@ -76,16 +76,16 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
         inventory: 'localhost',
         command: ['/bin/true'],
       });
-      const { created_at: at } = await site.row(data.job_id);
+      const { created_at: at } = await fixture.row(data.job_id);
       assert.ok(
         Math.abs(at - Date.now() - seconds * 1000) < 10_000,
         `the daemon's clock was not moved by ${seconds} s`,
       );
     }
-    assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(site, fits)).join('\n'));
+    assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(fixture, fits)).join('\n'));
     for (const id of [stuck, command]) {
       assert.equal((await api.waitFor(id)).state, 'failed');
-      assert.match((await linesOf(site, id)).join('\n'), /reached its time-out/);
+      assert.match((await linesOf(fixture, id)).join('\n'), /reached its time-out/);
     }
     const tookMs = performance.now() - startedAt;
     // The time-out, and half of the grace until the sleeping helper of terraform is told.
@@ -96,12 +96,12 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
     'F10: an approval ends at its deadline by the wall clock, at no later time, and a jump back revives none',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const clock = movedClock(site.dir);
-      const daemon = await site.start({ env: clock.env, args: ['--approval-ttl', '1h'] });
-      const [asker, other] = [daemon.api(site.token), daemon.api(await decider(site))];
+      const fixture = await openFixture(t);
+      const clock = movedClock(fixture.dir);
+      const daemon = await fixture.start({ env: clock.env, args: ['--approval-ttl', '1h'] });
+      const [asker, other] = [daemon.api(fixture.token), daemon.api(await decider(fixture))];
       const names = ['forward', 'unseen', 'back'];
-      for (const name of names) await addWorkspace(site, name, items(1), { approve_when: 'true' });
+      for (const name of names) await addWorkspace(fixture, name, items(1), { approve_when: 'true' });
       const [forward, unseen, back] = (await Promise.all(names.map((name) => ask(asker, name)))) as [
         Asked,
         Asked,

@@ -8,20 +8,20 @@ import { findJobAccount, isRoot } from '../../../src/config/job-account.ts';
 import type { DoctorEntry } from '../../../src/doctor/entry.ts';
 import { until } from '../../support/api-client.ts';
 import { NotReady } from '../../support/daemon.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { linesOf } from '../../support/infrastructure.ts';
 
 const NO_ROOT = isRoot() ? false : 'needs root to become another account';
 const COLD_START = { args: ['--warm-launchers', '0'] };
 
-async function output(site: Site, id: string): Promise<string> {
-  return (await linesOf(site, id)).join('\n');
+async function output(fixture: Fixture, id: string): Promise<string> {
+  return (await linesOf(fixture, id)).join('\n');
 }
 
-async function ran(site: Site, script: string, state = 'succeeded', privileged = false): Promise<string> {
-  const id = await site.queue({ command: ['sh', '-c', script], privileged });
-  await site.waitFor(id, [state]);
-  return output(site, id);
+async function ran(fixture: Fixture, script: string, state = 'succeeded', privileged = false): Promise<string> {
+  const id = await fixture.queue({ command: ['sh', '-c', script], privileged });
+  await fixture.waitFor(id, [state]);
+  return output(fixture, id);
 }
 
 function modesBelow(dir: string): string[] {
@@ -33,13 +33,13 @@ function modesBelow(dir: string): string[] {
 
 describe('A daemon that is root', { skip: NO_ROOT }, () => {
   test('T66: runs its jobs as another account, which gets no set-user-ID bit and nothing of root', async (t) => {
-    const site = await openSite(t);
-    await site.start(COLD_START);
+    const fixture = await openFixture(t);
+    await fixture.start(COLD_START);
     const account = (await findJobAccount(null))?.account ?? assert.fail('there is no account');
     const script =
       'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; ' +
       'cat /etc/shadow; echo to-file > out; echo again > /dev/stdout';
-    const lines = (await ran(site, script)).split('\n');
+    const lines = (await ran(fixture, script)).split('\n');
     assert.deepEqual(lines.filter((line) => !line.includes('denied') && !line.includes('not permitted')).slice(0, 3), [
       `${account.name} ${account.name} ${account.uid} ${account.gid}`,
       `${account.uid} 700`,
@@ -51,14 +51,14 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
       2,
       lines.join('\n'),
     );
-    await until('the run is removed', () => site.leftRuns().length === 0);
+    await until('the run is removed', () => fixture.leftRuns().length === 0);
   });
 
   test('T66: a privileged job runs as the daemon, all jobs as root with --job-user root: it warns', async (t) => {
-    const site = await openSite(t);
-    await site.start(COLD_START);
-    assert.equal(await ran(site, 'id -u', 'succeeded', true), '0');
-    const other = await openSite(t);
+    const fixture = await openFixture(t);
+    await fixture.start(COLD_START);
+    assert.equal(await ran(fixture, 'id -u', 'succeeded', true), '0');
+    const other = await openFixture(t);
     const daemon = await other.start({
       args: ['--warm-launchers', '0', '--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')],
     });
@@ -69,54 +69,54 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
   });
 
   test('T66: data directory and sources keep their owners and modes, and a run can use what it is given', async (t) => {
-    const site = await openSite(t);
-    const root = join(site.dir, 'net');
+    const fixture = await openFixture(t);
+    const root = join(fixture.dir, 'net');
     mkdirSync(join(root, 'modules', 'inner'), { recursive: true });
     writeFileSync(join(root, 'main.tf'), 'module "inner" {\n  source = "./modules/inner"\n}\n');
     writeFileSync(join(root, 'modules', 'inner', 'main.tf'), 'resource "terraform_data" "x" {\n  input = "one"\n}\n');
     chmodSync(join(root, 'modules'), 0o700);
     const before = modesBelow(root);
-    await site.start(COLD_START);
-    await site.call('workspace.add', { name: 'net', dir: root });
-    const { job_id: id } = await site.call<{ job_id: string }>('workspace.plan', { name: 'net' });
-    await site
+    await fixture.start(COLD_START);
+    await fixture.call('workspace.add', { name: 'net', dir: root });
+    const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.plan', { name: 'net' });
+    await fixture
       .waitFor(id, ['succeeded'])
-      .catch(async (error: unknown) => assert.fail(`${String(error)}\n${await output(site, id)}`));
+      .catch(async (error: unknown) => assert.fail(`${String(error)}\n${await output(fixture, id)}`));
     assert.deepEqual(modesBelow(root), before);
     assert.deepEqual(
-      modesBelow(join(site.dir, 'data')).filter((line) => !line.endsWith(' 0:0')),
+      modesBelow(join(fixture.dir, 'data')).filter((line) => !line.endsWith(' 0:0')),
       [],
     );
   });
 
   test('T66: kills a job of the account, and names another process of the account', async (t) => {
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom
     // PostgreSQL may run.
-    const daemon = await site.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
-    const id = await site.queue({
+    const daemon = await fixture.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
+    const id = await fixture.queue({
       command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'],
       privileged: false,
     });
-    await until('the job is up', async () => (await output(site, id)).includes('up'));
-    await site.call('job.cancel', { id });
-    await site.waitFor(id, ['cancelled']);
+    await until('the job is up', async () => (await output(fixture, id)).includes('up'));
+    await fixture.call('job.cancel', { id });
+    await fixture.waitFor(id, ['cancelled']);
     const { account } = (await findJobAccount('games')) ?? assert.fail('there is no account');
     const stranger = spawn('sleep', ['300'], { uid: account?.uid, gid: account?.gid, env: {}, stdio: 'ignore' });
     t.after(() => void stranger.kill('SIGKILL'));
     await until('it runs', () => existsSync(`/proc/${stranger.pid}`));
-    const report = await daemon.api(site.token).get<DoctorEntry[]>('/health');
+    const report = await daemon.api(fixture.token).get<DoctorEntry[]>('/health');
     assert.match(JSON.stringify(report.data), new RegExp(`belongs? to no job \\(pid [^)]*${stranger.pid}`));
   });
 
   test('T66: does not start with an unknown account, or with a place that the account cannot reach', async (t) => {
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     await assert.rejects(
-      site.start({ args: ['--job-user', 'no-such-account-here'] }),
+      fixture.start({ args: ['--job-user', 'no-such-account-here'] }),
       (error: unknown) => error instanceof NotReady && error.message.includes('no-such-account-here'),
     );
     await assert.rejects(
-      site.start({ args: ['--runs-dir', join(site.dir, 'data', 'inside')] }),
+      fixture.start({ args: ['--runs-dir', join(fixture.dir, 'data', 'inside')] }),
       (error: unknown) => error instanceof NotReady && error.message.includes('cannot enter'),
     );
   });

@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { isRoot } from '../../../src/config/job-account.ts';
 import { until } from '../../support/api-client.ts';
 import { linesOf } from '../../support/infrastructure.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const SAME_ACCOUNT = { args: ['--warm-launchers', '0', ...(isRoot() ? ['--job-user', 'root'] : [])] };
 
-async function changesOf(site: Site): Promise<{ changes: { entry: string; found: string }[]; jobs: string[] }[]> {
-  const rows = await site.store.db
+async function changesOf(fixture: Fixture): Promise<{ changes: { entry: string; found: string }[]; jobs: string[] }[]> {
+  const rows = await fixture.store.db
     .selectFrom('ledger')
     .select('detail')
     .where('operation', '=', 'data_dir.modes')
@@ -26,35 +26,35 @@ test(
   'T71: a job opens and closes the data directory and the seal key; the next run works, and the ledger names the job',
   { timeout: 60_000 },
   async (t) => {
-    const site = await openSite(t);
-    const data = join(site.dir, 'data');
-    const paths = [data, join(data, 'gatehouse.db'), join(site.dir, 'seal.key')];
-    const root = join(site.dir, 'net');
+    const fixture = await openFixture(t);
+    const data = join(fixture.dir, 'data');
+    const paths = [data, join(data, 'gatehouse.db'), join(fixture.dir, 'seal.key')];
+    const root = join(fixture.dir, 'net');
     mkdirSync(root);
     writeFileSync(join(root, 'main.tf'), 'output "x" {\n  value = 1\n}\n');
     chmodSync(root, 0o755);
-    await site.call('workspace.add', { name: 'net', dir: root });
-    await site.start(SAME_ACCOUNT);
+    await fixture.call('workspace.add', { name: 'net', dir: root });
+    await fixture.start(SAME_ACCOUNT);
     for (const mode of ['777', '000']) {
-      const attack = await site.queue({
+      const attack = await fixture.queue({
         command: ['sh', '-c', `chmod ${mode} ${paths.toReversed().join(' ')} && echo changed`],
         privileged: false,
       });
-      await site.waitFor(attack, ['succeeded', 'failed']);
+      await fixture.waitFor(attack, ['succeeded', 'failed']);
       assert.deepEqual(
-        await linesOf(site, attack),
+        await linesOf(fixture, attack),
         ['changed'],
         'the attack itself works: Landlock does not cover chmod',
       );
-      const { job_id: plan } = await site.call<{ job_id: string }>('workspace.plan', { name: 'net' });
-      const end = await site.waitFor(plan, ['succeeded', 'failed']);
-      assert.equal(end.state, 'succeeded', (await linesOf(site, plan)).join('\n'));
+      const { job_id: plan } = await fixture.call<{ job_id: string }>('workspace.plan', { name: 'net' });
+      const end = await fixture.waitFor(plan, ['succeeded', 'failed']);
+      assert.equal(end.state, 'succeeded', (await linesOf(fixture, plan)).join('\n'));
       await until('the modes are right', () =>
         paths.every((path) => (statSync(path).mode & 0o077) === 0 && (statSync(path).mode & 0o600) === 0o600),
       );
       // One look of the daemon may fall between two changes of the job: then the ledger has a row for each part.
       const rows = await until('the ledger names all three', async () => {
-        const recorded = (await changesOf(site)).filter(({ changes }) =>
+        const recorded = (await changesOf(fixture)).filter(({ changes }) =>
           changes.some(({ found }) => found === `0${mode}`),
         );
         return recorded.flatMap(({ changes }) => changes).length >= paths.length ? recorded : undefined;

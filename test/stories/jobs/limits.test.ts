@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const SOCKETS = 200;
 /** Enough for the store, the listeners and a job, and less than the clients want. */
@@ -18,8 +18,8 @@ function openSockets(t: TestContext, url: string, count: number): Socket[] {
 
 describe('scarce resources', () => {
   test('F17: a job that takes memory without end is ended alone', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const api = (await site.start()).api(site.token);
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
     const calm = await api.run(['/bin/sh', '-c', 'sleep 3; echo calm']);
     const greedy = await api.run([
       '/bin/sh',
@@ -36,9 +36,9 @@ describe('scarce resources', () => {
     `F33: with ${DESCRIPTORS} descriptors and ${SOCKETS} clients, running jobs go on and the daemon recovers`,
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start({ wrapper: ['prlimit', `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`] });
-      const api = daemon.api(site.token);
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start({ wrapper: ['prlimit', `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`] });
+      const api = daemon.api(fixture.token);
       const running = await api.run([
         '/bin/sh',
         '-c',
@@ -52,14 +52,16 @@ describe('scarce resources', () => {
         10_000,
       );
       // Jobs that are claimed while nothing can be opened fail with a reason or wait; they are never lost.
-      const queued = await Promise.all([1, 2, 3].map(() => site.queue({ command: ['/bin/true'], privileged: false })));
+      const queued = await Promise.all(
+        [1, 2, 3].map(() => fixture.queue({ command: ['/bin/true'], privileged: false })),
+      );
 
-      const ended = await site.waitFor(running, ['succeeded', 'failed', 'interrupted'], 20_000);
+      const ended = await fixture.waitFor(running, ['succeeded', 'failed', 'interrupted'], 20_000);
       assert.equal(ended.state, 'succeeded');
-      const lines = (await site.events(running)).filter((event) => event.type === 'log');
+      const lines = (await fixture.events(running)).filter((event) => event.type === 'log');
       assert.equal(lines.length, 50);
       for (const socket of sockets) socket.destroy();
-      for (const id of queued) await site.waitFor(id, ['succeeded', 'failed'], 20_000);
+      for (const id of queued) await fixture.waitFor(id, ['succeeded', 'failed'], 20_000);
       const after = await until(
         'the daemon answers again',
         () => api.run(['/bin/echo', 'again']).catch(() => undefined),

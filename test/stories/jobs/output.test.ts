@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
 import { type EventJson } from '../../support/api-client.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const LINE_BYTES_MAX = 64 * 1024;
 const LONG_LINE_BYTES = 20 * 1024 * 1024;
@@ -44,8 +44,8 @@ describe('output', () => {
     'F13: hostile bytes on both streams arrive whole, numbered without a gap, and the same by stream',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const api = (await site.start()).api(site.token);
+      const fixture = await openFixture(t);
+      const api = (await fixture.start()).api(fixture.token);
       const bytes = HOSTILE.map(
         (line) => `"${[...line, 0x0a].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`,
       ).join(',');
@@ -60,7 +60,7 @@ describe('output', () => {
       assert.deepEqual(printed(events, 'stderr'), expected);
 
       const answer = await fetch(`${api.baseUrl}/jobs/${id}/stream`, {
-        headers: { authorization: `Bearer ${site.token}` },
+        headers: { authorization: `Bearer ${fixture.token}` },
       });
       const blocks = (await answer.text()).split('\n\n').filter((block) => block.startsWith('id: '));
       const streamed = blocks.map(
@@ -80,26 +80,26 @@ describe('output', () => {
     'No path of the data directory is in the output of a job, whatever a tool prints of where it runs',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const api = (await site.start()).api(site.token);
+      const fixture = await openFixture(t);
+      const api = (await fixture.start()).api(fixture.token);
       const program =
         'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open ' +
         '$ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; ' +
         'system("ls", "-d", "$ENV{HOME}/none")';
-      const id = await api.run([...perl(program), join(site.dir, 'data')]);
+      const id = await api.run([...perl(program), join(fixture.dir, 'data')]);
       assert.equal((await api.waitFor(id)).state, 'succeeded');
       const events = await api.events(id);
       assert.deepEqual(printed(events, 'stdout'), ['[run]', '[run] [run]/x', '{"dir":"[run]"}', '[data]/seal.key']);
       const errors = printed(events, 'stderr');
       assert.equal(errors[0], 'cannot open [run]/a/../b');
       assert.match(errors[1] ?? '', /\[run\]\/none/);
-      assert.ok(!JSON.stringify(events).includes(site.dir));
+      assert.ok(!JSON.stringify(events).includes(fixture.dir));
     },
   );
 
   test('F13: a line without an end is split at 64 KiB and loses no byte', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const api = (await site.start()).api(site.token);
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
     // 16 bytes at a time with a character of three bytes, so that pieces would end inside of it.
     const id = await api.run(perl(`binmode STDOUT; print "0123456789abc\\xe2\\x82\\xac" x ${LONG_LINE_BYTES / 16}`));
     assert.equal((await api.waitFor(id)).state, 'succeeded');
@@ -114,9 +114,9 @@ describe('output', () => {
     'F14: a job that writes 300 MiB is kept up to its cap, says so, goes on to its end, and costs no memory',
     { timeout: 120_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start();
-      const api = daemon.api(site.token);
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start();
+      const api = daemon.api(fixture.token);
       await api.waitFor(await api.run(['/bin/true']));
       const before = residentMib(daemon.pid);
       const line = 'x'.repeat(1_000);
@@ -132,13 +132,13 @@ describe('output', () => {
       }
       const end = await api.job(id);
       assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: 3 });
-      const { kept } = await site.store.db
+      const { kept } = await fixture.store.db
         .selectFrom('job_chunks')
         .select((eb) => eb.fn.sum<number>('raw_bytes').as('kept'))
         .where('job_id', '=', id)
         .executeTakeFirstOrThrow();
       assert.ok(kept <= 257 * MIB && kept > 250 * MIB, `${kept} bytes were kept`);
-      const last = await site.store.db
+      const last = await fixture.store.db
         .selectFrom('job_chunks')
         .selectAll()
         .where('job_id', '=', id)

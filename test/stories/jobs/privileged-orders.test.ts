@@ -6,15 +6,15 @@ import { needsTag } from '../../../src/domain/jobs/order.ts';
 import { TEST_RING } from '../../support/seal.ts';
 import { checkRuleTag, checkScheduleTag, ruleTag, scheduleTag } from '../../../src/store/jobs/order-tags.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const ENDED = ['succeeded', 'failed', 'cancelled', 'interrupted'];
 const SPEC = (word: string): string =>
   JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/echo', word], egressPorts: [] });
 
 /** What somebody does who can write the database alone. */
-async function change(site: Site, id: string, columns: Partial<JobRow>): Promise<void> {
-  await site.store.write(
+async function change(fixture: Fixture, id: string, columns: Partial<JobRow>): Promise<void> {
+  await fixture.store.write(
     async ({ db }) => void (await db.updateTable('jobs').set(columns).where('id', '=', id).execute()),
   );
 }
@@ -23,9 +23,9 @@ function printed(events: readonly JobEvent[]): string {
   return events.map((event) => (event.type === 'log' ? event.text : '')).join('\n');
 }
 
-async function assertRefused(site: Site, id: string, why: RegExp): Promise<void> {
-  assert.equal((await site.waitFor(id, ENDED)).state, 'failed');
-  const text = printed(await site.events(id));
+async function assertRefused(fixture: Fixture, id: string, why: RegExp): Promise<void> {
+  assert.equal((await fixture.waitFor(id, ENDED)).state, 'failed');
+  const text = printed(await fixture.events(id));
   assert.match(text, why);
   assert.match(text, /Nothing was run/);
   assert.doesNotMatch(text, /forged/);
@@ -37,20 +37,25 @@ for (const postgres of [false, true]) {
       'T65: an order that was made or changed in the database never runs, and one from the machine does',
       { timeout: 120_000 },
       async (t) => {
-        const site = await openSite(t, { postgres });
-        const honest = await site.queue({ command: ['/bin/echo', 'honest'], privileged: true });
-        const changed = await site.queue({ command: ['/bin/echo', 'before'], privileged: true });
-        const raised = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
-        const moved = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
-        const { order_tag, order_key_id } = await site.row(honest);
-        await change(site, changed, { spec: SPEC('forged') });
-        await change(site, raised, { privileged: 1, spec: SPEC('forged') });
-        await change(site, moved, { privileged: 1, spec: (await site.row(honest)).spec, order_tag, order_key_id });
-        await site.start();
-        assert.equal((await site.waitFor(honest, ENDED)).state, 'succeeded');
-        await assertRefused(site, changed, /job .* was changed after it was ordered/);
-        await assertRefused(site, raised, /job .* has no tag/);
-        await assertRefused(site, moved, /job .* was changed after it was ordered/);
+        const fixture = await openFixture(t, { postgres });
+        const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+        const changed = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
+        const raised = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+        const moved = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+        const { order_tag, order_key_id } = await fixture.row(honest);
+        await change(fixture, changed, { spec: SPEC('forged') });
+        await change(fixture, raised, { privileged: 1, spec: SPEC('forged') });
+        await change(fixture, moved, {
+          privileged: 1,
+          spec: (await fixture.row(honest)).spec,
+          order_tag,
+          order_key_id,
+        });
+        await fixture.start();
+        assert.equal((await fixture.waitFor(honest, ENDED)).state, 'succeeded');
+        await assertRefused(fixture, changed, /job .* was changed after it was ordered/);
+        await assertRefused(fixture, raised, /job .* has no tag/);
+        await assertRefused(fixture, moved, /job .* was changed after it was ordered/);
       },
     );
   });
@@ -60,18 +65,18 @@ test(
   'T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has',
   { timeout: 60_000 },
   async (t) => {
-    const site = await openSite(t);
-    const honest = await site.queue({ command: ['/bin/echo', 'honest'], privileged: true });
-    const forged = await site.queue({ command: ['/bin/echo', 'before'], privileged: false });
-    await change(site, honest, { state: 'interrupted' });
-    await change(site, forged, { state: 'interrupted', privileged: 1 });
-    const pairs = await site.call<{ old_job_id: string; new_job_id: string }[]>('job.redrive', {});
+    const fixture = await openFixture(t);
+    const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+    const forged = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+    await change(fixture, honest, { state: 'interrupted' });
+    await change(fixture, forged, { state: 'interrupted', privileged: 1 });
+    const pairs = await fixture.call<{ old_job_id: string; new_job_id: string }[]>('job.redrive', {});
     assert.deepEqual(
       pairs.map((pair) => pair.old_job_id),
       [honest],
     );
-    await site.start();
-    assert.equal((await site.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
+    await fixture.start();
+    assert.equal((await fixture.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
   },
 );
 
@@ -79,23 +84,23 @@ test(
   'T65: waiting orders of an earlier build are tagged once, by the first start, and the ledger says so',
   { timeout: 60_000 },
   async (t) => {
-    const site = await openSite(t);
-    const waiting = await site.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
-    await change(site, waiting, { order_tag: null, order_key_id: null });
-    await site.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
-    const first = await site.start();
-    assert.equal((await site.waitFor(waiting, ENDED)).state, 'succeeded');
-    const row = await site.store.db
+    const fixture = await openFixture(t);
+    const waiting = await fixture.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
+    await change(fixture, waiting, { order_tag: null, order_key_id: null });
+    await fixture.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
+    const first = await fixture.start();
+    assert.equal((await fixture.waitFor(waiting, ENDED)).state, 'succeeded');
+    const row = await fixture.store.db
       .selectFrom('ledger')
       .select('detail')
       .where('operation', '=', 'ledger.key')
       .executeTakeFirstOrThrow();
     assert.equal((JSON.parse(row.detail) as { tagged_jobs: number }).tagged_jobs, 1);
     await first.stop();
-    const late = await site.queue({ command: ['/bin/echo', 'before'], privileged: true });
-    await change(site, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
-    await site.start();
-    await assertRefused(site, late, /has no tag/);
+    const late = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
+    await change(fixture, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
+    await fixture.start();
+    await assertRefused(fixture, late, /has no tag/);
   },
 );
 

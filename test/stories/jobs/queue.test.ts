@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
 const JOBS = 12;
@@ -20,9 +20,9 @@ interface CliEnd {
   readonly stderr: string;
 }
 
-async function svc(site: Site, ...args: string[]): Promise<CliEnd> {
+async function svc(fixture: Fixture, ...args: string[]): Promise<CliEnd> {
   const [verb, ...rest] = splitAt(args, '--');
-  const place = ['--data-dir', join(site.dir, 'data'), '--seal-key-file', join(site.dir, 'seal.key')];
+  const place = ['--data-dir', join(fixture.dir, 'data'), '--seal-key-file', join(fixture.dir, 'seal.key')];
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', MAIN, ...verb!, ...place, ...rest.flat()],
@@ -46,12 +46,12 @@ describe('the queue', () => {
     'jobs of one slot start in the order in which they were queued, one right after the other',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const ids: string[] = [];
-      for (let n = 0; n < JOBS; n += 1) ids.push(await site.queue({ command: site.witness.command(`k${n}`, 0) }));
-      await site.start({ args: ['--max-jobs', '1'] });
-      await site.waitFor(ids.at(-1)!, ['succeeded']);
-      const starts = site.witness.lines().filter((line) => line.what === 'start');
+      for (let n = 0; n < JOBS; n += 1) ids.push(await fixture.queue({ command: fixture.witness.command(`k${n}`, 0) }));
+      await fixture.start({ args: ['--max-jobs', '1'] });
+      await fixture.waitFor(ids.at(-1)!, ['succeeded']);
+      const starts = fixture.witness.lines().filter((line) => line.what === 'start');
       assert.deepEqual(
         starts.map((line) => line.jobId),
         ids,
@@ -68,16 +68,16 @@ describe('the queue', () => {
     'jobs of one key run one at a time and in order, and those of other keys pass them',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const queue = (key: string, seconds: number): Promise<string> =>
-        site.queue({ command: site.witness.command(key, seconds), key });
+        fixture.queue({ command: fixture.witness.command(key, seconds), key });
       const first = await queue('a', 2);
       const second = await queue('a', 0);
       const third = await queue('a', 0);
       const other = await queue('b', 0);
-      await site.start();
-      await site.waitFor(third, ['succeeded']);
-      const lines = site.witness.lines();
+      await fixture.start();
+      await fixture.waitFor(third, ['succeeded']);
+      const lines = fixture.witness.lines();
       assert.deepEqual(lines.filter((line) => line.key === 'a').map((line) => [line.what, line.jobId]), [
       ['start', first], ['end', first], ['start', second], ['end', second], ['start', third], ['end', third],
     ]); // prettier-ignore
@@ -88,12 +88,12 @@ describe('the queue', () => {
   );
 
   test('a cordoned queue starts nothing and goes on when the cordon is lifted', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const api = (await site.start()).api(site.token);
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
     assert.equal((await api.post('/maintenance/cordon')).status, 200);
     const id = await api.run(['/bin/true']);
-    const second = await site.start();
-    const readiness = await second.api(site.token).get('/maintenance/readiness');
+    const second = await fixture.start();
+    const readiness = await second.api(fixture.token).get('/maintenance/readiness');
     assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true });
     assert.equal((await api.job(id)).state, 'queued');
     assert.equal((await api.post('/maintenance/uncordon')).status, 200);
@@ -104,17 +104,17 @@ describe('the queue', () => {
     'the command line that waits ends with the exit code of the job, in both forms',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start();
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start();
       for (const [command, code] of [
         [['/bin/true'], 0],
         [['/bin/sh', '-c', 'echo out; exit 7'], 7],
         [['/no/such/command'], 1],
       ] as const) {
-        const text = await svc(site, 'command', 'run', '--inventory', 'localhost', '--wait', '--', ...command);
+        const text = await svc(fixture, 'command', 'run', '--inventory', 'localhost', '--wait', '--', ...command);
         assert.equal(text.code, code, text.stderr);
         const json = await svc(
-          site,
+          fixture,
           'command',
           'run',
           '--inventory',
@@ -130,9 +130,9 @@ describe('the queue', () => {
         assert.equal(result.kind, 'command.result');
         assert.equal(result.data.hosts[0]?.rc, command[0] === '/no/such/command' ? null : code);
       }
-      const api = daemon.api(site.token);
+      const api = daemon.api(fixture.token);
       const id = await api.run(['/bin/sh', '-c', 'sleep 1; exit 9']);
-      const wait = await svc(site, 'job', 'wait', id, '--output', 'json');
+      const wait = await svc(fixture, 'job', 'wait', id, '--output', 'json');
       assert.equal(wait.code, 9, wait.stderr);
       assert.equal(wait.stdout, (await api.get(`/jobs/${id}`)).text, 'the bytes are those of the API');
     },
@@ -142,10 +142,10 @@ describe('the queue', () => {
     'the command line is woken at once where another process enqueues, cancels and finishes',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const api = (await site.start()).api(site.token);
+      const fixture = await openFixture(t);
+      const api = (await fixture.start()).api(fixture.token);
       const waiting = svc(
-        site,
+        fixture,
         'command',
         'run',
         '--inventory',
@@ -161,7 +161,7 @@ describe('the queue', () => {
         const printed = job === undefined ? [] : (await api.events(job.id)).filter((event) => event.text === 'up');
         return printed.length > 0 ? job?.id : undefined;
       });
-      assert.equal((await svc(site, 'job', 'cancel', id)).code, 0);
+      assert.equal((await svc(fixture, 'job', 'cancel', id)).code, 0);
       const end = await waiting;
       assert.equal(end.code, 143, end.stderr);
       assert.match(end.stdout, /up/);

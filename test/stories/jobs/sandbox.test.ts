@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -43,8 +43,8 @@ function copyOfTheProgram(t: TestContext): string {
   return copy;
 }
 
-async function linesOf(site: Site, id: string, stream: string): Promise<string[]> {
-  return (await site.events(id)).flatMap((event) =>
+async function linesOf(fixture: Fixture, id: string, stream: string): Promise<string[]> {
+  return (await fixture.events(id)).flatMap((event) =>
     event.type === 'log' && event.stream === stream ? [event.text] : [],
   );
 }
@@ -79,18 +79,18 @@ describe('the sandbox', () => {
       `T34: a job whose launcher ${what} fails with a reason, its tool never starts, and health says so`,
       { timeout: 60_000 },
       async (t) => {
-        const site = await openSite(t);
+        const fixture = await openFixture(t);
         const copy = copyOfTheProgram(t);
         damage(copy);
-        const daemon = await site.start({ program: join(copy, 'src', 'main.ts') });
-        const api = daemon.api(site.token);
-        const proof = join(site.dir, 'it-ran');
+        const daemon = await fixture.start({ program: join(copy, 'src', 'main.ts') });
+        const api = daemon.api(fixture.token);
+        const proof = join(fixture.dir, 'it-ran');
         // Bare, this would succeed: nothing but the sandbox keeps it from writing there.
         const id = await api.run(['/usr/bin/touch', proof]);
         const end = await api.waitFor(id);
         assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: null });
         assert.equal(existsSync(proof), false);
-        assert.ok((await linesOf(site, id, 'system')).length > 0, 'the output says why');
+        assert.ok((await linesOf(fixture, id, 'system')).length > 0, 'the output says why');
         const health = await api.get<{ name: string; status: string }[]>('/health');
         assert.equal(health.data.find((entry) => entry.name === 'sandbox')?.status, 'fail');
       },
@@ -98,8 +98,8 @@ describe('the sandbox', () => {
   }
 
   test('T34: the API grants no privilege, and a privileged job is marked', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const api = (await site.start()).api(site.token);
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
     const refused = await api.post('/commands/run', {
       inventory: 'localhost',
       command: ['/bin/true'],
@@ -107,7 +107,7 @@ describe('the sandbox', () => {
     });
     assert.deepEqual([refused.status, refused.error?.code], [400, 'invalid_argument']);
     assert.match(refused.error?.message ?? '', /privileged/);
-    const marked = await site.queue({ command: ['/bin/true'], privileged: true });
+    const marked = await fixture.queue({ command: ['/bin/true'], privileged: true });
     assert.equal((await api.waitFor(marked)).privileged, true);
     const plain = await api.waitFor(await api.run(['/bin/true']));
     assert.equal('privileged' in plain, false);
@@ -117,20 +117,20 @@ describe('the sandbox', () => {
     `T18: of ${HOSTILE_NAMES.length} variables that the daemon was started with, none reaches a job`,
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const env = Object.fromEntries(
         HOSTILE_NAMES.filter((name) => name !== 'SVC_OUTPUT').map((name) => [name, CANARY]),
       );
-      const daemon = await site.start({
+      const daemon = await fixture.start({
         env: { ...env, SVC_OUTPUT: 'text', LD_LIBRARY_PATH: `/${CANARY}`, NODE_EXTRA_CA_CERTS: `/${CANARY}` },
       });
-      const api = daemon.api(site.token);
+      const api = daemon.api(fixture.token);
       for (const privileged of [false, true]) {
         const id = privileged
-          ? await site.queue({ command: ['/usr/bin/env', '-0'] })
+          ? await fixture.queue({ command: ['/usr/bin/env', '-0'] })
           : await api.run(['/usr/bin/env', '-0']);
         assert.equal((await api.waitFor(id)).state, 'succeeded');
-        const variables = (await linesOf(site, id, 'stdout'))
+        const variables = (await linesOf(fixture, id, 'stdout'))
           .join('\n')
           .split('\0')
           .filter((text) => text !== '');
@@ -149,20 +149,20 @@ describe('the sandbox', () => {
     'T33: a job can neither change the program that it was started by nor read the data directory',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const copy = copyOfTheProgram(t);
       const main = join(copy, 'src', 'main.ts');
       const before = readFileSync(main, 'utf8');
-      const dataDir = join(site.dir, 'data');
+      const dataDir = join(fixture.dir, 'data');
       appendFileSync(join(dataDir, 'private.txt'), CANARY);
-      const api = (await site.start({ program: main })).api(site.token);
+      const api = (await fixture.start({ program: main })).api(fixture.token);
       const script = `echo x >> ${main}; cp /bin/true ${join(copy, 'src', 'new.ts')}; rm -f ${main}; chmod 0777 ${main};
-      cat ${join(dataDir, 'private.txt')} ${join(site.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ
+      cat ${join(dataDir, 'private.txt')} ${join(fixture.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ
       echo end`;
       const id = await api.run(['/bin/sh', '-c', script]);
       assert.equal((await api.waitFor(id)).state, 'succeeded');
-      assert.deepEqual(await linesOf(site, id, 'stdout'), ['end']);
-      assert.ok((await linesOf(site, id, 'stderr')).length >= 7);
+      assert.deepEqual(await linesOf(fixture, id, 'stdout'), ['end']);
+      assert.ok((await linesOf(fixture, id, 'stderr')).length >= 7);
       assert.equal(readFileSync(main, 'utf8'), before);
       assert.equal(existsSync(join(copy, 'src', 'new.ts')), false);
     },

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type DaemonFlags, startRefused } from '../../support/daemon.ts';
-import { openSite, type Site, type SiteFlags } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture, type FixtureFlags } from '../../support/fixtures/installation.ts';
 
 interface Refused {
   readonly what: string;
@@ -47,11 +47,11 @@ const REFUSED: readonly Refused[] = [
 /** Every way to write an address that others can reach. */
 const OPEN_ADDRESSES = ['0.0.0.0:0', '[::]:0', ':0', `${hostname()}:0`, '192.0.2.1:0'];
 
-async function assertRefused(site: Site, flags: SiteFlags, names: string): Promise<void> {
+async function assertRefused(fixture: Fixture, flags: FixtureFlags, names: string): Promise<void> {
   const full: DaemonFlags = {
-    dataDir: join(site.dir, 'data'),
-    sealKeyFile: join(site.dir, 'seal.key'),
-    databaseUrl: site.databaseUrl,
+    dataDir: join(fixture.dir, 'data'),
+    sealKeyFile: join(fixture.dir, 'seal.key'),
+    databaseUrl: fixture.databaseUrl,
     ...flags,
   };
   const { exitCode, stdout, stderr } = await startRefused(full);
@@ -62,9 +62,9 @@ async function assertRefused(site: Site, flags: SiteFlags, names: string): Promi
 }
 
 /** Nothing of a refused start is left in the store: no daemon that others would wait for, no job begun. */
-async function assertNothingBegan(site: Site, jobId: string): Promise<void> {
-  assert.deepEqual(await site.store.db.selectFrom('daemons').select('id').execute(), []);
-  assert.equal((await site.row(jobId)).state, 'queued');
+async function assertNothingBegan(fixture: Fixture, jobId: string): Promise<void> {
+  assert.deepEqual(await fixture.store.db.selectFrom('daemons').select('id').execute(), []);
+  assert.equal((await fixture.row(jobId)).state, 'queued');
 }
 
 async function takenPort(t: TestContext): Promise<number> {
@@ -80,12 +80,12 @@ describe('F33: a daemon that cannot start whole does not start', () => {
     'F33: settings that make no sense are refused by name, and no job is claimed',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const id = await site.queue({ command: ['/bin/true'] });
+      const fixture = await openFixture(t);
+      const id = await fixture.queue({ command: ['/bin/true'] });
       for (const { what, args, names } of REFUSED) {
-        await assert.doesNotReject(assertRefused(site, { args }, names), what);
+        await assert.doesNotReject(assertRefused(fixture, { args }, names), what);
       }
-      await assertNothingBegan(site, id);
+      await assertNothingBegan(fixture, id);
     },
   );
 
@@ -93,13 +93,13 @@ describe('F33: a daemon that cannot start whole does not start', () => {
     'F33: a port that is taken is named, on either listener, and no job is claimed',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const id = await site.queue({ command: ['/bin/true'] });
+      const fixture = await openFixture(t);
+      const id = await fixture.queue({ command: ['/bin/true'] });
       const port = await takenPort(t);
       for (const flag of ['--web-addr', '--ingress-addr']) {
-        await assertRefused(site, { args: [flag, `127.0.0.1:${port}`] }, flag);
+        await assertRefused(fixture, { args: [flag, `127.0.0.1:${port}`] }, flag);
       }
-      await assertNothingBegan(site, id);
+      await assertNothingBegan(fixture, id);
     },
   );
 
@@ -107,42 +107,43 @@ describe('F33: a daemon that cannot start whole does not start', () => {
     'F33: without an active token no address that others can reach is listened on, however it is written',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      await site.store.write(
+      const fixture = await openFixture(t);
+      await fixture.store.write(
         async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()),
       );
-      const id = await site.queue({ command: ['/bin/true'] });
-      for (const address of OPEN_ADDRESSES) await assertRefused(site, { args: ['--web-addr', address] }, '--web-addr');
-      await assertNothingBegan(site, id);
+      const id = await fixture.queue({ command: ['/bin/true'] });
+      for (const address of OPEN_ADDRESSES)
+        await assertRefused(fixture, { args: ['--web-addr', address] }, '--web-addr');
+      await assertNothingBegan(fixture, id);
     },
   );
 
   test('F33: with an active token an open address is listened on', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const daemon = await site.start({ args: ['--web-addr', '0.0.0.0:0'] });
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ args: ['--web-addr', '0.0.0.0:0'] });
     const port = new URL(daemon.ready.web_url).port;
     assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/jobs`)).status, 401);
   });
 
   test('F33: a data directory that cannot be used is named', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const file = join(site.dir, 'file');
+    const fixture = await openFixture(t);
+    const file = join(fixture.dir, 'file');
     writeFileSync(file, '');
-    const open = join(site.dir, 'open');
+    const open = join(fixture.dir, 'open');
     mkdirSync(open);
     writeFileSync(join(open, 'notes'), '');
     chmodSync(open, 0o777);
-    await assertRefused(site, { dataDir: file }, '--data-dir');
-    await assertRefused(site, { dataDir: join(file, 'below') }, '--data-dir');
-    await assertRefused(site, { dataDir: '/proc/nothing/here' }, '--data-dir');
-    await assertRefused(site, { dataDir: open }, '--data-dir');
+    await assertRefused(fixture, { dataDir: file }, '--data-dir');
+    await assertRefused(fixture, { dataDir: join(file, 'below') }, '--data-dir');
+    await assertRefused(fixture, { dataDir: '/proc/nothing/here' }, '--data-dir');
+    await assertRefused(fixture, { dataDir: open }, '--data-dir');
     assert.deepEqual(readdirSync(open), ['notes']);
   });
 
   test('F33: a base path serves below itself and nowhere else', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const daemon = await site.start({ args: ['--base-path', '/ops/'] });
-    const headers = { authorization: `Bearer ${site.token}` };
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ args: ['--base-path', '/ops/'] });
+    const headers = { authorization: `Bearer ${fixture.token}` };
     const { origin } = new URL(daemon.ready.web_url);
     assert.equal((await fetch(`${origin}/ops/api/v1/jobs`, { headers })).status, 200);
     assert.equal((await fetch(`${origin}/api/v1/jobs`, { headers })).status, 404);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { check } from '../../chaos/checker.ts';
 import { readHistory } from '../../chaos/history.ts';
 import { type Api, until } from '../../support/api-client.ts';
-import { openSite, processesOf } from '../../support/fixtures/installation.ts';
+import { openFixture, processesOf } from '../../support/fixtures/installation.ts';
 
 /** The grace is 10 s, and what is killed is gone within moments. */
 const TREE_LIMIT_MS = 15_000;
@@ -35,9 +35,9 @@ describe('stopping', () => {
     'F12: cancel and time-out end deaf, detached, orphaned and stopped processes, and the exit code is true',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start();
-      const api = daemon.api(site.token);
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start();
+      const api = daemon.api(fixture.token);
       const stubborn = await api.run(STUBBORN);
       const late = await api.run(STUBBORN, { timeout: `${TIMEOUT_MS}ms` });
       const obedient = await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']);
@@ -65,16 +65,16 @@ describe('stopping', () => {
       );
       assert.match((await api.events(late)).map((event) => event.text).join('\n'), /time-out/);
       assert.deepEqual(
-        check(await readHistory(site, { enqueued: [], cancelled: [stubborn, obedient, orderly], observed: [] })),
+        check(await readHistory(fixture, { enqueued: [], cancelled: [stubborn, obedient, orderly], observed: [] })),
         [],
       );
     },
   );
 
   test('F12: what a job leaves in the background does not outlive it', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    const daemon = await site.start();
-    const api = daemon.api(site.token);
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const api = daemon.api(fixture.token);
     const id = await api.run(['/bin/sh', '-c', 'sleep 300 & setsid sleep 300 & echo up']);
     const end = await api.waitFor(id);
     assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'succeeded', exit_code: 0 });
@@ -85,20 +85,20 @@ describe('stopping', () => {
     'a queued job that is cancelled never starts, holds up nobody, and cannot be cancelled twice',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start({ args: ['--max-jobs', '1'] });
-      const api = daemon.api(site.token);
-      const first = await site.queue({ command: site.witness.command('a', 1), key: 'a' });
-      await until('the first has started', () => site.witness.starts(first) === 1);
-      const dropped = await site.queue({ command: site.witness.command('a', 0), key: 'a' });
-      const next = await site.queue({ command: site.witness.command('a', 0), key: 'a' });
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start({ args: ['--max-jobs', '1'] });
+      const api = daemon.api(fixture.token);
+      const first = await fixture.queue({ command: fixture.witness.command('a', 1), key: 'a' });
+      await until('the first has started', () => fixture.witness.starts(first) === 1);
+      const dropped = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
+      const next = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
       assert.equal((await api.post<{ state: string }>(`/jobs/${dropped}/cancel`)).data.state, 'cancelled');
       const again = await api.post(`/jobs/${dropped}/cancel`);
       assert.deepEqual([again.status, again.error?.code], [409, 'conflict']);
       assert.equal((await api.waitFor(next)).state, 'succeeded');
       const { state, exit_code: exitCode, started_at: startedAt } = await api.job(dropped);
       assert.deepEqual({ state, exitCode, startedAt }, { state: 'cancelled', exitCode: null, startedAt: null });
-      assert.equal(site.witness.starts(dropped), 0);
+      assert.equal(fixture.witness.starts(dropped), 0);
     },
   );
 
@@ -106,29 +106,29 @@ describe('stopping', () => {
     'SIGTERM ends running jobs as interrupted, leaves waiting ones queued and nothing behind, and exits 0',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start({ args: ['--max-jobs', '2'] });
-      const api = daemon.api(site.token);
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start({ args: ['--max-jobs', '2'] });
+      const api = daemon.api(fixture.token);
       const running = [await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']), await api.run(STUBBORN)];
       for (const id of running) await until(`${id} is up`, () => isUp(api, id));
       const waiting = await api.run(['/bin/true']);
       const stream = await fetch(`${api.baseUrl}/jobs/${running[0]}/stream`, {
-        headers: { authorization: `Bearer ${site.token}` },
+        headers: { authorization: `Bearer ${fixture.token}` },
       });
       const told = stream.text();
 
       assert.equal(await daemon.stop(), 0);
-      for (const id of running) assert.equal((await site.row(id)).state, 'interrupted');
-      assert.equal((await site.row(waiting)).state, 'queued');
+      for (const id of running) assert.equal((await fixture.row(id)).state, 'interrupted');
+      assert.equal((await fixture.row(waiting)).state, 'queued');
       assert.deepEqual(processesOf(new Set(running)), []);
       assert.match(await told, /event: end\ndata: \{"state":"interrupted"/);
-      const daemons = await site.store.db.selectFrom('daemons').select('stopped_at').execute();
+      const daemons = await fixture.store.db.selectFrom('daemons').select('stopped_at').execute();
       assert.ok(daemons.every((row) => row.stopped_at !== null));
 
-      const second = await site.start();
-      assert.equal((await second.api(site.token).waitFor(waiting)).state, 'succeeded');
+      const second = await fixture.start();
+      assert.equal((await second.api(fixture.token).waitFor(waiting)).state, 'succeeded');
       assert.equal(await second.stop(), 0);
-      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
 
@@ -136,14 +136,14 @@ describe('stopping', () => {
     'a daemon that is told to stop while it starts either never claims or ends what it claimed',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const id = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
-      const starting = site.spawn();
-      await until('the job is claimed', async () => (await site.row(id)).state === 'running');
+      const fixture = await openFixture(t);
+      const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+      const starting = fixture.spawn();
+      await until('the job is claimed', async () => (await fixture.row(id)).state === 'running');
       // The ready line is being written at about this moment.
       starting.signal('SIGTERM');
       assert.equal(await starting.exited, 0);
-      assert.equal((await site.row(id)).state, 'interrupted');
+      assert.equal((await fixture.row(id)).state, 'interrupted');
       assert.deepEqual(processesOf(new Set([id])), []);
     },
   );

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type Api, type EventJson, until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const STREAMS_PER_OWNER = 4;
 const MEMORY_MARGIN_MIB = 64;
@@ -57,9 +57,9 @@ describe('streams and load', () => {
     'F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const daemon = await site.start();
-      const api = daemon.api(site.token);
+      const fixture = await openFixture(t);
+      const daemon = await fixture.start();
+      const api = daemon.api(fixture.token);
       const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
       await until(
         'the output is stored',
@@ -69,7 +69,7 @@ describe('streams and load', () => {
       await readUpTo(await stream(api, id), 200_000);
       const before = residentMib(daemon.pid);
       const sockets: Socket[] = [];
-      for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, site.token, id));
+      for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, fixture.token, id));
       const refused = await until(
         'all places are taken',
         async () => {
@@ -112,21 +112,21 @@ describe('streams and load', () => {
       `most ${LAG_MAX_LIMIT_MS} ms`,
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t);
-      const files = ['daemon', 'machine'].map((name) => join(site.dir, `${name}.json`)) as [string, string];
-      const daemon = await site.start({
+      const fixture = await openFixture(t);
+      const files = ['daemon', 'machine'].map((name) => join(fixture.dir, `${name}.json`)) as [string, string];
+      const daemon = await fixture.start({
         nodeArgs: ['--import', LAG_RECORDER],
         env: { GATEHOUSE_LAG_FILE: files[0] },
         args: ['--max-jobs', '1'],
       });
       const machine = fork(LAG_RECORDER, {
         execArgv: [],
-        env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(site.dir, 'synced') },
+        env: { ...process.env, GATEHOUSE_LAG_FILE: files[1], GATEHOUSE_SYNC_FILE: join(fixture.dir, 'synced') },
       });
       t.after(() => machine.disconnect());
       await once(machine, 'message');
       const pids = [daemon.pid, machine.pid ?? 0];
-      const api = daemon.api(site.token);
+      const api = daemon.api(fixture.token);
       const measure = async (): Promise<Overrun> => {
         const flood = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -c 200M; exec sleep 60`]);
         await api.waitFor(flood, ['running']);
@@ -145,7 +145,7 @@ describe('streams and load', () => {
       // A stall of ours is there each time; one of a machine with other things to do is not.
       let overrun = await measure();
       for (let again = 1; again < ROUNDS && !isWithin(overrun); again += 1) {
-        await site.store.write(
+        await fixture.store.write(
           async (tx) => void (await tx.db.deleteFrom('jobs').where('state', '=', 'queued').execute()),
         );
         overrun = await measure();

@@ -6,7 +6,7 @@ import { check } from '../../chaos/checker.ts';
 import { readHistory } from '../../chaos/history.ts';
 import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
-import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, processesOf, type Fixture } from '../../support/fixtures/installation.ts';
 
 const LEASE_MS = 2_000;
 /** Beyond the lease: a pass of the others every 2 s, and the time of a loaded machine. */
@@ -14,8 +14,8 @@ const MARGIN_MS = 5_000;
 const ROUNDS = 5;
 const PARALLEL = 200;
 
-function start(site: Site, name: string, leaseMs: number = LEASE_MS): Promise<RunningDaemon> {
-  return site.start({ dataDir: join(site.dir, name), args: ['--lease', `${leaseMs}ms`] });
+function start(fixture: Fixture, name: string, leaseMs: number = LEASE_MS): Promise<RunningDaemon> {
+  return fixture.start({ dataDir: join(fixture.dir, name), args: ['--lease', `${leaseMs}ms`] });
 }
 
 describe('on a shared PostgreSQL', () => {
@@ -23,30 +23,30 @@ describe('on a shared PostgreSQL', () => {
     'F03: a frozen daemon loses its jobs only when their trees are dead, and changes nothing when it wakes',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const a = await start(site, 'a');
-      const held = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => site.witness.starts(held) === 1);
-      const b = await start(site, 'b');
-      const next = await site.queue({ command: site.witness.command('k', 0), key: 'k' });
+      const fixture = await openFixture(t, { postgres: true });
+      const a = await start(fixture, 'a');
+      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+      await until('the tool has started', () => fixture.witness.starts(held) === 1);
+      const b = await start(fixture, 'b');
+      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
       const frozenAtMs = Date.now();
       a.freeze();
-      await site.waitFor(next, ['succeeded']);
-      const tookOver = site.witness.lines().find((line) => line.what === 'start' && line.jobId === next);
+      await fixture.waitFor(next, ['succeeded']);
+      const tookOver = fixture.witness.lines().find((line) => line.what === 'start' && line.jobId === next);
       const tookMs = (tookOver?.atMs ?? Number.NaN) - frozenAtMs;
       assert.ok(tookMs <= LEASE_MS + MARGIN_MS, `the key was used again after ${tookMs} ms`);
-      const interrupted = await site.row(held);
+      const interrupted = await fixture.row(held);
       assert.equal(interrupted.state, 'interrupted');
 
       a.thaw();
       await until('a has seen that it lost its lease', () => a.log().includes('lost lease'));
       await b.stop();
-      const last = await site.queue({ command: site.witness.command('k', 0), key: 'k' });
-      assert.equal((await a.api(site.token).waitFor(last)).state, 'succeeded');
+      const last = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+      assert.equal((await a.api(fixture.token).waitFor(last)).state, 'succeeded');
       // Whoever comes first tells the end as an event: that is not a change of the job.
       const untold = { outcome_event_id: null };
-      assert.deepEqual({ ...(await site.row(held)), ...untold }, { ...interrupted, ...untold });
-      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      assert.deepEqual({ ...(await fixture.row(held)), ...untold }, { ...interrupted, ...untold });
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
 
@@ -54,18 +54,18 @@ describe('on a shared PostgreSQL', () => {
     'F03: a daemon that alone outsleeps its lease ends its own jobs and works on',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const a = await start(site, 'a');
-      const held = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => site.witness.starts(held) === 1);
-      const next = await site.queue({ command: site.witness.command('k', 0.5), key: 'k' });
+      const fixture = await openFixture(t, { postgres: true });
+      const a = await start(fixture, 'a');
+      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+      await until('the tool has started', () => fixture.witness.starts(held) === 1);
+      const next = await fixture.queue({ command: fixture.witness.command('k', 0.5), key: 'k' });
       a.freeze();
       await sleep(LEASE_MS * 1.5);
       a.thaw();
-      await site.waitFor(held, ['interrupted']);
+      await fixture.waitFor(held, ['interrupted']);
       // Claimed under the new name at once: the guard must not judge it by the limits of the old one.
-      assert.equal((await a.api(site.token).waitFor(next)).state, 'succeeded');
-      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
 
@@ -73,18 +73,18 @@ describe('on a shared PostgreSQL', () => {
     'F03: a job that the guard ended while the lease was late is interrupted, never failed',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const a = await start(site, 'a', 4_000);
-      const held = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => site.witness.starts(held) === 1);
+      const fixture = await openFixture(t, { postgres: true });
+      const a = await start(fixture, 'a', 4_000);
+      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+      await until('the tool has started', () => fixture.witness.starts(held) === 1);
       a.freeze();
       // TERM comes at 60 % of the lease; the lease itself is not over yet.
       await until('the guard has ended the tool', () => processesOf(new Set([held])).length === 0);
       a.thaw();
-      const ended = await site.waitFor(held, ['interrupted', 'failed', 'cancelled']);
+      const ended = await fixture.waitFor(held, ['interrupted', 'failed', 'cancelled']);
       assert.equal(ended.state, 'interrupted');
-      const next = await site.queue({ command: site.witness.command('k', 0), key: 'k' });
-      assert.equal((await a.api(site.token).waitFor(next)).state, 'succeeded');
+      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+      assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
     },
   );
 
@@ -92,18 +92,18 @@ describe('on a shared PostgreSQL', () => {
     'F01: the jobs of a killed daemon are interrupted by the other one after the lease, and its key goes on',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const a = await start(site, 'a');
-      const held = await site.queue({ command: site.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => site.witness.starts(held) === 1);
-      await start(site, 'b');
-      const next = await site.queue({ command: site.witness.command('k', 0), key: 'k' });
+      const fixture = await openFixture(t, { postgres: true });
+      const a = await start(fixture, 'a');
+      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+      await until('the tool has started', () => fixture.witness.starts(held) === 1);
+      await start(fixture, 'b');
+      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
       const killedAtMs = Date.now();
       await a.kill();
-      const ended = await site.waitFor(held, ['interrupted']);
+      const ended = await fixture.waitFor(held, ['interrupted']);
       assert.ok((ended.finished_at ?? 0) - killedAtMs <= LEASE_MS + MARGIN_MS);
-      await site.waitFor(next, ['succeeded']);
-      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      await fixture.waitFor(next, ['succeeded']);
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
 
@@ -111,9 +111,9 @@ describe('on a shared PostgreSQL', () => {
     `F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons make one job and get the same bytes`,
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const daemons = await Promise.all(['a', 'b'].map((name) => start(site, name)));
-      const [a, b] = daemons.map((daemon) => daemon.api(site.token)) as [Api, Api];
+      const fixture = await openFixture(t, { postgres: true });
+      const daemons = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
+      const [a, b] = daemons.map((daemon) => daemon.api(fixture.token)) as [Api, Api];
       for (let round = 0; round < ROUNDS; round += 1) {
         const answers = await Promise.all(
           Array.from({ length: PARALLEL }, (_, index) => enqueue(index % 2 === 0 ? a : b, `race-${round}`)),
@@ -121,7 +121,7 @@ describe('on a shared PostgreSQL', () => {
         assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [202]);
         assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
       }
-      const rows = await site.store.db.selectFrom('jobs').select('id').execute();
+      const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
       assert.equal(rows.length, ROUNDS);
     },
   );
@@ -130,21 +130,21 @@ describe('on a shared PostgreSQL', () => {
     'F18: a request that is sent again after its answer was lost with its daemon gets the same job',
     { timeout: 60_000 },
     async (t) => {
-      const site = await openSite(t, { postgres: true });
-      const [a, b] = await Promise.all(['a', 'b'].map((name) => start(site, name)));
+      const fixture = await openFixture(t, { postgres: true });
+      const [a, b] = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
       const lost = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
-          const answer = enqueue(a!.api(site.token), `lost-${index}`).catch(() => null);
+          const answer = enqueue(a!.api(fixture.token), `lost-${index}`).catch(() => null);
           if (index === 10) await a!.kill();
           return answer;
         }),
       );
-      const again = await Promise.all(lost.map((_, index) => enqueue(b!.api(site.token), `lost-${index}`)));
+      const again = await Promise.all(lost.map((_, index) => enqueue(b!.api(fixture.token), `lost-${index}`)));
       for (const [index, answer] of again.entries()) {
         assert.equal(answer.status, 202);
         if (lost[index]) assert.equal(answer.text, lost[index].text);
       }
-      const rows = await site.store.db.selectFrom('jobs').select('id').execute();
+      const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
       assert.equal(rows.length, 20);
     },
   );

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { openMailSink, openReceiver, type Receiver } from '../../support/notify/receiver.ts';
-import { openSite, type Site, type SiteFlags } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture, type FixtureFlags } from '../../support/fixtures/installation.ts';
 
 const titled = (receiver: Receiver, title: RegExp) => receiver.pages.filter(({ page }) => title.test(page.title));
 
@@ -13,25 +13,25 @@ const HOUR_MS = 3_600_000;
 /**
  * The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line.
  */
-const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): SiteFlags => ({
+const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): FixtureFlags => ({
   env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env },
 });
 
-async function arm(site: Site, jobId: string): Promise<void> {
-  await site.call('job.notify', { id: jobId });
+async function arm(fixture: Fixture, jobId: string): Promise<void> {
+  await fixture.call('job.notify', { id: jobId });
 }
 
 test('A failed job, and an armed one that succeeds, are each told once: to ntfy, a webhook and by mail', async (t) => {
   const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
-  const site = await openSite(t);
+  const fixture = await openFixture(t);
   const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
-  const daemon = await site.start({ env: { SVC_NOTIFY: targets.join(' ') } });
-  const armed = await site.queue({ command: ['sleep', '0.5'] });
-  await arm(site, armed);
-  await arm(site, armed);
-  const quiet = await site.queue({ command: ['true'] });
-  const failed = await site.queue({ command: ['sh', '-c', 'exit 3'] });
-  for (const job of [armed, quiet, failed]) await site.waitFor(job, ['succeeded', 'failed']);
+  const daemon = await fixture.start({ env: { SVC_NOTIFY: targets.join(' ') } });
+  const armed = await fixture.queue({ command: ['sleep', '0.5'] });
+  await arm(fixture, armed);
+  await arm(fixture, armed);
+  const quiet = await fixture.queue({ command: ['true'] });
+  const failed = await fixture.queue({ command: ['sh', '-c', 'exit 3'] });
+  for (const job of [armed, quiet, failed]) await fixture.waitFor(job, ['succeeded', 'failed']);
   await until('both ends are told to all', async () =>
     ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined,
   );
@@ -60,9 +60,9 @@ test('A failed job, and an armed one that succeeds, are each told once: to ntfy,
 test('An approval is told with buttons at the rung full only, then its outcome; terse says one waits', async (t) => {
   for (const detail of ['full', 'summary', 'terse'] as const) {
     const receiver = await openReceiver(t);
-    const site = await openSite(t);
-    await site.start(told(receiver, { SVC_PUSH_DETAIL: detail, SVC_PUBLIC_URL: 'https://svc.example.com' }));
-    const { approval, jobId } = await gate(site.store, { planned: false });
+    const fixture = await openFixture(t);
+    await fixture.start(told(receiver, { SVC_PUSH_DETAIL: detail, SVC_PUBLIC_URL: 'https://svc.example.com' }));
+    const { approval, jobId } = await gate(fixture.store, { planned: false });
     await until('the request is told', async () => receiver.pages[0]);
     const { page } = receiver.pages[0]!;
     assert.equal(page.click, `https://svc.example.com/approvals/${approval.id}`);
@@ -78,7 +78,7 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
         new RegExp(`^https://svc\\.example\\.com/approval/${approval.id}/approve\\?token=`),
       );
     else assert.ok(!JSON.stringify(receiver.pages).includes('token='), 'a capability stands in a page without buttons');
-    await site.call('approval.decision', { id: approval.id, decision: 'reject' });
+    await fixture.call('approval.decision', { id: approval.id, decision: 'reject' });
     await until('the outcome is told', async () => receiver.pages[1]);
     assert.partialDeepStrictEqual(receiver.pages[1]?.page, {
       priority: 2,
@@ -89,14 +89,14 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
 
 test('A Reject button of a page decides, as the target that it was sent to', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  const daemon = await site.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
-  const { approval } = await gate(site.store, { planned: false });
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
+  const { approval } = await gate(fixture.store, { planned: false });
   await until('the request is told', async () => receiver.pages[0]);
   const button = receiver.pages[0]!.page.actions[1]!;
   assert.ok(button.url.startsWith(daemon.ready.ingress_url));
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
-  const row = await site.store.db
+  const row = await fixture.store.db
     .selectFrom('approvals')
     .selectAll()
     .where('id', '=', approval.id)
@@ -109,20 +109,20 @@ test('A Reject button of a page decides, as the target that it was sent to', asy
 
 test('T72: A link of a target decides only while the daemon was started with that target', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  const ops = (name: string): SiteFlags => ({
+  const fixture = await openFixture(t);
+  const ops = (name: string): FixtureFlags => ({
     env: { SVC_NOTIFY: `${name}=ntfy+${receiver.url}/ops`, SVC_PUSH_DETAIL: 'full' },
   });
-  const first = await site.start(ops('ops'));
-  const { approval } = await gate(site.store, { planned: false });
+  const first = await fixture.start(ops('ops'));
+  const { approval } = await gate(fixture.store, { planned: false });
   const sent = await until('the request is told', async () => receiver.pages[0]?.page.actions.at(0)?.url);
   const { pathname, search } = new URL(sent);
   // A delivery that is not recorded is sent again, with new links in place of these.
   await until('the delivery is recorded', () =>
-    site.store.db.selectFrom('deliveries').select('page_id').where('state', '=', 'sent').executeTakeFirst(),
+    fixture.store.db.selectFrom('deliveries').select('page_id').where('state', '=', 'sent').executeTakeFirst(),
   );
   await first.kill();
-  const second = await site.start(ops('dev'));
+  const second = await fixture.start(ops('dev'));
   // The one that was killed counts until its death is noticed.
   const refused = await until('the target is gone', async () => {
     const response = await fetch(`${second.ready.ingress_url}${pathname}${search}`);
@@ -131,9 +131,9 @@ test('T72: A link of a target decides only while the daemon was started with tha
   assert.match(await refused.text(), /The notification target notify:ops is no longer configured/);
   assert.equal((await fetch(refused.url, { method: 'POST' })).status, 403);
   await second.stop();
-  const third = await site.start(ops('ops'));
+  const third = await fixture.start(ops('ops'));
   assert.equal((await fetch(`${third.ready.ingress_url}${pathname}${search}`)).status, 200);
-  const { state } = await site.store.db
+  const { state } = await fixture.store.db
     .selectFrom('approvals')
     .select('state')
     .where('id', '=', approval.id)
@@ -143,9 +143,9 @@ test('T72: A link of a target decides only while the daemon was started with tha
 
 test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  await site.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
-  await gate(site.store, {});
+  const fixture = await openFixture(t);
+  await fixture.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
+  await gate(fixture.store, {});
   await until('the request is told', async () => receiver.pages[0]);
   const { page } = receiver.pages[0]!;
   assert.equal(page.title, 'apply net: 1 destroys');
@@ -161,18 +161,18 @@ test('Approving what destroys something opens the page that lists it; rejecting 
 
 test('Twelve requests at once are one page; five and their reminders at half time are told one by one', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  await site.start(told(receiver));
-  const { approval } = await gate(site.store, { planned: false });
+  const fixture = await openFixture(t);
+  await fixture.start(told(receiver));
+  const { approval } = await gate(fixture.store, { planned: false });
   await until('it is told', async () => receiver.pages[0]);
   // Half of its time is over a moment after it was told, and then all of it, however slow the machine is.
-  const { created_at: toldAt } = await site.store.db
+  const { created_at: toldAt } = await fixture.store.db
     .selectFrom('pages')
     .select('created_at')
     .where('approval_id', '=', approval.id)
     .executeTakeFirstOrThrow();
   const setTimes = (created_at: number, expires_at: number) =>
-    site.store.write(({ db }) =>
+    fixture.store.write(({ db }) =>
       db.updateTable('approvals').set({ created_at, expires_at }).where('id', '=', approval.id).execute(),
     );
   await setTimes(toldAt + 1 - HOUR_MS, toldAt + 1 + HOUR_MS);
@@ -183,22 +183,22 @@ test('Twelve requests at once are one page; five and their reminders at half tim
   await until('its end is told', async () => (titled(receiver, /^Expired: /).length === 1 ? true : undefined));
   receiver.pages.length = 0;
   // By one write, so that one pass finds them all.
-  await Promise.all(Array.from({ length: 12 }, () => gate(site.store, { planned: false })));
+  await Promise.all(Array.from({ length: 12 }, () => gate(fixture.store, { planned: false })));
   await until('they are told', async () => (titled(receiver, /approvals pending$/).length === 1 ? true : undefined));
   assert.ok(receiver.pages.length <= 6, `${receiver.pages.length} pages`);
 });
 
 test('What a mute holds is never sent, and requests for approval are not held', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  await site.start(told(receiver));
-  await site.call('mute.add', { scope_kind: 'global', reason: 'a move', for: '1h' });
-  const failed = await site.queue({ command: ['false'] });
-  await site.waitFor(failed, ['failed']);
-  await gate(site.store, { planned: false });
+  const fixture = await openFixture(t);
+  await fixture.start(told(receiver));
+  await fixture.call('mute.add', { scope_kind: 'global', reason: 'a move', for: '1h' });
+  const failed = await fixture.queue({ command: ['false'] });
+  await fixture.waitFor(failed, ['failed']);
+  await gate(fixture.store, { planned: false });
   await until('the request is told', async () => receiver.pages[0]);
   await until('the end is recorded as held', async () => {
-    const page = await site.store.db.selectFrom('pages').selectAll().where('job_id', '=', failed).executeTakeFirst();
+    const page = await fixture.store.db.selectFrom('pages').selectAll().where('job_id', '=', failed).executeTakeFirst();
     return page?.state === 'held' && page.reason?.startsWith('held by mute_') === true ? page : undefined;
   });
   assert.equal(receiver.pages.filter(({ page }) => page.message.includes(failed)).length, 0);
@@ -206,9 +206,9 @@ test('What a mute holds is never sent, and requests for approval are not held', 
 
 test('Of twelve jobs that fail at once five are told one by one, and seven by one page that names them', async (t) => {
   const receiver = await openReceiver(t);
-  const site = await openSite(t);
-  await site.start(told(receiver));
-  const jobs = await Promise.all(Array.from({ length: 12 }, () => site.queue({ command: ['false'] })));
+  const fixture = await openFixture(t);
+  await fixture.start(told(receiver));
+  const jobs = await Promise.all(Array.from({ length: 12 }, () => fixture.queue({ command: ['false'] })));
   await until('the rest is told', async () => titled(receiver, / jobs ended: /)[0]);
   assert.equal(titled(receiver, /^7 jobs ended: 7 failed$/).length, 1);
   assert.equal(titled(receiver, /^command:localhost failed$/).length, 5);

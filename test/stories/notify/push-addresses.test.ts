@@ -10,7 +10,7 @@ import type { Api } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
 import { openNameServer } from '../../support/notify/push-names.ts';
 import type { PreloadedNetwork } from '../../support/notify/push-preload.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const PATH = '/notify/endpoints';
@@ -50,14 +50,14 @@ interface Traced {
 /** A daemon under strace, with a name server of its own. */
 async function openTraced(t: TestContext): Promise<Traced> {
   const started: RunningDaemon[] = [];
-  // Before the site ends what it started, which is strace: that would only let go of the daemon.
+  // Before the fixture ends what it started, which is strace: that would only let go of the daemon.
   t.after(() => Promise.all(started.map(endTraced)));
-  const site = await openSite(t);
+  const fixture = await openFixture(t);
   const names = await openNameServer(t);
   INSIDE.forEach((addresses, i) => names.names.set(`inside${i}.example.com`, addresses));
   names.names.set('push.example.com', ['93.184.215.14']);
   const network: PreloadedNetwork = { nameServer: names.at, ports: {} };
-  const log = join(site.dir, 'strace.log');
+  const log = join(fixture.dir, 'strace.log');
   // Of a child that a job's launcher is, too. Who is connected to is decided by connect, or by where a datagram is
   // sent.
   const wrapper = [
@@ -70,14 +70,15 @@ async function openTraced(t: TestContext): Promise<Traced> {
     '-e',
     'trace=socket,connect,sendto,sendmsg,sendmmsg',
   ];
-  const daemon = await site.start({
+  const daemon = await fixture.start({
     wrapper,
     nodeArgs: ['--import', PRELOAD],
     env: { GATEHOUSE_TEST_NETWORK: JSON.stringify(network) },
   });
   started.push(daemon);
-  const api = daemon.api(site.token);
-  const rows = async (): Promise<number> => (await site.store.db.selectFrom('endpoints').select('id').execute()).length;
+  const api = daemon.api(fixture.token);
+  const rows = async (): Promise<number> =>
+    (await fixture.store.db.selectFrom('endpoints').select('id').execute()).length;
   const reached = (): string[] =>
     readFileSync(log, 'latin1')
       .split('\n')

@@ -12,7 +12,7 @@ import { TOTAL_MS } from '../../../src/dial/limits.ts';
 import { until } from '../../support/api-client.ts';
 import { type Authority, createAuthority } from '../../support/notify/push-authority.ts';
 import { closedPort, createNetwork, serveTcp, serveTls } from '../../support/notify/push-network.ts';
-import { openPushRig } from '../../support/notify/push-fixture.ts';
+import { openPushFixture } from '../../support/notify/push-fixture.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -155,7 +155,7 @@ async function place(t: Ending, authority: Authority): Promise<{ guard: GuardOpt
 describe('A distributor', { skip: needs('openssl') }, () => {
   test('F19: over TLS each of 26 bad answers is on its row in 10 s, 404 and 410 prune, the tries end', async (t) => {
     const { guard, urls } = await place(t, createAuthority(t));
-    const { store, tookMs, endpoint, page, delivery } = await openPushRig(t, guard);
+    const { store, tookMs, endpoint, page, delivery } = await openPushFixture(t, guard);
     const all = [...FAULTS, ...NO_CONNECTION];
     assert.equal(all.length, 26 + 1);
     const ids = new Map<string, string>();

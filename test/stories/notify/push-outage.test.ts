@@ -9,7 +9,7 @@ import { createAuthority } from '../../support/notify/push-authority.ts';
 import { openNameServer } from '../../support/notify/push-names.ts';
 import { serveTls } from '../../support/notify/push-network.ts';
 import type { PreloadedNetwork } from '../../support/notify/push-preload.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const PRELOAD = join(import.meta.dirname, '..', '..', 'support', 'notify', 'push-preload.ts');
@@ -78,8 +78,8 @@ async function servePhones(t: TestContext, authority: ReturnType<typeof createAu
 describe('An outage of the name servers', { skip: needs('openssl') }, () => {
   for (const outage of ['silent', 'servfail'] as const) {
     test(`F11: while name servers are ${outage}, pages to names wait, others arrive, the API answers`, async (t) => {
-      const [site, names, target, named, authority] = [
-        await openSite(t),
+      const [fixture, names, target, named, authority] = [
+        await openFixture(t),
         await openNameServer(t),
         await openReceiver(t),
         await openReceiver(t),
@@ -94,13 +94,13 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
         NODE_EXTRA_CA_CERTS: authority.caFile,
         GATEHOUSE_TEST_NETWORK: JSON.stringify(network),
       };
-      const api = (await site.start({ nodeArgs: ['--import', PRELOAD], env })).api(site.token);
+      const api = (await fixture.start({ nodeArgs: ['--import', PRELOAD], env })).api(fixture.token);
       for (const host of [...NAMES, LITERAL])
         assert.equal((await api.post('/notify/endpoints', { endpoint: `https://${host}/push` })).status, 200);
       const before = await callTimes(api);
 
       names.mode = outage;
-      const job = await site.queue({ command: ['false'] });
+      const job = await fixture.queue({ command: ['false'] });
       const told = (name: string) => arrived.some((each) => each.name === name && each.text.includes(job));
       await until('the endpoint of an address and the target of the operator are told', async () =>
         told('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined,
@@ -114,7 +114,7 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
       const failures = await until(
         'each name has failed',
         async () => {
-          const rows = await site.store.db
+          const rows = await fixture.store.db
             .selectFrom('deliveries')
             .select(['attempts', 'failure', 'state'])
             .where('attempts', '>', 0)

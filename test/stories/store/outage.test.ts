@@ -6,7 +6,7 @@ import { check } from '../../chaos/checker.ts';
 import { readHistory } from '../../chaos/history.ts';
 import { until } from '../../support/api-client.ts';
 import { startPostgres } from '../../support/postgres/postgres.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 /** The jobs may live for 60 % of the lease without a renewal: longer than the outage. */
 const LEASE = '20s';
@@ -19,12 +19,12 @@ describe('an outage of PostgreSQL', () => {
     { timeout: 60_000 },
     async (t) => {
       const server = await startPostgres();
-      const site = await openSite({ after: (step) => t.after(async () => {
+      const fixture = await openFixture({ after: (step) => t.after(async () => {
       await step();
       await server.stop();
     }) }, { databaseUrl: server.url }); // prettier-ignore
-      const daemon = await site.start({ dataDir: join(site.dir, 'a'), args: ['--lease', LEASE] });
-      const api = daemon.api(site.token);
+      const daemon = await fixture.start({ dataDir: join(fixture.dir, 'a'), args: ['--lease', LEASE] });
+      const api = daemon.api(fixture.token);
       const id = await api.run([
         '/bin/sh',
         '-c',
@@ -49,7 +49,7 @@ describe('an outage of PostgreSQL', () => {
       );
       const next = await api.run(['/bin/true']);
       assert.equal((await api.waitFor(next)).state, 'succeeded');
-      assert.deepEqual(check(await readHistory(site, { enqueued: [], cancelled: [], observed: [] })), []);
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
       assert.equal(await daemon.stop(), 0);
     },
   );

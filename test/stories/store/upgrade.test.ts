@@ -12,7 +12,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { appliedMigrations, migrate, readMigrations } from '../../../src/store/engine/migrate.ts';
 import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
 import { startRefused } from '../../support/daemon.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 const MIGRATIONS = readMigrations(join(import.meta.dirname, '..', '..', '..', 'migrations', 'sqlite'));
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0;
@@ -71,8 +71,8 @@ describe('An upgrade', () => {
 
   test('is made by serve', { timeout: 60_000 }, async (t) => {
     const dir = await olderDataDir(t);
-    const site = await openSite(t);
-    const daemon = await site.start({ dataDir: dir });
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ dataDir: dir });
     assert.equal(await daemon.stop(), 0);
     assert.equal(await schemaAt(dir), NEWEST);
   });

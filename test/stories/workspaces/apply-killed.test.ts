@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
-import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, processesOf, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const KILLS = 20;
@@ -54,10 +54,10 @@ function chain(port: number): string {
  * What the next plan would make is what is not there yet; what it would replace is there, but was stopped in the
  * making.
  */
-async function nextPlan(site: Site): Promise<{ unmade: Set<string>; halfMade: string[] }> {
-  const job = await runToEnd(site, 'plan', 'chain');
-  assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
-  const view = await planViewOf(site, job.plan_artifact_id ?? '');
+async function nextPlan(fixture: Fixture): Promise<{ unmade: Set<string>; halfMade: string[] }> {
+  const job = await runToEnd(fixture, 'plan', 'chain');
+  assert.equal(job.state, 'succeeded', (await linesOf(fixture, job.id)).join('\n'));
+  const view = await planViewOf(fixture, job.plan_artifact_id ?? '');
   return {
     unmade: new Set(view.creates.map((entry) => entry.name)),
     halfMade: view.destroys.map((entry) => entry.name),
@@ -70,25 +70,25 @@ describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () 
       'plan is left',
     { timeout: 240_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const counter = await startCounter();
       t.after(() => counter.close());
-      let daemon = await site.start();
-      await addWorkspace(site, 'chain', chain(counter.port));
+      let daemon = await fixture.start();
+      await addWorkspace(fixture, 'chain', chain(counter.port));
       const again = new Set<string>();
       for (let kill = 0; kill < KILLS; kill += 1) {
         const before = counter.told.length;
-        const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name: 'chain' });
+        const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name: 'chain' });
         // Between the claim and the third resource, at another moment each time.
         const wanted = kill % 4;
         if (wanted === 0)
-          await until('the job runs', async () => ((await site.row(id)).state === 'running' ? true : undefined));
+          await until('the job runs', async () => ((await fixture.row(id)).state === 'running' ? true : undefined));
         else await until('resources are made', () => (counter.told.length >= before + wanted ? true : undefined));
         await daemon.kill();
-        daemon = await site.start();
-        await site.waitFor(id, ['interrupted'], 30_000);
+        daemon = await fixture.start();
+        await fixture.waitFor(id, ['interrupted'], 30_000);
         assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply goes on');
-        const { unmade, halfMade } = await nextPlan(site);
+        const { unmade, halfMade } = await nextPlan(fixture);
         for (const name of halfMade) again.add(name);
         const forgotten = counter.told.filter((name) => unmade.has(name));
         assert.deepEqual(forgotten, [], `after kill ${kill + 1} the state has forgotten these`);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { addWorkspace, linesOf } from '../../support/infrastructure.ts';
 import { keptState } from '../../support/faults/kept-state.ts';
-import { openSite, processesOf, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, processesOf, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 /** The grace is 10 s, and what is killed is gone within moments. */
@@ -43,11 +43,11 @@ resource "terraform_data" "later" {
 }
 `;
 
-async function applyUntilUp(site: Site, name: string, raw: object): Promise<string> {
-  await addWorkspace(site, name, ROOT);
-  const { job_id: id } = await site.call<{ job_id: string }>('workspace.apply', { name, ...raw });
+async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promise<string> {
+  await addWorkspace(fixture, name, ROOT);
+  const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name, ...raw });
   await until(`the provisioner of ${name} is up`, async () =>
-    (await linesOf(site, id)).some((line) => line.endsWith('up')),
+    (await linesOf(fixture, id)).some((line) => line.endsWith('up')),
   );
   return id;
 }
@@ -57,18 +57,18 @@ describe('An apply with helpers that will not go', { skip: needs('terraform or t
     'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
     { timeout: 90_000 },
     async (t) => {
-      const site = await openSite(t);
-      await site.start();
+      const fixture = await openFixture(t);
+      await fixture.start();
       const [late, cancelled] = await Promise.all([
-        applyUntilUp(site, 'late', { timeout: TIMEOUT }),
-        applyUntilUp(site, 'cancelled', {}),
+        applyUntilUp(fixture, 'late', { timeout: TIMEOUT }),
+        applyUntilUp(fixture, 'cancelled', {}),
       ]);
       const ids = [late, cancelled];
       for (const id of ids)
         assert.ok(processesOf(new Set([id])).length >= 4, 'terraform, its provisioner and both helpers are to be seen');
-      const lateFrom = ((await site.row(late)).started_at ?? Number.NaN) + TIMEOUT_MS;
+      const lateFrom = ((await fixture.row(late)).started_at ?? Number.NaN) + TIMEOUT_MS;
       const askedAt = Date.now();
-      await site.call('job.cancel', { id: cancelled });
+      await fixture.call('job.cancel', { id: cancelled });
 
       const ended = async (id: string, sinceMs: number): Promise<void> => {
         await until(`no process of ${id} is left`, () => processesOf(new Set([id])).length === 0, 60_000);
@@ -78,15 +78,15 @@ describe('An apply with helpers that will not go', { skip: needs('terraform or t
       };
       await Promise.all([ended(cancelled, askedAt), ended(late, lateFrom)]);
       const [lateRow, cancelledRow] = await Promise.all(
-        ids.map((id) => site.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
+        ids.map((id) => fixture.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
       );
       assert.deepEqual([lateRow?.state, cancelledRow?.state], ['failed', 'cancelled']);
-      assert.match((await linesOf(site, late)).join('\n'), /reached its time-out/);
+      assert.match((await linesOf(fixture, late)).join('\n'), /reached its time-out/);
       for (const [name, id] of [
         ['late', late],
         ['cancelled', cancelled],
       ] as const) {
-        const state = await keptState(site, name);
+        const state = await keptState(fixture, name);
         assert.equal(state?.jobId, id);
         // Terraform heard how its provisioner ended, so it could still say that the second one is half made.
         assert.deepEqual(

@@ -4,33 +4,33 @@ import { test } from 'node:test';
 import { EXPIRE_EVERY_MS } from '../../../src/daemon/approvals/expire.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
 import { auditOf, gate } from '../../support/fixtures/approvals.ts';
-import { openSite } from '../../support/fixtures/installation.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
 
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
   test(`F29: A deadline that passed without a daemon ends the approval at the start; no run (${on})`, async (t) => {
-    const site = await openSite(t, { postgres });
-    await (await site.start()).stop();
-    const { approval, jobId } = await gate(site.store, { planned: false, ttlMs: -1 });
-    await site.start();
-    const job = await site.waitFor(jobId, ['cancelled', 'running', 'succeeded', 'failed']);
+    const fixture = await openFixture(t, { postgres });
+    await (await fixture.start()).stop();
+    const { approval, jobId } = await gate(fixture.store, { planned: false, ttlMs: -1 });
+    await fixture.start();
+    const job = await fixture.waitFor(jobId, ['cancelled', 'running', 'succeeded', 'failed']);
     assert.deepEqual([job.state, job.started_at], ['cancelled', null]);
-    const { state, decided_at: at } = await getApproval(site.store.db, approval.id);
+    const { state, decided_at: at } = await getApproval(fixture.store.db, approval.id);
     assert.ok(state === 'expired' && at !== null && at >= approval.expires_at);
   });
 
   test(`A daemon ends an approval at its deadline, not at its next round (${on})`, async (t) => {
-    const site = await openSite(t, { postgres });
-    await site.start();
-    const { approval, jobId } = await gate(site.store, { planned: false, ttlMs: 1_000 });
-    await site.waitFor(jobId, ['cancelled']);
-    const { state, decided_at: at } = await getApproval(site.store.db, approval.id);
+    const fixture = await openFixture(t, { postgres });
+    await fixture.start();
+    const { approval, jobId } = await gate(fixture.store, { planned: false, ttlMs: 1_000 });
+    await fixture.waitFor(jobId, ['cancelled']);
+    const { state, decided_at: at } = await getApproval(fixture.store.db, approval.id);
     assert.equal(state, 'expired');
     const lateMs = (at ?? 0) - approval.expires_at;
     t.diagnostic(`${lateMs} ms after the deadline`);
     assert.ok(lateMs >= 0 && lateMs < EXPIRE_EVERY_MS / 2, `${lateMs} ms after the deadline`);
     assert.deepEqual(
-      (await auditOf(site.store, approval.id)).map(({ operation }) => operation),
+      (await auditOf(fixture.store, approval.id)).map(({ operation }) => operation),
       ['approval.expire'],
     );
   });

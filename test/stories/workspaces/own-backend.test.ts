@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 interface StateServer {
@@ -47,44 +47,44 @@ interface Seen {
   readonly serial: number | null;
 }
 
-const serialOf = async (site: Site): Promise<number | null> =>
-  (await site.call<Seen>('workspace.get', { name: 'own' })).serial;
+const serialOf = async (fixture: Fixture): Promise<number | null> =>
+  (await fixture.call<Seen>('workspace.get', { name: 'own' })).serial;
 
-async function planOf(site: Site): Promise<string> {
-  const job = await runToEnd(site, 'plan', 'own');
-  assert.equal(job.state, 'succeeded', (await linesOf(site, job.id)).join('\n'));
+async function planOf(fixture: Fixture): Promise<string> {
+  const job = await runToEnd(fixture, 'plan', 'own');
+  assert.equal(job.state, 'succeeded', (await linesOf(fixture, job.id)).join('\n'));
   return job.plan_artifact_id ?? assert.fail('no plan was saved');
 }
 
 describe('A root with a backend of its own', { skip: needs('terraform or tofu') }, () => {
   test('is applied through it, and its serial is read from it', { timeout: 120_000 }, async (t) => {
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
-    await site.start();
-    await addWorkspace(site, 'own', rootOf(server.url, 2));
-    const first = await planOf(site);
-    const applied = await runToEnd(site, 'apply', 'own', { plan: first });
-    assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
+    await fixture.start();
+    await addWorkspace(fixture, 'own', rootOf(server.url, 2));
+    const first = await planOf(fixture);
+    const applied = await runToEnd(fixture, 'apply', 'own', { plan: first });
+    assert.equal(applied.state, 'succeeded', (await linesOf(fixture, applied.id)).join('\n'));
     assert.ok(server.state !== null);
-    assert.equal(await serialOf(site), server.state.serial);
+    assert.equal(await serialOf(fixture), server.state.serial);
     assert.deepEqual(
-      await site.call('workspace.state', { name: 'own' }),
+      await fixture.call('workspace.state', { name: 'own' }),
       [],
       'the service has kept a state that is not its own',
     );
 
     // Somebody outside moves the state: a plan of before is stale once that is seen, and nobody of ours is named.
-    const late = await planOf(site);
+    const late = await planOf(fixture);
     server.state = { ...server.state, serial: server.state.serial + 5 };
-    const refused = await runToEnd(site, 'apply', 'own', { plan: late });
+    const refused = await runToEnd(fixture, 'apply', 'own', { plan: late });
     assert.equal(refused.state, 'failed');
-    assert.match((await linesOf(site, refused.id)).join('\n'), /stale.*Nothing was applied/);
-    const another = await planOf(site);
-    assert.equal(await serialOf(site), server.state.serial);
+    assert.match((await linesOf(fixture, refused.id)).join('\n'), /stale.*Nothing was applied/);
+    const another = await planOf(fixture);
+    assert.equal(await serialOf(fixture), server.state.serial);
     server.state = { ...server.state, serial: server.state.serial + 1 };
-    await runToEnd(site, 'drift', 'own');
-    await assert.rejects(site.call('workspace.apply', { name: 'own', plan: another }), (error) => {
+    await runToEnd(fixture, 'drift', 'own');
+    await assert.rejects(fixture.call('workspace.apply', { name: 'own', plan: another }), (error) => {
       assert.ok(error instanceof Failure && error.code === 'stale_plan');
       assert.equal((error.extra['stale'] as { moved_by_job?: string }).moved_by_job, undefined);
       return true;
@@ -92,44 +92,48 @@ describe('A root with a backend of its own', { skip: needs('terraform or tofu') 
   });
 
   test('can be planned and applied again after its state is gone', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
+    const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
-    await site.start();
-    await addWorkspace(site, 'own', rootOf(server.url, 1));
-    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+    await fixture.start();
+    await addWorkspace(fixture, 'own', rootOf(server.url, 1));
+    assert.equal((await runToEnd(fixture, 'apply', 'own', { plan: await planOf(fixture) })).state, 'succeeded');
     server.state = null;
-    assert.equal((await runToEnd(site, 'apply', 'own', { plan: await planOf(site) })).state, 'succeeded');
+    assert.equal((await runToEnd(fixture, 'apply', 'own', { plan: await planOf(fixture) })).state, 'succeeded');
   });
 
   test(
     'has the state that it could not write set aside, for a person to bring there',
     { timeout: 120_000 },
     async (t) => {
-      const site = await openSite(t);
+      const fixture = await openFixture(t);
       const server = await startStateServer();
       t.after(() => server.close());
-      await site.start();
-      await addWorkspace(site, 'own', rootOf(server.url, 1));
+      await fixture.start();
+      await addWorkspace(fixture, 'own', rootOf(server.url, 1));
       server.refuse = true;
-      const job = await runToEnd(site, 'apply', 'own');
+      const job = await runToEnd(fixture, 'apply', 'own');
       assert.equal(job.state, 'failed');
-      assert.match((await linesOf(site, job.id)).join('\n'), /set aside/);
-      const [aside] = await site.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
+      assert.match((await linesOf(fixture, job.id)).join('\n'), /set aside/);
+      const [aside] = await fixture.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
       assert.ok(aside !== undefined && aside.version < 0);
       assert.equal(aside.resources, 1);
       server.refuse = false;
-      const next = await runToEnd(site, 'plan', 'own');
-      assert.match((await linesOf(site, next.id)).join('\n'), /set aside \(version -1\)/);
+      const next = await runToEnd(fixture, 'plan', 'own');
+      assert.match((await linesOf(fixture, next.id)).join('\n'), /set aside \(version -1\)/);
     },
   );
 
   test('in files of its own is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
-    const site = await openSite(t);
-    await site.start();
-    await addWorkspace(site, 'own', `terraform {\n  backend "local" {\n    path = "here.tfstate"\n  }\n}\n${items(1)}`);
-    const job = await runToEnd(site, 'plan', 'own');
+    const fixture = await openFixture(t);
+    await fixture.start();
+    await addWorkspace(
+      fixture,
+      'own',
+      `terraform {\n  backend "local" {\n    path = "here.tfstate"\n  }\n}\n${items(1)}`,
+    );
+    const job = await runToEnd(fixture, 'plan', 'own');
     assert.equal(job.state, 'failed');
-    assert.match((await linesOf(site, job.id)).join('\n'), /Remove the backend block/);
+    assert.match((await linesOf(fixture, job.id)).join('\n'), /Remove the backend block/);
   });
 });

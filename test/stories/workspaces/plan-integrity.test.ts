@@ -6,7 +6,7 @@ import { before, describe, test } from 'node:test';
 import { findTool } from '../../../src/runners/terraform/tool.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { keptState } from '../../support/faults/kept-state.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const ROOT = `
@@ -63,23 +63,23 @@ exit
 `;
 
 describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () => {
-  let site: Site;
+  let fixture: Fixture;
   const endings: (() => Promise<void>)[] = [];
 
   before(async () => {
     const searchPath = process.env['PATH'] ?? '';
     const { name, path } = (await findTool(searchPath)) ?? assert.fail('neither terraform nor tofu is on PATH');
     const real = readFileSync(path);
-    site = await openSite({ after: (step) => void endings.push(step) });
-    const bin = join(site.dir, 'bin');
+    fixture = await openFixture({ after: (step) => void endings.push(step) });
+    const bin = join(fixture.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, name), Buffer.concat([Buffer.from(toolText(real.length)), real]), { mode: 0o755 });
-    chmodSync(site.dir, 0o755);
-    await site.start({ env: { PATH: `${bin}:${searchPath}` } });
+    chmodSync(fixture.dir, 0o755);
+    await fixture.start({ env: { PATH: `${bin}:${searchPath}` } });
     for (const attack of ['swap', 'lie', 'hide', 'other', 'link']) {
-      mkdirSync(join(site.dir, attack));
-      writeFileSync(join(site.dir, attack, 'attack'), attack);
-      await addWorkspace(site, attack, ROOT);
+      mkdirSync(join(fixture.dir, attack));
+      writeFileSync(join(fixture.dir, attack, 'attack'), attack);
+      await addWorkspace(fixture, attack, ROOT);
     }
   });
   test.after(async () => {
@@ -90,8 +90,8 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
     'T63: renames another plan over the plan file: what was shown is sealed, and is what is applied',
     { timeout: 90_000 },
     async () => {
-      const job = await runToEnd(site, 'plan', 'swap');
-      const lines = await linesOf(site, job.id);
+      const job = await runToEnd(fixture, 'plan', 'swap');
+      const lines = await linesOf(fixture, job.id);
       assert.equal(job.state, 'succeeded', lines.join('\n'));
       assert.deepEqual(
         lines.filter((line) => ['overwritten', 'replaced'].includes(line)),
@@ -99,13 +99,13 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
       );
       const id = job.plan_artifact_id ?? assert.fail();
       assert.deepEqual(
-        (await planViewOf(site, id)).creates.map(({ address }) => address),
+        (await planViewOf(fixture, id)).creates.map(({ address }) => address),
         ['terraform_data.item["good"]'],
       );
-      const applied = await runToEnd(site, 'apply', 'swap', { plan: id });
-      assert.equal(applied.state, 'succeeded', (await linesOf(site, applied.id)).join('\n'));
-      assert.equal((await linesOf(site, applied.id)).includes('removed'), false);
-      assert.deepEqual([...((await keptState(site, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
+      const applied = await runToEnd(fixture, 'apply', 'swap', { plan: id });
+      assert.equal(applied.state, 'succeeded', (await linesOf(fixture, applied.id)).join('\n'));
+      assert.equal((await linesOf(fixture, applied.id)).includes('removed'), false);
+      assert.deepEqual([...((await keptState(fixture, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
     },
   );
 
@@ -120,8 +120,8 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
   };
   for (const [attack, [what, why]] of Object.entries(refusals)) {
     test(`T63: ${what}: the run fails and says so`, { timeout: 60_000 }, async () => {
-      const job = await runToEnd(site, 'plan', attack);
-      const lines = (await linesOf(site, job.id)).join('\n');
+      const job = await runToEnd(fixture, 'plan', attack);
+      const lines = (await linesOf(fixture, job.id)).join('\n');
       assert.deepEqual([job.state, job.plan_artifact_id], ['failed', null], lines);
       assert.match(lines, why);
     });

@@ -10,7 +10,7 @@ import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as app from '../../../src/app.ts';
 import { Repository } from '../../support/attacks/hostile-repositories.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { type Ran, svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -52,12 +52,12 @@ const server = createServer((socket) => {
 const path = process.env['PATH'];
 after(() => (process.env['PATH'] = path));
 let bin: string;
-let site: Site;
+let fixture: Fixture;
 let port: number;
 const ending: (() => Promise<void>)[] = [];
 before(async () => {
-  site = await openSite({ after: (step) => ending.push(step) });
-  bin = join(site.dir, 'bin');
+  fixture = await openFixture({ after: (step) => ending.push(step) });
+  bin = join(fixture.dir, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'ssh'), SSH);
   chmodSync(join(bin, 'ssh'), 0o755);
@@ -72,7 +72,7 @@ after(async () => {
 
 function local(...argv: string[]): Promise<Ran> {
   return svc([...argv, '--output', 'json'], {
-    env: { SVC_DATA_DIR: join(site.dir, 'data'), SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key') },
+    env: { SVC_DATA_DIR: join(fixture.dir, 'data'), SVC_SEAL_KEY_FILE: join(fixture.dir, 'seal.key') },
     app,
   });
 }
@@ -98,7 +98,7 @@ test(
   'a git source is fetched when it is added and when it is synced, over ssh that asks nobody',
   { skip: needs('git'), timeout: 60_000 },
   async () => {
-    const repository = new Repository(join(site.dir, 'repository'));
+    const repository = new Repository(join(fixture.dir, 'repository'));
     const first = repository.commit();
     const url = `ssh://git@known.test:${port}${repository.at}`;
     const { kind, data } = await told(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
@@ -106,7 +106,7 @@ test(
       [kind, { ...data, synced_at: 0 }],
       ['source.get', { name: 'ops', kind: 'git', ref: 'main', commit: first, synced_at: 0 }],
     );
-    const trees = join(site.dir, 'data', 'sources', 'ops');
+    const trees = join(fixture.dir, 'data', 'sources', 'ops');
     assert.deepEqual(readdirSync(join(trees, first)), ['main.tf']);
     const words = asked.at(-1)?.split(' ') ?? [];
     for (const word of ['-oBatchMode=yes', '-oStrictHostKeyChecking=yes', '-oForwardAgent=no', 'git@known.test'])
@@ -126,14 +126,14 @@ test(
 
     rmSync(join(trees, second), { recursive: true });
     await refused(7, /unavailable: .* not on this machine: svc source sync ops/, 'hooks', 'show', 'ops');
-    const row = await site.store.db
+    const row = await fixture.store.db
       .selectFrom('sources')
       .selectAll()
       .where('name', '=', 'ops')
       .executeTakeFirstOrThrow();
-    await site.services.sources.fetch({ ...row, ref: row.commit_id });
+    await fixture.services.sources.fetch({ ...row, ref: row.commit_id });
     assert.equal(
-      await site.services.sources.treeOf(row),
+      await fixture.services.sources.treeOf(row),
       join(trees, second),
       'a machine that lacks the commit fetches it by its id',
     );
@@ -160,7 +160,7 @@ test(
       'add',
       'bad',
       '--git',
-      `ssh://git@known.test:${port}${site.dir}/nothing`,
+      `ssh://git@known.test:${port}${fixture.dir}/nothing`,
     );
     await refused(
       7,
@@ -169,7 +169,7 @@ test(
       'add',
       'bad',
       '--git',
-      `ssh://git@known.test:${port}${site.dir}/repository`,
+      `ssh://git@known.test:${port}${fixture.dir}/repository`,
       '--ref',
       'nope',
     );
@@ -184,7 +184,9 @@ test(
     );
     await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
     await refused(3, /not_found/, 'source', 'sync', 'bad');
-    assert.ok(!readdirSync(join(site.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')));
+    assert.ok(
+      !readdirSync(join(fixture.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')),
+    );
   },
 );
 
@@ -192,14 +194,14 @@ test(
   'a directory is named from where the command line runs, and looked at when it is synced',
   { timeout: 60_000 },
   async () => {
-    const net = join(site.dir, 'net');
+    const net = join(fixture.dir, 'net');
     mkdirSync(net);
     const added = await told(0, 'source', 'add', 'net', '--dir', relative(process.cwd(), net));
     assert.deepEqual(
       { ...added.data, synced_at: 0 },
       { name: 'net', kind: 'dir', ref: null, commit: null, synced_at: 0 },
     );
-    const row = await site.store.db
+    const row = await fixture.store.db
       .selectFrom('sources')
       .select('location')
       .where('name', '=', 'net')
@@ -216,7 +218,7 @@ test(
       'add',
       'own',
       '--dir',
-      join(site.dir, 'data', 'runs'),
+      join(fixture.dir, 'data', 'runs'),
     );
   },
 );
@@ -244,7 +246,7 @@ test(
       'add',
       'x',
       '--dir',
-      site.dir,
+      fixture.dir,
       '--ref',
       'main',
     );
@@ -254,13 +256,14 @@ test(
     await told(0, 'workspace', 'remove', 'w');
     await told(0, 'source', 'remove', 'ops');
     await refused(3, /not_found/, 'source', 'remove', 'ops');
-    const ledger = await site.store.db
+    const ledger = await fixture.store.db
       .selectFrom('ledger')
       .select('detail')
       .where('operation', 'like', 'source.%')
       .execute();
     assert.ok(
-      ledger.length >= 5 && ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(site.dir)),
+      ledger.length >= 5 &&
+        ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(fixture.dir)),
     );
   },
 );

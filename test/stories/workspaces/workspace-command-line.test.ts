@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Projected, ViewName } from '../../../src/operations/views/views.ts';
 import { items, writeRoot } from '../../support/infrastructure.ts';
-import { openSite, type Site } from '../../support/fixtures/installation.ts';
+import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
 const SVC = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc');
@@ -54,7 +54,7 @@ function proposed({ stderr }: Ended): string {
 }
 
 interface Home {
-  readonly site: Site;
+  readonly fixture: Fixture;
   /** Of the workspace `net`, which is not added yet. */
   readonly root: string;
   /** Of whoever works on the machine. */
@@ -65,25 +65,28 @@ interface Home {
 }
 
 async function openHome(t: TestContext): Promise<Home> {
-  const site = await openSite(t);
-  const daemon = await site.start();
-  const home = join(site.dir, 'home');
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start();
+  const home = join(fixture.dir, 'home');
   mkdirSync(home);
-  const root = writeRoot(site, 'net', items(2));
-  const svc = svcWith({ SVC_DATA_DIR: join(site.dir, 'data'), SVC_SEAL_KEY_FILE: join(site.dir, 'seal.key') }, home);
+  const root = writeRoot(fixture, 'net', items(2));
+  const svc = svcWith(
+    { SVC_DATA_DIR: join(fixture.dir, 'data'), SVC_SEAL_KEY_FILE: join(fixture.dir, 'seal.key') },
+    home,
+  );
   const json = async <V extends ViewName>(kind: V, ...words: string[]): Promise<Projected<V>> =>
     data(ended(0, await svc(...words, '--output', 'json')), kind);
   const approver = await json('token.created', 'token', 'create', '--name', 'ben', '--scope', 'approve');
   const ben = svcWith({ SVC_REMOTE: daemon.ready.web_url.replace(/\/$/, ''), SVC_TOKEN: approver.token }, home);
-  return { site, root, svc, json, ben };
+  return { fixture, root, svc, json, ben };
 }
 
-async function refuseWhatIsNotThere({ site, svc, ben }: Pick<Home, 'site' | 'svc' | 'ben'>): Promise<void> {
+async function refuseWhatIsNotThere({ fixture, svc, ben }: Pick<Home, 'fixture' | 'svc' | 'ben'>): Promise<void> {
   ended(3, await svc('workspace', 'plan', 'nowhere', '--wait'));
   ended(3, await svc('workspace', 'apply', 'net', '--plan', `art_${UNKNOWN}`));
   ended(3, await ben('approval', 'approve', `apr_${UNKNOWN}`));
   ended(3, await svc('workspace', 'plan', 'net', '--run-secret', 'TOKEN=net/none'));
-  ended(0, await svc('workspace', 'add', 'torn', '--dir', writeRoot(site, 'torn', 'resource "terraform_data" {')));
+  ended(0, await svc('workspace', 'add', 'torn', '--dir', writeRoot(fixture, 'torn', 'resource "terraform_data" {')));
   const torn = await svc('workspace', 'plan', 'torn', '--wait');
   ended(1, torn);
   assert.match(torn.stdout + torn.stderr, /Error: (Missing name for resource|Unclosed configuration block)/);
@@ -109,7 +112,7 @@ test(
   'a plan is made, read, applied, gated and approved by another person, all with svc',
   { skip: needs('terraform or tofu'), timeout: 180_000 },
   async (t) => {
-    const { site, root, svc, json, ben } = await openHome(t);
+    const { fixture, root, svc, json, ben } = await openHome(t);
 
     await t.test('a directory becomes a workspace, and what it would make is planned, saved and applied', async () => {
       assert.match(ended(0, await svc('workspace', 'add', 'net', '--dir', root)), /^Workspace +net$/m);
@@ -166,7 +169,7 @@ test(
 
     await t.test(
       'what is not there is 3, and a broken root ends with the exit code of terraform and its own words',
-      () => refuseWhatIsNotThere({ site, svc, ben }),
+      () => refuseWhatIsNotThere({ fixture, svc, ben }),
     );
   },
 );

@@ -12,7 +12,7 @@ import { type Api, until } from '../api-client.ts';
 import { runsDirFor } from '../daemon.ts';
 import { addWorkspace, linesOf, runToEnd, planViewOf } from '../infrastructure.ts';
 import { keptState } from './kept-state.ts';
-import { openSite, processesOf, type Site } from '../fixtures/installation.ts';
+import { openFixture, processesOf, type Fixture } from '../fixtures/installation.ts';
 
 const DISK = 'size=64m,mode=0711';
 /** After room has returned everything works within this, without a restart. */
@@ -100,7 +100,7 @@ function follow(api: Api, path: string): { readonly text: () => string; stop(): 
 }
 
 /** Whatever is answered with 2xx is there; before long all that writes is refused, with words that help. */
-async function refusesWrites(site: Site, api: Api): Promise<void> {
+async function refusesWrites(fixture: Fixture, api: Api): Promise<void> {
   const told: string[] = [];
   await until('writes are refused', async () => {
     const answer = await api.post<{ job_id: string }>('/commands/run', {
@@ -111,7 +111,7 @@ async function refusesWrites(site: Site, api: Api): Promise<void> {
     else assert.equal(answer.status, 503, answer.text);
     return answer.status === 503;
   });
-  for (const id of told) assert.equal((await site.row(id)).kind, 'command');
+  for (const id of told) assert.equal((await fixture.row(id)).kind, 'command');
   for (const [path, body] of [
     ['/commands/run', { inventory: 'localhost', command: ['/bin/true'] }],
     ['/workspaces/other/plan', {}],
@@ -139,11 +139,11 @@ async function reads(api: Api, jobId: string): Promise<void> {
   }
 }
 
-async function story(site: Site, gate: Gate, what: string): Promise<void> {
-  const daemon = await site.start();
-  const api = daemon.api(site.token);
-  await addWorkspace(site, 'net', rootOf(gate));
-  await addWorkspace(site, 'other', 'resource "terraform_data" "one" {}\n');
+async function story(fixture: Fixture, gate: Gate, what: string): Promise<void> {
+  const daemon = await fixture.start();
+  const api = daemon.api(fixture.token);
+  await addWorkspace(fixture, 'net', rootOf(gate));
+  await addWorkspace(fixture, 'other', 'resource "terraform_data" "one" {}\n');
   const id = (await api.post<{ job_id: string }>('/workspaces/net/apply', {})).data.job_id;
   await until('the apply is in the middle', () => gate.waiting());
   const [output, approvals] = [follow(api, `/jobs/${id}/stream`), follow(api, '/approvals/stream')];
@@ -152,12 +152,12 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
     () => output.text().includes('before') && approvals.text().includes('event: approvals'),
   );
 
-  const makeRoom = fill(site.dir);
-  await refusesWrites(site, api);
+  const makeRoom = fill(fixture.dir);
+  await refusesWrites(fixture, api);
   gate.open();
   await until('terraform has ended', () => processesOf(new Set([id])).length === 0);
   await reads(api, id);
-  await refusesWrites(site, api);
+  await refusesWrites(fixture, api);
   assert.equal((await api.job(id)).state, 'running', 'the end of the run cannot have been written');
   const late = follow(api, `/jobs/${id}/stream`);
   await until('a stream begins on a full disk', () => late.text().includes('before'));
@@ -176,18 +176,18 @@ async function story(site: Site, gate: Gate, what: string): Promise<void> {
   for (const each of [output, late, approvals]) assert.ok(!each.text().includes('[cut]'), 'a stream was cut');
   for (const each of [output, late, approvals]) each.stop();
 
-  const lines = (await linesOf(site, id)).join('\n');
+  const lines = (await linesOf(fixture, id)).join('\n');
   // Where terraform had no room either it has failed, and says so; the service knows all the same what it made.
   assert.deepEqual([end.state, end.exit_code], what === 'store' ? ['succeeded', 0] : ['failed', 1], lines);
-  const state = await keptState(site, 'net');
+  const state = await keptState(fixture, 'net');
   assert.deepEqual([state?.jobId, state?.resources.size], [id, 2 + MADE_WHILE_FULL]);
   assert.ok(
     !lines.includes('"lineage"') && !lines.includes('"attributes"'),
     'the raw state is in the record of the job',
   );
-  const plan = await runToEnd(site, 'plan', 'net');
-  assert.equal(plan.state, 'succeeded', (await linesOf(site, plan.id)).join('\n'));
-  const view = await planViewOf(site, plan.plan_artifact_id ?? '');
+  const plan = await runToEnd(fixture, 'plan', 'net');
+  assert.equal(plan.state, 'succeeded', (await linesOf(fixture, plan.id)).join('\n'));
+  const view = await planViewOf(fixture, plan.plan_artifact_id ?? '');
   const completed = [...lines.matchAll(/terraform_data\.(\S+): Creation complete/g)].map(([, name]) => name);
   const forgotten = view.creates
     .map((entry) => entry.address.replace('terraform_data.', ''))
@@ -203,11 +203,11 @@ if (process.argv[1] === import.meta.filename && dir !== undefined && what !== un
   const steps: (() => Promise<void>)[] = [];
   const gate = await startGate();
   try {
-    const site = await openSite({ after: (step) => void steps.push(step) });
-    const runs = runsDirFor(join(site.dir, 'data'));
+    const fixture = await openFixture({ after: (step) => void steps.push(step) });
+    const runs = runsDirFor(join(fixture.dir, 'data'));
     mkdirSync(runs);
     if (what === 'store') mount(runs);
-    await story(site, gate, what);
+    await story(fixture, gate, what);
   } finally {
     for (const step of steps.toReversed()) await step().catch(() => undefined);
     gate.close();

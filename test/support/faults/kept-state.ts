@@ -1,7 +1,7 @@
 /** The state that the service keeps of a workspace, opened. */
 import { stateLabel } from '../../../src/store/secrets/seal.ts';
 import { newestState } from '../../../src/store/workspaces/states.ts';
-import type { Site } from '../fixtures/installation.ts';
+import type { Fixture } from '../fixtures/installation.ts';
 
 export interface KeptState {
   readonly version: number;
@@ -21,10 +21,13 @@ interface StateJson {
 }
 
 /** Null before the first. Throws SealBroken for one that does not open. */
-export async function keptState(site: Pick<Site, 'store' | 'services'>, workspace: string): Promise<KeptState | null> {
-  const row = await newestState(site.store.db, workspace);
+export async function keptState(
+  fixture: Pick<Fixture, 'store' | 'services'>,
+  workspace: string,
+): Promise<KeptState | null> {
+  const row = await newestState(fixture.store.db, workspace);
   if (row === undefined) return null;
-  const ring = await site.services.keyring();
+  const ring = await fixture.services.keyring();
   const text = Buffer.from(ring.open(stateLabel(row), row.sealed)).toString('utf8');
   const state = JSON.parse(text) as StateJson;
   const all = state.resources.flatMap(({ name, instances }) =>

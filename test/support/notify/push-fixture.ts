@@ -14,7 +14,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
-export interface PushRig {
+export interface PushFixture {
   readonly store: Store;
   /** How long each send took that has ended, in milliseconds, by the URL of its endpoint. */
   readonly tookMs: Map<string, number[]>;
@@ -27,15 +27,15 @@ export interface PushRig {
 
 const fail = (error: unknown): never => assert.fail(String(error));
 
-export async function openPushRig(
+export async function openPushFixture(
   ending: Ending,
   guard: GuardOptions,
   transports: readonly Transport[] = [],
-): Promise<PushRig> {
+): Promise<PushFixture> {
   const home = await openTestStore();
   const { store } = home;
   const self = await home.daemon();
-  const tookMs: PushRig['tookMs'] = new Map();
+  const tookMs: PushFixture['tookMs'] = new Map();
   const deps = { clock: systemClock, dial: guardedDial(guard) };
   const notifier = new Notifier({
     store,

@@ -73,8 +73,8 @@ test('A killed test process leaves no server behind', async () => {
   const program =
     'const { startPostgres } = await import(process.argv[1]); console.log((await startPostgres()).url); ' +
     'setInterval(() => {}, 1000);';
-  const kit = new URL('postgres.ts', import.meta.url).href;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, kit], {
+  const module = new URL('postgres.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, module], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
