@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { type FailureCode, failureRow } from '../domain/failure.ts';
 import { READERS } from '../domain/access/scope.ts';
 import { SCHEMA_VERSION } from './core/envelope.ts';
-import { NO_INPUT } from './core/fields.ts';
 import { type HttpFace, isNone, type Operation, placeOf, readOperation, takesKey } from './core/operation.ts';
 import { statusOf } from './core/invoke.ts';
 import { VIEWS, type ViewName } from './views/views.ts';
@@ -27,14 +26,10 @@ export function openapiOperation(table: () => readonly Operation[]): Operation {
   return readOperation({
     id: 'openapi',
     summary: 'Describe this API in OpenAPI 3.1',
-    effect: 'read',
     scopes: READERS,
     http: { method: 'GET', path: '/openapi.json' },
     cli: { none: 'The command line describes itself: svc commands.' },
     mcp: { none: 'MCP describes its tools itself.' },
-    input: NO_INPUT,
-    answers: [],
-    failures: [],
     run: ({ services }) =>
       Promise.resolve({
         shape: 'text',

@@ -9,15 +9,14 @@ import { randomBytes } from '../../lib/random.ts';
 import type { TokenRow } from '../../store/schema/schema.ts';
 import { insertToken, listTokens, revokeToken } from '../../store/access/tokens.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = {
-  none:
-    'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own ' +
+const LOCAL_ONLY = localOnly(
+  'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own ' +
     'revocation.',
-};
+);
 const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;
 const SALT_BYTES = 16;
@@ -42,24 +41,19 @@ function tokenView(row: TokenRow): ViewItem<'token.list'> {
 const list = readOperation({
   id: 'token.list',
   summary: 'List tokens, without their secrets',
-  effect: 'read',
   scopes: ['operator'],
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'token list', examples: ['svc token list'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['token.list'],
-  failures: [],
   run: async ({ store }) => reply('token.list', (await listTokens(store.db)).map(tokenView)),
 });
 
 export const createToken = writeOperation({
   id: 'token.create',
   summary: 'Create a token; it is shown only once',
-  effect: 'write',
   shownOnce: true,
   scopes: ['operator'],
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'token create',
     examples: [
@@ -67,7 +61,6 @@ export const createToken = writeOperation({
       'svc token create --name phone --scope approve --owner ana',
     ],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: unreserved.describe('Name of the token; for a host token, the name of its host'),
     scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('Permissions of the token'),
@@ -108,11 +101,9 @@ export const createToken = writeOperation({
 const revoke = writeOperation({
   id: 'token.revoke',
   summary: 'Revoke a token; end its sessions and open streams',
-  effect: 'write',
   scopes: ['operator'],
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'token revoke', positionals: ['token'], examples: ['svc token revoke ci'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
   answers: ['token.get'],
   failures: ['not_found'],

@@ -10,12 +10,12 @@ import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { holdStanding } from './link-standing.ts';
-import { writeOperation, type Operation } from '../core/operation.ts';
+import { localOnly, type Operation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 
-const CAPABILITY = {
-  none: 'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
-};
+const CAPABILITY = localOnly(
+  'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
+);
 
 /** The absolute URLs of one recipient's pair, and when the approval ends, in milliseconds since the epoch. */
 export interface MintedLinks {
@@ -86,16 +86,14 @@ export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): 
 const link = writeOperation({
   id: 'approval.link',
   summary: 'Create approve and reject links for one person; shown only once',
-  effect: 'write',
   shownOnce: true,
   scopes: OPERATORS,
-  http: CAPABILITY,
+  ...CAPABILITY,
   cli: {
     verb: 'approval link',
     positionals: ['id'],
     examples: ['svc approval link apr_01m7yd4zyke00anp2z332d2j5p --recipient ana'],
   },
-  mcp: CAPABILITY,
   input: z.strictObject({
     id: field.id('apr'),
     recipient: field.name.describe("Owner that decides with the links, as in this person's tokens"),

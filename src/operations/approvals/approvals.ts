@@ -34,7 +34,6 @@ const id = field.id('apr');
 const list = readOperation({
   id: 'approval.list',
   summary: 'List pending approvals, newest first',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/approvals' },
@@ -47,7 +46,6 @@ const list = readOperation({
       .describe('Include decided and expired approvals'),
   }),
   answers: ['approval.list'],
-  failures: [],
   run: ({ store }, { all }) => replyList('approval.list', approvals(store.db, all)),
 });
 
@@ -58,7 +56,6 @@ function approvals(db: Db, all: boolean) {
 const get = readOperation({
   id: 'approval.get',
   summary: 'Show one approval, its requester and whether its plan is current',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/{id}' },
   cli: { verb: 'approval get', positionals: ['id'], examples: ['svc approval get apr_01m7yd4zyke00anp2z332d2j5p'] },
@@ -77,7 +74,6 @@ const get = readOperation({
 const plan = readOperation({
   id: 'approval.plan',
   summary: 'Show the plan to be approved: destroys first, secrets redacted',
-  effect: 'read',
   scopes: PLAN_READERS,
   http: { method: 'GET', path: '/approvals/{id}/plan' },
   cli: { verb: 'approval plan', positionals: ['id'], examples: ['svc approval plan apr_01m7yd4zyke00anp2z332d2j5p'] },
@@ -109,8 +105,6 @@ const watch = readOperation({
     examples: ['svc approval watch', 'svc approval watch --output json'],
   },
   mcp: { none: 'A tool call answers once: use approval_list.' },
-  input: field.NO_INPUT,
-  answers: [],
   failures: ['streams_over_cap'],
   run: (context) => Promise.resolve(replyStream((signal) => followPending(context, signal))),
 });
@@ -143,7 +137,6 @@ async function allPending(db: Db): Promise<Projected<'approval.list'>> {
 const decision = writeOperation({
   id: 'approval.decision',
   summary: 'Approve or reject a request of another person',
-  effect: 'write',
   scopes: DECIDERS,
   http: { method: 'POST', path: '/approvals/{id}/decision' },
   cli: {

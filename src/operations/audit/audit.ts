@@ -53,7 +53,6 @@ const FILTERS = {
 const list = readOperation({
   id: 'audit.list',
   summary: 'List rows of the audit ledger, newest first',
-  effect: 'read',
   scopes: PLAN_READERS,
   http: { method: 'GET', path: '/audit' },
   cli: {
@@ -64,7 +63,6 @@ const list = readOperation({
   mcp: { none: 'The ledger is for people.' },
   input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('Maximum number of rows; 0 is all') }),
   answers: ['audit.list'],
-  failures: [],
   async run({ store }, { limit, ...filter }) {
     const rows = rowViews(store.db, filterOf(filter), limit === 0 ? Number.POSITIVE_INFINITY : limit);
     return replyList('audit.list', rows);
@@ -74,7 +72,6 @@ const list = readOperation({
 const exported = readOperation({
   id: 'audit.export',
   summary: 'Print all matching rows of the audit ledger, newest first',
-  effect: 'read',
   scopes: PLAN_READERS,
   http: { none: 'The list answers the same with limit 0.' },
   cli: {
@@ -87,21 +84,17 @@ const exported = readOperation({
   mcp: { none: 'The ledger is for people.' },
   input: z.strictObject(FILTERS),
   answers: ['audit.list'],
-  failures: [],
   run: ({ store }, input) => replyList('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
 });
 
 const head = readOperation({
   id: 'audit.head',
   summary: 'Show the last row of each chain of the audit ledger',
-  effect: 'read',
   scopes: READERS,
   http: { none: 'Only the operator of the machine reads the heads, to store them elsewhere.' },
   cli: { verb: 'audit head', examples: ['svc audit head', 'svc audit head > heads.txt'] },
   mcp: { none: 'Only the operator of the machine reads the heads, to store them elsewhere.' },
-  input: field.NO_INPUT,
   answers: ['audit.head'],
-  failures: [],
   run: async ({ store }) => reply('audit.head', await ledgerHeads(store.db)),
 });
 

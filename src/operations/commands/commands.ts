@@ -11,7 +11,7 @@ import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
 import { readNotifications } from '../jobs/job-events.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 
 /** Of each stream a result shows this much; the rest is in the job's events. */
@@ -73,7 +73,6 @@ const run = writeOperation({
 const result = readOperation({
   id: 'job.result',
   summary: 'Show the output of a command job, host by host',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/result' },
   cli: { verb: 'job result', positionals: ['id'], examples: ['svc job result job_01m7yd4zyke00anp2z332d2j5p'] },
@@ -94,16 +93,14 @@ const result = readOperation({
   },
 });
 
-const THIS_MACHINE = { none: 'The words of a command are shown on the machine itself, as they may hold secrets.' };
+const THIS_MACHINE = localOnly('The words of a command are shown on the machine itself, as they may hold secrets.');
 
 const words = readOperation({
   id: 'job.command',
   summary: 'Show the command of a command job as POSIX shell words',
-  effect: 'read',
   scopes: OPERATORS,
-  http: THIS_MACHINE,
+  ...THIS_MACHINE,
   cli: { verb: 'job command', positionals: ['id'], examples: ['svc job command job_01m7yd4zyke00anp2z332d2j5p'] },
-  mcp: THIS_MACHINE,
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.command'],
   failures: ['not_found', 'conflict'],

@@ -26,8 +26,6 @@ export function limit(standard: number) {
     .default(standard);
 }
 
-export const NO_INPUT = z.strictObject({});
-
 /** Text that reaches a child process: no NUL, which ends an argument early. */
 export const argument = z
   .string()

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from '../../domain/access/caller.ts';
 import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
@@ -123,13 +123,27 @@ export interface Answered {
 
 export type Operation = ReadOperation | WriteOperation;
 
-/** Identity functions: a row is a literal that one can grep, and these only check its types. */
-export function readOperation<I extends z.ZodObject>(row: ReadOperation<I>): Operation {
-  return row;
+/** The columns that a row may leave out, because most rows have the same. */
+type Defaults = 'effect' | 'input' | 'answers' | 'failures';
+type RowOf<T extends Record<Defaults, unknown>> = Omit<T, Defaults> & Partial<Pick<T, Defaults>>;
+
+const NO_INPUT = z.strictObject({});
+const DEFAULTS = { input: NO_INPUT, answers: [], failures: [] };
+
+/** A row is a literal that a text search finds; these functions check its types and add the defaults. */
+export function readOperation<I extends z.ZodObject = typeof NO_INPUT>(row: RowOf<ReadOperation<I>>): Operation {
+  return { effect: 'read', ...DEFAULTS, ...row };
 }
 
-export function writeOperation<I extends z.ZodObject, P = undefined>(row: WriteOperation<I, P>): Operation {
-  return row;
+export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = undefined>(
+  row: RowOf<WriteOperation<I, P>>,
+): Operation {
+  return { effect: 'write', ...DEFAULTS, ...row };
+}
+
+/** For an operation that neither HTTP nor MCP offers, for the same reason. */
+export function localOnly(none: string): { readonly http: None; readonly mcp: None } {
+  return { http: { none }, mcp: { none } };
 }
 
 /** The input fields that stand in a path. */

@@ -4,7 +4,7 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/events/deadmen.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
@@ -14,7 +14,7 @@ import type { ViewItem } from '../views/views.ts';
 const EVERY_MIN_MS = 10_000;
 const EVERY_MAX_MS = 30 * 86_400_000;
 
-const LOCAL_ONLY = { none: 'A watch is set up at the machine, beside the webhook that it listens to.' };
+const LOCAL_ONLY = localOnly('A watch is set up at the machine, beside the webhook that it listens to.');
 
 function watchView(row: Watch): ViewItem<'deadman.list'> {
   const untroubled = row.last_heard_at === null ? 'waiting' : 'heard';
@@ -31,29 +31,23 @@ function watchView(row: Watch): ViewItem<'deadman.list'> {
 const list = readOperation({
   id: 'deadman.list',
   summary: 'List the watches for silent webhooks',
-  effect: 'read',
   scopes: READERS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'deadman list', examples: ['svc deadman list'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['deadman.list'],
-  failures: [],
   run: async ({ store }) => reply('deadman.list', (await listWatches(store.db)).map(watchView)),
 });
 
 const add = writeOperation({
   id: 'deadman.add',
   summary: 'Create a watch: notify when a webhook is silent and when it recovers',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'deadman add',
     positionals: ['name'],
     examples: ['svc deadman add prometheus --webhook watchdog --every 10m'],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     webhook: field.name.describe('Webhook to watch'),
@@ -74,11 +68,9 @@ const add = writeOperation({
 const remove = writeOperation({
   id: 'deadman.remove',
   summary: 'Remove a watch',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'deadman remove', positionals: ['name'], examples: ['svc deadman remove prometheus'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
   answers: ['deadman.get'],
   failures: ['not_found'],

@@ -34,7 +34,6 @@ export function eventView(row: ListedEvent): ViewItem<'event.list'> {
 const list = readOperation({
   id: 'event.list',
   summary: 'List events with their outcome and reason, newest first',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/events' },
@@ -52,7 +51,6 @@ const list = readOperation({
     limit: field.limit(25).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['event.list'],
-  failures: [],
   async run({ store }, { source, outcome, limit }) {
     const read = (before: string | undefined, rows: number) => listEvents(store.db, { source, outcome, before }, rows);
     return replyList('event.list', listInBatches(read, eventView, limit));
@@ -62,14 +60,11 @@ const list = readOperation({
 const summary = readOperation({
   id: 'event.summary',
   summary: 'Count all received events by outcome',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/events/summary' },
   cli: { verb: 'event summary', examples: ['svc event summary'] },
   mcp: { tool: 'event_summary' },
-  input: field.NO_INPUT,
   answers: ['event.summary'],
-  failures: [],
   async run({ store }) {
     const counts = await countEvents(store.db);
     const received = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -80,7 +75,6 @@ const summary = readOperation({
 const get = readOperation({
   id: 'event.get',
   summary: 'Show one event, its outcome and the reason',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/events/{id}' },
   cli: {
@@ -99,7 +93,6 @@ const get = readOperation({
 const trace = readOperation({
   id: 'event.trace',
   summary: 'Show the steps that led to the outcome of an event, and annotations',
-  effect: 'read',
   scopes: READERS,
   http: {
     none:

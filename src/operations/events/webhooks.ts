@@ -10,13 +10,13 @@ import type { WebhookRow } from '../../store/schema/schema.ts';
 import { setSigningSecret } from '../../store/events/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../store/events/webhooks.ts';
 import * as field from '../core/fields.ts';
-import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = {
-  none: 'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.',
-};
+const LOCAL_ONLY = localOnly(
+  'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.',
+);
 
 function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
   return {
@@ -31,30 +31,24 @@ function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
 const list = readOperation({
   id: 'webhook.list',
   summary: 'List webhooks and the time of their last message, without URLs',
-  effect: 'read',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'webhook list', examples: ['svc webhook list'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['webhook.list'],
-  failures: [],
   run: async ({ store }) => reply('webhook.list', (await listWebhooks(store.db)).map(webhookView)),
 });
 
 const add = writeOperation({
   id: 'webhook.add',
   summary: 'Create a URL that receives alerts; it is shown only once',
-  effect: 'write',
   shownOnce: true,
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'webhook add',
     positionals: ['name'],
     examples: ['svc webhook add alerts --source alertmanager', 'svc webhook add backups --source generic --signed'],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     source: z
@@ -88,11 +82,9 @@ const add = writeOperation({
 const remove = writeOperation({
   id: 'webhook.remove',
   summary: 'Remove a webhook; its URL stops working',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'webhook remove', positionals: ['name'], examples: ['svc webhook remove alerts'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
   answers: ['webhook.get'],
   failures: ['not_found', 'conflict'],

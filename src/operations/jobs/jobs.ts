@@ -32,7 +32,6 @@ const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error
 const list = readOperation({
   id: 'job.list',
   summary: 'List jobs, newest first',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/jobs' },
@@ -48,7 +47,6 @@ const list = readOperation({
     limit: field.limit(50).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['job.list'],
-  failures: [],
   async run({ store }, { state, runbook, concurrency_key: concurrencyKey, limit }) {
     return replyList('job.list', jobs(store.db, { state, runbook, concurrencyKey }, limit));
   },
@@ -61,7 +59,6 @@ function jobs(db: Db, filter: JobFilter, limit = 0) {
 const get = readOperation({
   id: 'job.get',
   summary: 'Show one job',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}' },
   cli: {
@@ -93,7 +90,6 @@ const get = readOperation({
 const events = readOperation({
   id: 'job.events',
   summary: `Show the events of a job, at most ${EVENTS_MAX} per request`,
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/jobs/{id}/events' },
   cli: {
@@ -124,7 +120,6 @@ const tail = readOperation({
   },
   mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
   input: z.strictObject({ id: field.id('job'), since: since.describe('Start after this sequence number') }),
-  answers: [],
   failures: ['not_found', 'streams_over_cap'],
   async run({ store, services }, { id, since }) {
     await getJob(store.db, id);
@@ -135,7 +130,6 @@ const tail = readOperation({
 const cancel = writeOperation({
   id: 'job.cancel',
   summary: 'Cancel a job that has not ended',
-  effect: 'write',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/jobs/{id}/cancel' },
   cli: { verb: 'job cancel', positionals: ['id'], examples: ['svc job cancel job_01m7yd4zyke00anp2z332d2j5p'] },
@@ -192,7 +186,6 @@ const redrive = writeOperation({
     dry_run: z.boolean().default(false).describe('Show the jobs to queue, but queue nothing'),
   }),
   answers: ['job.redrive'],
-  failures: [],
   async run({ tx, caller, services }, { state, dry_run: dryRun }) {
     // Two redrives at a time would queue the same jobs, and the second one fail on it.
     await tx.dialect.lockKey(tx.db, 'redrive');
@@ -236,15 +229,12 @@ async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promi
 const interrupted = readOperation({
   id: 'maintenance.interrupted',
   summary: 'List interrupted jobs, newest first',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/maintenance/interrupted' },
   cli: { verb: 'maintenance interrupted', examples: ['svc maintenance interrupted'] },
   mcp: { none: 'job_list with the state interrupted answers the same.' },
-  input: field.NO_INPUT,
   answers: ['job.list'],
-  failures: [],
   run: ({ store }) => replyList('job.list', jobs(store.db, { state: 'interrupted' })),
 });
 

@@ -3,12 +3,11 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { isCordoned, setCordon } from '../../store/maintenance/cordon.ts';
 import { countRunning } from '../../store/jobs/jobs.ts';
 import type { Db } from '../../store/schema/schema.ts';
-import { NO_INPUT } from '../core/fields.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 
-const base = { input: NO_INPUT, answers: ['maintenance.readiness'], failures: ['unavailable'] } as const;
+const base = { answers: ['maintenance.readiness'], failures: ['unavailable'] } as const;
 
 async function readiness(db: Db): Promise<Reply> {
   const cordoned = await isCordoned(db);
@@ -24,7 +23,6 @@ const show = readOperation({
   ...base,
   id: 'maintenance.readiness',
   summary: 'Check whether a reboot would interrupt a job',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/maintenance/readiness' },
   cli: { verb: 'maintenance readiness', examples: ['svc maintenance readiness'] },
@@ -39,7 +37,6 @@ const cordon = writeOperation({
   ...base,
   id: 'maintenance.cordon',
   summary: 'Stop starting jobs and firing rules; running jobs continue',
-  effect: 'write',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/cordon' },
   cli: { verb: 'maintenance cordon', examples: ['svc maintenance cordon'] },
@@ -56,7 +53,6 @@ const uncordon = writeOperation({
   ...base,
   id: 'maintenance.uncordon',
   summary: 'Allow jobs to start and rules to fire again',
-  effect: 'write',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/uncordon' },
   cli: { verb: 'maintenance uncordon', examples: ['svc maintenance uncordon'] },

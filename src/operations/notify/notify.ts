@@ -33,14 +33,11 @@ function endpointView(row: EndpointRow): ViewItem<'notify.endpoint.list'> {
 const list = readOperation({
   id: 'notify.endpoint.list',
   summary: 'List the push endpoints that this token registered',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/notify/endpoints' },
   cli: { verb: 'notify endpoint list', examples: ['svc notify endpoint list'] },
   mcp: OWN_DEVICE,
-  input: field.NO_INPUT,
   answers: ['notify.endpoint.list'],
-  failures: [],
   run: async ({ store, caller }) =>
     reply('notify.endpoint.list', (await listEndpoints(store.db, caller.id)).map(endpointView)),
 });
@@ -50,7 +47,6 @@ const keyText = z.string().max(200, { error: 'expected base64url' });
 const add = writeOperation({
   id: 'notify.endpoint.add',
   summary: 'Register a push endpoint: an https URL on a public host',
-  effect: 'write',
   bearerOnly: true,
   scopes: OPERATORS,
   http: { method: 'POST', path: '/notify/endpoints' },
@@ -121,7 +117,6 @@ async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
 const remove = writeOperation({
   id: 'notify.endpoint.remove',
   summary: 'Remove a push endpoint of this token',
-  effect: 'write',
   bearerOnly: true,
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/notify/endpoints/{id}' },
@@ -132,7 +127,6 @@ const remove = writeOperation({
   },
   mcp: OWN_DEVICE,
   input: z.strictObject({ id: field.id('ep') }),
-  answers: [],
   failures: ['not_found'],
   async run({ tx, caller }, { id }) {
     await deleteEndpoint(tx, id, caller.id);
@@ -143,14 +137,11 @@ const remove = writeOperation({
 const test = writeOperation({
   id: 'notify.test',
   summary: 'Send a test notification',
-  effect: 'write',
   scopes: OPERATORS,
   http: { none: 'It tells everybody: it is asked for at the machine.' },
   cli: { verb: 'notify test', examples: ['svc notify test'] },
   mcp: OWN_DEVICE,
-  input: field.NO_INPUT,
   answers: ['notify.test'],
-  failures: [],
   async run({ tx, caller, services }) {
     const page = newId('page', tx.now);
     await requestNotification(tx, { id: page, topic: `test:${page}`, facts: { kind: 'test', by: caller.name } });
@@ -163,7 +154,6 @@ const test = writeOperation({
 const arm = writeOperation({
   id: 'job.notify',
   summary: 'Send one notification when the job ends, whatever its result',
-  effect: 'write',
   bearerOnly: true,
   scopes: OPERATORS,
   http: { method: 'POST', path: '/jobs/{id}/notify' },

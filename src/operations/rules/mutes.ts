@@ -38,7 +38,6 @@ function muteView(row: MuteRow): ViewItem<'mute.list'> {
 const list = readOperation({
   id: 'mute.list',
   summary: 'List mutes, newest first',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/mutes' },
   cli: { verb: 'mute list', examples: ['svc mute list', 'svc mute list --all'] },
@@ -47,7 +46,6 @@ const list = readOperation({
     all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
   }),
   answers: ['mute.list'],
-  failures: [],
   async run({ store, services }, { all }) {
     const activeAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
     const read = (before: string | undefined, rows: number) => listMutes(store.db, { activeAt, before }, rows);
@@ -58,7 +56,6 @@ const list = readOperation({
 const add = writeOperation({
   id: 'mute.add',
   summary: 'Mute notifications of one alert, one host or all; jobs still run',
-  effect: 'write',
   scopes: OPERATORS,
   bearerOnly: true,
   http: { method: 'POST', path: '/mutes' },
@@ -90,7 +87,6 @@ const add = writeOperation({
       .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; give either this or the duration'),
   }),
   answers: ['mute.get'],
-  failures: [],
   async run({ tx, caller }, input) {
     const now = await tx.dialect.clock(tx.db, tx.now);
     const row: MuteRow = {
@@ -152,14 +148,12 @@ function upTo(name: string, ms: number): number {
 const remove = writeOperation({
   id: 'mute.remove',
   summary: 'Remove a mute before it expires',
-  effect: 'write',
   scopes: OPERATORS,
   bearerOnly: true,
   http: { method: 'DELETE', path: '/mutes/{id}' },
   cli: { verb: 'mute remove', positionals: ['id'], examples: ['svc mute remove mute_01m7yd4zyke00anp2z332d2j5p'] },
   mcp: NO_AGENT,
   input: z.strictObject({ id: field.id('mute') }),
-  answers: [],
   failures: ['not_found'],
   async prepare({ store, services }, { id }) {
     const mute = await findMute(store.db, id);

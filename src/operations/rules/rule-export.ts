@@ -8,19 +8,17 @@ import { actionOfRule, getRule, ruleOf } from '../../store/rules/rules.ts';
 import type { RuleRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
-import { readOperation } from '../core/operation.ts';
+import { localOnly, readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 
-const LOCAL_ONLY = { none: 'What a rule does is shown on the machine itself, as its command may hold secrets.' };
+const LOCAL_ONLY = localOnly('What a rule does is shown on the machine itself, as its command may hold secrets.');
 
 export const exportRule = readOperation({
   id: 'rule.export',
   summary: 'Print a rule as the file that svc rule add --replace accepts',
-  effect: 'read',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'rule export', positionals: ['name'], examples: ['svc rule export disk-full > disk-full.yaml'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
   answers: ['rule.exported'],
   failures: ['not_found'],

@@ -26,14 +26,21 @@ import {
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
 import { cutSilencesOf, silencedRules } from '../../store/rules/silences.ts';
 import * as field from '../core/fields.ts';
-import { type Context, type Operation, readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import {
+  type Context,
+  localOnly,
+  type Operation,
+  readOperation,
+  type WriteContext,
+  writeOperation,
+} from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { exportRule, withKept } from './rule-export.ts';
 
-const LOCAL_ONLY = {
-  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
-};
+const LOCAL_ONLY = localOnly(
+  'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+);
 
 function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule.list'> {
   return {
@@ -73,14 +80,11 @@ async function silencedNow({ store, services }: Context, rule?: string): Promise
 const list = readOperation({
   id: 'rule.list',
   summary: 'List rules in the order of evaluation',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/rules' },
   cli: { verb: 'rule list', examples: ['svc rule list'] },
   mcp: { tool: 'rule_list' },
-  input: field.NO_INPUT,
   answers: ['rule.list'],
-  failures: [],
   async run(context) {
     const silenced = await silencedNow(context);
     return reply(
@@ -95,7 +99,6 @@ const byName = z.strictObject({ name: field.name });
 const get = readOperation({
   id: 'rule.get',
   summary: 'Show one rule',
-  effect: 'read',
   scopes: READERS,
   http: { none: 'The list has every rule.' },
   cli: { verb: 'rule get', positionals: ['name'], examples: ['svc rule get disk-full'] },
@@ -112,9 +115,8 @@ const get = readOperation({
 const add = writeOperation({
   id: 'rule.add',
   summary: 'Add a rule from a file; it applies to later events',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'rule add',
     stdin: { field: 'text', what: 'the rule', cure: '', question: null },
@@ -126,7 +128,6 @@ const add = writeOperation({
       'svc rule add disk-full --file disk-full.yaml --replace',
     ],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name.optional(),
     text: z
@@ -174,11 +175,9 @@ function forgetAfter({ tx, services }: WriteContext): void {
 const remove = writeOperation({
   id: 'rule.remove',
   summary: 'Remove a rule, its history and its silences; its jobs remain',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'rule remove', positionals: ['name'], examples: ['svc rule remove disk-full'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
@@ -196,11 +195,9 @@ const remove = writeOperation({
 const enable = writeOperation({
   id: 'rule.enable',
   summary: 'Enable a rule',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'rule enable', positionals: ['name'], examples: ['svc rule enable disk-full'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
@@ -224,11 +221,9 @@ const enable = writeOperation({
 const disable = writeOperation({
   id: 'rule.disable',
   summary: 'Disable a rule; jobs that it queued continue',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'rule disable', positionals: ['name'], examples: ['svc rule disable disk-full'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],
@@ -241,7 +236,6 @@ const disable = writeOperation({
 const test = readOperation({
   id: 'rule.test',
   summary: 'Show what a rule would do with a past event; nothing is written',
-  effect: 'read',
   scopes: READERS,
   http: { none: 'It belongs to writing a rule, which is done on the machine itself.' },
   cli: {

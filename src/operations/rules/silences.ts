@@ -10,7 +10,7 @@ import type { SilenceRow } from '../../store/schema/schema.ts';
 import { cutSilence, insertSilence, listSilences } from '../../store/rules/silences.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
-import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
@@ -19,7 +19,7 @@ const REASON_MAX = 1_000;
 /** What is silent for longer is better disabled. */
 const FOR_MAX_MS = 366 * 86_400_000;
 
-const LOCAL_ONLY = { none: 'What keeps a rule from acting is set on the machine itself, as the rule is.' };
+const LOCAL_ONLY = localOnly('What keeps a rule from acting is set on the machine itself, as the rule is.');
 
 function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
   return {
@@ -35,7 +35,6 @@ function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
 const list = readOperation({
   id: 'silence.list',
   summary: 'List silences, newest first',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/silences' },
   cli: { verb: 'silence list', examples: ['svc silence list', 'svc silence list --all'] },
@@ -44,7 +43,6 @@ const list = readOperation({
     all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
   }),
   answers: ['silence.list'],
-  failures: [],
   async run({ store, services }, { all }) {
     const openAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
     const read = (before: string | undefined, rows: number) => listSilences(store.db, { openAt, before }, rows);
@@ -55,9 +53,8 @@ const list = readOperation({
 const add = writeOperation({
   id: 'silence.add',
   summary: 'Silence one rule or all, for all or some events, for a limited time',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'silence add',
     examples: [
@@ -65,7 +62,6 @@ const add = writeOperation({
       `svc silence add --when 'event.labels.instance == "db1"' --for 30m --reason "db1 is moved"`,
     ],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     rule: field.name.optional().describe('Rule to silence; default all rules'),
     when: z
@@ -124,11 +120,9 @@ function spanOf(text: string): number {
 const remove = writeOperation({
   id: 'silence.remove',
   summary: 'Remove a silence before it expires',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'silence remove', positionals: ['id'], examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ id: field.id('sil') }),
   answers: ['silence.get'],
   failures: ['not_found', 'conflict'],

@@ -17,14 +17,14 @@ import {
   type NewSchedule,
 } from '../../store/schedules/schedules.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { ACTION_FIELDS, readAction } from './actions.ts';
 
-const LOCAL_ONLY = {
-  none: 'What runs without anybody asking is set on the machine itself, as code is that runs there.',
-};
+const LOCAL_ONLY = localOnly(
+  'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+);
 
 function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
   return {
@@ -54,15 +54,12 @@ function replyGet(row: NewSchedule): Reply {
 const list = readOperation({
   id: 'schedule.list',
   summary: 'List schedules with their next slot and the result of the last one',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/schedules' },
   cli: { verb: 'schedule list', examples: ['svc schedule list'] },
   mcp: { tool: 'schedule_list' },
-  input: field.NO_INPUT,
   answers: ['schedule.list'],
-  failures: [],
   run: async ({ store }) => reply('schedule.list', (await listSchedules(store.db)).map(scheduleView)),
 });
 
@@ -91,9 +88,8 @@ function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | nul
 const add = writeOperation({
   id: 'schedule.add',
   summary: 'Create a schedule that queues a job at regular times',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'schedule add',
     positionals: ['name', 'words'],
@@ -102,7 +98,6 @@ const add = writeOperation({
       'svc schedule add tidy --cron "*/30 * * * *" --inventory localhost -- find /srv/cache -mtime +7 -delete',
     ],
   },
-  mcp: LOCAL_ONLY,
   input: addInput,
   answers: ['schedule.get'],
   failures: ['duplicate', 'not_found'],
@@ -146,11 +141,9 @@ const byName = z.strictObject({ name: field.name });
 const enable = writeOperation({
   id: 'schedule.enable',
   summary: 'Enable a schedule, starting with its next slot',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'schedule enable', positionals: ['name'], examples: ['svc schedule enable nightly'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],
@@ -174,11 +167,9 @@ const enable = writeOperation({
 const disable = writeOperation({
   id: 'schedule.disable',
   summary: 'Disable a schedule; slots missed while disabled never run',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'schedule disable', positionals: ['name'], examples: ['svc schedule disable nightly'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],
@@ -193,11 +184,9 @@ const disable = writeOperation({
 const remove = writeOperation({
   id: 'schedule.remove',
   summary: 'Remove a schedule; jobs that it queued remain',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'schedule remove', positionals: ['name'], examples: ['svc schedule remove nightly'] },
-  mcp: LOCAL_ONLY,
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],

@@ -6,12 +6,13 @@ import type { Db } from '../../store/schema/schema.ts';
 import { resealAll, type ResealBy } from '../../store/secrets/reseal.ts';
 import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../../store/secrets/seal.ts';
 import { countActiveTokens } from '../../store/access/tokens.ts';
-import * as field from '../core/fields.ts';
-import { type Context, readOperation, writeOperation } from '../core/operation.ts';
+import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 
-const LOCAL_ONLY = { none: 'The seal key is a file of this machine; nothing that is asked over a network touches it.' };
+const LOCAL_ONLY = localOnly(
+  'The seal key is a file of this machine; nothing that is asked over a network touches it.',
+);
 
 /** Rows that could not be sealed again and are named; the others are counted. */
 const NAMED_MAX = 5;
@@ -37,12 +38,9 @@ async function statusOf(db: Db, ring: Keyring | null): Promise<ViewData<'seal.st
 const status = readOperation({
   id: 'seal.status',
   summary: 'Show the active seal key and whether it seals every value',
-  effect: 'read',
   scopes: READERS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'seal status', examples: ['svc seal status'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['seal.status'],
   failures: ['invalid_argument'],
   async run({ store, services }) {
@@ -55,12 +53,9 @@ const status = readOperation({
 const init = writeOperation({
   id: 'seal.init',
   summary: 'Create the seal key now instead of on first start',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'seal init', examples: ['svc seal init', 'svc seal init --seal-key-file /var/lib/gatehouse/seal.key'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['seal.status'],
   failures: ['invalid_argument'],
   async prepare({ store, services }): Promise<{ ring: Keyring; isNeeded: boolean }> {
@@ -86,12 +81,9 @@ interface Rotated {
 const rotate = writeOperation({
   id: 'seal.rotate',
   summary: 'Rotate the seal key and reseal all values; resume after a failure',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'seal rotate', examples: ['svc seal rotate'] },
-  mcp: LOCAL_ONLY,
-  input: field.NO_INPUT,
   answers: ['seal.status'],
   failures: ['invalid_argument', 'conflict', 'unavailable'],
   async prepare(context): Promise<Rotated> {

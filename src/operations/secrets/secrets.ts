@@ -11,15 +11,14 @@ import {
   type SecretName,
   setSecret,
 } from '../../store/secrets/secrets.ts';
-import * as field from '../core/fields.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import { isSecretRef } from './run-secrets.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = {
-  none: 'Secrets are set and removed on the machine only, so that a stolen token cannot replace a value.',
-};
+const LOCAL_ONLY = localOnly(
+  'Secrets are set and removed on the machine only, so that a stolen token cannot replace a value.',
+);
 
 function secretView(row: SecretFacts): ViewItem<'secret.list'> {
   return {
@@ -45,24 +44,20 @@ function nameOf(secret: string): SecretName {
 const list = readOperation({
   id: 'secret.list',
   summary: 'List secrets, without their values',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/secrets' },
   cli: { verb: 'secret list', examples: ['svc secret list'] },
   mcp: { tool: 'secret_list' },
-  input: field.NO_INPUT,
   answers: ['secret.list'],
-  failures: [],
   run: async ({ store }) => reply('secret.list', (await listSecrets(store.db)).map(secretView)),
 });
 
 const set = writeOperation({
   id: 'secret.set',
   summary: 'Store a secret value, read from standard input or a file',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'secret set',
     stdin: {
@@ -76,7 +71,6 @@ const set = writeOperation({
     omit: ['value'],
     examples: ['svc secret set net/token < token.txt', 'svc secret set net/deploy-key --file deploy.key'],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     secret: secretField,
     value: z
@@ -102,11 +96,9 @@ const set = writeOperation({
 const remove = writeOperation({
   id: 'secret.remove',
   summary: 'Remove a secret and its value',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'secret remove', positionals: ['secret'], examples: ['svc secret remove net/token'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ secret: secretField }),
   answers: ['secret.get'],
   failures: ['not_found'],

@@ -2,21 +2,17 @@ import { z } from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';
-import { NO_INPUT } from '../core/fields.ts';
 import { readOperation, type StorelessContext } from '../core/operation.ts';
 import { type Reply, reply } from '../core/reply.ts';
 
 const whoami = readOperation({
   id: 'whoami',
   summary: 'Show the identity of the caller and the server',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/whoami' },
   cli: { verb: 'whoami', examples: ['svc whoami'] },
   mcp: { none: 'An agent knows its own token.' },
-  input: NO_INPUT,
   answers: ['whoami'],
-  failures: [],
   run: (context) => Promise.resolve(whoamiReply(context)),
   runWithoutStore: (context) => Promise.resolve(whoamiReply(context)),
 });
@@ -39,7 +35,6 @@ function whoamiReply({ caller, services: { server } }: Omit<StorelessContext, 'r
 const doctor = readOperation({
   id: 'doctor',
   summary: 'Check each part of the installation',
-  effect: 'read',
   scopes: READERS,
   http: { method: 'GET', path: '/health', omit: ['ledger_head'] },
   cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
@@ -52,7 +47,6 @@ const doctor = readOperation({
       .describe('Compare with the output of svc audit head'),
   }),
   answers: ['doctor'],
-  failures: [],
   async run({ store, services }, { ledger_head: text }) {
     const heads = text === undefined ? [] : readHeads(text);
     const report = await services.doctor();

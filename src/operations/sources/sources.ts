@@ -15,11 +15,11 @@ import {
   sourceExists,
 } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = { none: 'Sources are configured on the machine only, because a source decides what runs.' };
+const LOCAL_ONLY = localOnly('Sources are configured on the machine only, because a source decides what runs.');
 /** What file systems take as one path. */
 const PATH_CHARACTERS_MAX = 4_095;
 
@@ -39,15 +39,12 @@ function sourceView(row: SourceRow): ViewItem<'source.list'> {
 const list = readOperation({
   id: 'source.list',
   summary: 'List sources',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/sources' },
   cli: { verb: 'source list', examples: ['svc source list'] },
   mcp: { tool: 'source_list' },
-  input: field.NO_INPUT,
   answers: ['source.list'],
-  failures: [],
   run: async ({ store }) => reply('source.list', (await listSources(store.db)).map(sourceView)),
 });
 
@@ -60,9 +57,8 @@ interface Added {
 const add = writeOperation({
   id: 'source.add',
   summary: 'Add a directory or Git repository that workspaces read files from',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'source add',
     positionals: ['name'],
@@ -71,7 +67,6 @@ const add = writeOperation({
       'svc source add net --dir ./net',
     ],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     dir: z
@@ -119,11 +114,9 @@ function placeOf(
 const sync = writeOperation({
   id: 'source.sync',
   summary: 'Fetch a source again; a directory is only checked',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'source sync', positionals: ['name'], examples: ['svc source sync ops'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
   answers: ['source.get'],
   failures: ['not_found', 'conflict', 'unavailable'],
@@ -140,13 +133,10 @@ const sync = writeOperation({
 const remove = writeOperation({
   id: 'source.remove',
   summary: 'Remove a source and its fetched files',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'source remove', positionals: ['name'], examples: ['svc source remove ops'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ name: field.name }),
-  answers: [],
   failures: ['not_found', 'conflict'],
   async run({ tx, services }, { name }) {
     await deleteSource(tx, name);
@@ -159,11 +149,9 @@ const remove = writeOperation({
 const hooks = readOperation({
   id: 'hooks.show',
   summary: 'Show the lifecycle hooks that a source declares; they never run',
-  effect: 'read',
   scopes: READERS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: { verb: 'hooks show', positionals: ['source'], examples: ['svc hooks show ops'] },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({ source: field.name }),
   answers: ['hooks.show'],
   failures: ['not_found', 'unavailable'],

@@ -18,7 +18,6 @@ const FILE_MODE = 0o600;
 const exportState = writeOperation({
   id: 'workspace.export',
   summary: 'Write one version of the state, unencrypted, to a new file',
-  effect: 'write',
   scopes: OPERATORS,
   http: { none: 'A state holds secrets in clear: it is written at the machine, for who works there.' },
   cli: {

@@ -19,14 +19,14 @@ import {
   updateWorkspace,
 } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { type Reply, reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { newPlace, PLACE, placeOf } from './workspace-place.ts';
 
-const LOCAL_ONLY = {
-  none: 'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.',
-};
+const LOCAL_ONLY = localOnly(
+  'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.',
+);
 
 function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
   return {
@@ -55,15 +55,12 @@ async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
 const list = readOperation({
   id: 'workspace.list',
   summary: 'List workspaces with their state serial and lock holder',
-  effect: 'read',
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/workspaces' },
   cli: { verb: 'workspace list', examples: ['svc workspace list'] },
   mcp: { tool: 'workspace_list' },
-  input: field.NO_INPUT,
   answers: ['workspace.list'],
-  failures: [],
   async run({ store }) {
     const [rows, locks] = await Promise.all([listWorkspaces(store.db), lockedBy(store.db)]);
     return reply(
@@ -76,7 +73,6 @@ const list = readOperation({
 const get = readOperation({
   id: 'workspace.get',
   summary: 'Show one workspace and its policy',
-  effect: 'read',
   scopes: READERS,
   http: { none: 'The list has every workspace; its policy is read where it is set.' },
   cli: { verb: 'workspace get', positionals: ['name'], examples: ['svc workspace get net'] },
@@ -113,9 +109,8 @@ async function policyOf(input: {
 const add = writeOperation({
   id: 'workspace.add',
   summary: 'Register a Terraform root as a workspace',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'workspace add',
     positionals: ['name'],
@@ -124,7 +119,6 @@ const add = writeOperation({
       "svc workspace add net --source infra --path roots/net --deny-when 'size(plan.destroys) > 10'",
     ],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     ...PLACE,
@@ -166,9 +160,8 @@ type Update = z.output<typeof updateInput>;
 const update = writeOperation({
   id: 'workspace.update',
   summary: 'Update the location or policy of a workspace; the rest is kept',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'workspace update',
     positionals: ['name'],
@@ -177,7 +170,6 @@ const update = writeOperation({
       'svc workspace update net --protect-destroy',
     ],
   },
-  mcp: LOCAL_ONLY,
   input: updateInput,
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
@@ -220,9 +212,8 @@ function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan
 const remove = writeOperation({
   id: 'workspace.remove',
   summary: 'Remove a workspace with its saved plans and stored states',
-  effect: 'write',
   scopes: OPERATORS,
-  http: LOCAL_ONLY,
+  ...LOCAL_ONLY,
   cli: {
     verb: 'workspace remove',
     confirm: {
@@ -233,7 +224,6 @@ const remove = writeOperation({
     positionals: ['name'],
     examples: ['svc workspace remove net', 'svc workspace remove net --force'],
   },
-  mcp: LOCAL_ONLY,
   input: z.strictObject({
     name: field.name,
     force: z.boolean().default(false).describe('Remove even if the state has resources; they keep running, unmanaged'),
@@ -276,7 +266,6 @@ async function refuseResources(db: Db, name: string): Promise<void> {
 const state = readOperation({
   id: 'workspace.state',
   summary: 'List the stored state versions; negative versions were set aside',
-  effect: 'read',
   scopes: READERS,
   http: { none: 'The versions are of use to who works on the machine; the serial is in the list of workspaces.' },
   cli: { verb: 'workspace state', positionals: ['name'], examples: ['svc workspace state net'] },
