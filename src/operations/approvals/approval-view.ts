@@ -9,21 +9,10 @@ import type { ViewData, ViewItem } from '../views/views.ts';
 /** An approval row as lists show it. */
 export function approvalView(row: ListedApproval): ViewItem<'approval.list'> {
   return {
-    id: row.id,
-    job_id: row.job_id,
-    kind: row.kind,
-    state: row.state,
-    policy: row.policy,
-    workspace: row.workspace,
-    runbook: row.runbook,
-    plan_artifact_id: row.plan_artifact_id,
-    requested_by: row.requested_by,
+    ...row,
     created_at: rfc3339(row.created_at),
     expires_at: rfc3339(row.expires_at),
     decided_at: row.decided_at === null ? null : rfc3339(row.decided_at),
-    decided_by: row.decided_by,
-    decided_via: row.decided_via,
-    reason: row.reason,
     summary: summaryOf(row),
   };
 }

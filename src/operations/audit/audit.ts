@@ -15,18 +15,7 @@ import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 function rowView(row: LedgerRow): ViewItem<'audit.list'> {
-  const { chain, seq, at, principal, owner, via, operation, target, detail } = row;
-  return {
-    chain,
-    seq,
-    at: rfc3339(at),
-    principal,
-    owner,
-    via,
-    operation,
-    target,
-    detail: shownDetail(operation, detail),
-  };
+  return { ...row, at: rfc3339(row.at), detail: shownDetail(row.operation, row.detail) };
 }
 
 async function* rowViews(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<ViewItem<'audit.list'>[]> {

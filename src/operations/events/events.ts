@@ -13,21 +13,14 @@ import type { ViewItem } from '../views/views.ts';
 /** An event row as lists show it. */
 export function eventView(row: ListedEvent): ViewItem<'event.list'> {
   return {
-    id: row.id,
+    ...row,
     source: row.source as ViewItem<'event.list'>['source'],
-    ...(row.name === null ? {} : { name: row.name }),
-    ...(row.status === null ? {} : { status: row.status as 'firing' | 'resolved' }),
-    ...(row.netgroup === null ? {} : { netgroup: row.netgroup }),
-    severity: row.severity,
-    fingerprint: row.fingerprint,
+    name: row.name ?? undefined,
+    status: (row.status ?? undefined) as 'firing' | 'resolved' | undefined,
+    netgroup: row.netgroup ?? undefined,
     labels: JSON.parse(row.labels) as Record<string, string>,
-    outcome: row.outcome,
-    reason: row.reason,
-    rule: row.rule,
-    job_id: row.job_id,
-    approval_id: row.approval_id,
     received_at: rfc3339(row.received_at),
-    ...(row.check_observations === null ? {} : { check_observations: JSON.parse(row.check_observations) as [] }),
+    check_observations: row.check_observations === null ? undefined : (JSON.parse(row.check_observations) as []),
   };
 }
 

@@ -25,14 +25,7 @@ const LATEST_MS = Date.UTC(10_000, 0, 1) - 1;
 const NO_AGENT = { none: 'People decide which notifications they get.' };
 
 function muteView(row: MuteRow): ViewItem<'mute.list'> {
-  return {
-    id: row.id,
-    scope_kind: row.scope_kind,
-    scope_value: row.scope_value,
-    reason: row.reason,
-    created_via: row.created_via,
-    expires_at: rfc3339(row.expires_at),
-  };
+  return { ...row, expires_at: rfc3339(row.expires_at) };
 }
 
 const list = readOperation({

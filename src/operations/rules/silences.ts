@@ -22,14 +22,7 @@ const FOR_MAX_MS = 366 * 86_400_000;
 const LOCAL_ONLY = localOnly('What keeps a rule from acting is set on the machine itself, as the rule is.');
 
 function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
-  return {
-    id: row.id,
-    rule: row.rule,
-    when: row.when_text,
-    reason: row.reason,
-    created_at: rfc3339(row.created_at),
-    expires_at: rfc3339(row.expires_at),
-  };
+  return { ...row, when: row.when_text, created_at: rfc3339(row.created_at), expires_at: rfc3339(row.expires_at) };
 }
 
 const list = readOperation({

@@ -28,15 +28,11 @@ const LOCAL_ONLY = localOnly(
 
 function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
   return {
-    name: row.name,
-    cron: row.cron,
-    timezone: row.timezone,
+    ...row,
     enabled: row.enabled === 1,
-    runbook: row.runbook,
     next_at: row.next_at === null ? null : rfc3339(row.next_at),
     last_at: row.last_at === null ? null : rfc3339(row.last_at),
-    last_job_id: row.last_job_id,
-    ...(row.last_refusal === null ? {} : { last_refusal: row.last_refusal }),
+    last_refusal: row.last_refusal ?? undefined,
   };
 }
 

@@ -21,13 +21,7 @@ const LOCAL_ONLY = localOnly(
 );
 
 function secretView(row: SecretFacts): ViewItem<'secret.list'> {
-  return {
-    project: row.project,
-    name: row.name,
-    version: row.version,
-    created_at: rfc3339(row.created_at),
-    updated_at: rfc3339(row.updated_at),
-  };
+  return { ...row, created_at: rfc3339(row.created_at), updated_at: rfc3339(row.updated_at) };
 }
 
 const secretField = z

@@ -19,15 +19,12 @@ const whoami = readOperation({
 
 function whoamiReply({ caller, services: { server } }: Omit<StorelessContext, 'reason'>): Reply {
   return reply('whoami', {
-    id: caller.id,
-    name: caller.name,
-    scope: caller.scope,
-    via: caller.via,
+    ...caller,
     expires_at: caller.expiresAt === null ? null : rfc3339(caller.expiresAt),
     server: {
-      ...(server.version === '' ? {} : { version: server.version }),
-      ...(server.hostname === null ? {} : { hostname: server.hostname }),
-      ...(server.startedAt === null ? {} : { started_at: rfc3339(server.startedAt) }),
+      version: server.version || undefined,
+      hostname: server.hostname ?? undefined,
+      started_at: server.startedAt === null ? undefined : rfc3339(server.startedAt),
     },
   });
 }

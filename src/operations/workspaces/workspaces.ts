@@ -30,14 +30,8 @@ const LOCAL_ONLY = localOnly(
 
 function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
   return {
-    name: row.name,
-    source: row.source,
-    path: row.path,
-    serial: row.serial,
-    drift: row.drift,
+    ...row,
     drift_checked_at: row.drift_checked_at === null ? null : rfc3339(row.drift_checked_at),
-    last_plan_job_id: row.last_plan_job_id,
-    last_apply_job_id: row.last_apply_job_id,
     locked_by: lock,
   };
 }
