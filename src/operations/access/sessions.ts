@@ -6,6 +6,7 @@ import { randomBytes } from '../../lib/random.ts';
 import type { SessionRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { deleteSession, findSession, insertSession } from '../../store/access/tokens.ts';
+import { actorOf } from '../core/reply.ts';
 import { sessionCaller, type TokenVerifier, unauthenticated } from './token-verifier.ts';
 
 export const SESSION_COOKIE = 'svc_session';
@@ -55,14 +56,7 @@ export class SessionKeeper {
         created_at: tx.now,
         expires_at: expiresAt,
       });
-      tx.record({
-        principal: caller.name,
-        owner: caller.owner,
-        via: 'web',
-        operation: 'session.open',
-        target: caller.id,
-        detail: {},
-      });
+      tx.record({ ...actorOf(caller), operation: 'session.open', target: caller.id, detail: {} });
       return { cookie, csrf, expiresAt };
     });
   }

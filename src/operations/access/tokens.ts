@@ -63,7 +63,7 @@ export const createToken = writeOperation({
   },
   input: z.strictObject({
     name: unreserved.describe('Name of the token; for a host token, the name of its host'),
-    scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }).describe('Permissions of the token'),
+    scope: field.oneOf(SCOPES).describe('Permissions of the token'),
     owner: unreserved.optional().describe('Owner of the token; default its name'),
     expires: z.string().optional().describe('Lifetime of the token, such as 24h'),
   }),

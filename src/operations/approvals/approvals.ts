@@ -39,12 +39,7 @@ const list = readOperation({
   http: { method: 'GET', path: '/approvals' },
   cli: { verb: 'approval list', examples: ['svc approval list', 'svc approval list --all'] },
   mcp: { tool: 'approval_list' },
-  input: z.strictObject({
-    all: z
-      .boolean({ error: 'expected true or false' })
-      .default(false)
-      .describe('Include decided and expired approvals'),
-  }),
+  input: z.strictObject({ all: field.flag.describe('Include decided and expired approvals') }),
   answers: ['approval.list'],
   run: ({ store }, { all }) => replyList('approval.list', approvals(store.db, all)),
 });
@@ -165,12 +160,8 @@ const decision = writeOperation({
   mcp: { tool: 'approval_decision' },
   input: z.strictObject({
     id,
-    decision: z.enum(DECISIONS, { error: `expected one of ${DECISIONS.join(', ')}` }).describe('The decision'),
-    reason: z
-      .string()
-      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
-      .optional()
-      .describe('Reason, shown with the decision'),
+    decision: field.oneOf(DECISIONS).describe('The decision'),
+    reason: field.text(REASON_MAX).optional().describe('Reason, shown with the decision'),
   }),
   answers: ['approval.decision'],
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],

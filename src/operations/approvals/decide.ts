@@ -10,6 +10,7 @@ import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
+import { actorOf } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 
 interface Decider {
@@ -78,12 +79,12 @@ async function release(tx: Tx, { id, job_id: jobId, state }: ApprovalRow): Promi
  */
 export async function recordRefusal(
   store: Pick<Store, 'write'>,
-  { name: principal, owner, via }: Decider,
+  decider: Decider,
   approvalId: string,
   decision: Decision,
 ): Promise<void> {
   await store.write(async (tx) =>
-    tx.record({ principal, owner, via, operation: 'approval.refused', target: approvalId, detail: { decision } }),
+    tx.record({ ...actorOf(decider), operation: 'approval.refused', target: approvalId, detail: { decision } }),
   );
 }
 

@@ -18,7 +18,9 @@ import { isAsking } from './approval-links.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Runtime } from '../core/invoke.ts';
 import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
+import * as field from '../core/fields.ts';
 import { parseInput } from '../core/parse.ts';
+import { actorOf } from '../core/reply.ts';
 import { planViewJson } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
@@ -93,10 +95,7 @@ const FORM = z.strictObject({
     .transform((text) => text.replaceAll('\r\n', '\n').trim())
     .refine((text) => text.length <= REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
     .optional(),
-  seen: z
-    .string()
-    .max(PROOF_MAX, { error: `expected at most ${PROOF_MAX} characters` })
-    .optional(),
+  seen: field.text(PROOF_MAX).optional(),
 });
 
 const UNKNOWN: DecisionPage = { show: 'unknown' };
@@ -137,11 +136,8 @@ export async function decideByLink(
       // In the transaction of the decision: a token that was revoked before it decides nothing.
       await refuseLapsed(tx, link);
       await decide(runtime, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
-      const { name: principal, owner, via } = decider;
       tx.record({
-        principal,
-        owner,
-        via,
+        ...actorOf(decider),
         operation: 'approval.decision',
         target: link.approval_id,
         detail: { decision: link.decision },

@@ -33,10 +33,7 @@ const FILTERS = {
   operation: z.string().max(64).optional().describe('Only this operation, such as token.create'),
   principal: z.string().max(200).optional().describe('Only actions of this principal'),
   target: z.string().max(400).optional().describe('Only actions on this id or name'),
-  since: z.iso
-    .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
-    .optional()
-    .describe('Only rows from this time on, in RFC 3339'),
+  since: field.time.optional().describe('Only rows from this time on, in RFC 3339'),
 };
 
 const list = readOperation({

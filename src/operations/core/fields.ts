@@ -18,6 +18,20 @@ export const name = z
   .string()
   .regex(NAME, { error: 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit' });
 
+/** One of these words. */
+export function oneOf<const T extends readonly string[]>(words: T) {
+  return z.enum(words, { error: `expected one of ${words.join(', ')}` });
+}
+
+export function text(maxCharacters: number) {
+  return z.string().max(maxCharacters, { error: `expected at most ${maxCharacters} characters` });
+}
+
+export const flag = z.boolean({ error: 'expected true or false' }).default(false);
+
+/** RFC 3339, with any offset. */
+export const time = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' });
+
 /** How many rows a list answers; 0 is all of them. */
 export function limit(standard: number) {
   return z

@@ -17,7 +17,7 @@ import {
   type WriteOperation,
 } from './operation.ts';
 import { parseInput } from './parse.ts';
-import type { Reply, StreamEvent } from './reply.ts';
+import { actorOf, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../views/views.ts';
 import type { z } from 'zod';
@@ -208,7 +208,7 @@ async function commit(
     }
     const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx }, input, prepared);
     const answer = present(operation, reply);
-    tx.record({ principal: caller.name, owner: caller.owner, via: caller.via, operation: operation.id, ...audit });
+    tx.record({ ...actorOf(caller), operation: operation.id, ...audit });
     if (key !== null) await keep(tx, key.key, holderOf(key, jobless), answer);
     return answer;
   });

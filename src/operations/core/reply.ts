@@ -47,6 +47,11 @@ export interface Written {
   readonly jobless?: true;
 }
 
+/** Who acted, as a row of the ledger has it. */
+export function actorOf({ name, owner, via }: Record<'name' | 'owner' | 'via', string>) {
+  return { principal: name, owner, via };
+}
+
 /** Identifiers, states, names and counts only. */
 interface AuditFacts {
   readonly target: string | null;

@@ -33,14 +33,8 @@ const list = readOperation({
   cli: { verb: 'event list', examples: ['svc event list', 'svc event list --source alertmanager --outcome error'] },
   mcp: { tool: 'event_list' },
   input: z.strictObject({
-    source: z
-      .enum(EVENT_SOURCES, { error: `expected one of ${EVENT_SOURCES.join(', ')}` })
-      .optional()
-      .describe('Only events from this source'),
-    outcome: z
-      .enum(EVENT_OUTCOMES, { error: `expected one of ${EVENT_OUTCOMES.join(', ')}` })
-      .optional()
-      .describe('Only events with this outcome'),
+    source: field.oneOf(EVENT_SOURCES).optional().describe('Only events from this source'),
+    outcome: field.oneOf(EVENT_OUTCOMES).optional().describe('Only events with this outcome'),
     limit: field.limit(25).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['event.list'],

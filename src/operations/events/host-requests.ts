@@ -10,8 +10,9 @@ import { evaluateRules } from '../../reaction/evaluate-rules.ts';
 import { decideAndRecord } from '../../reaction/decide-and-record.ts';
 import { retryOnRuleChange } from '../../reaction/types.ts';
 import { awaitJob, deadline } from '../jobs/job-wait.ts';
+import * as field from '../core/fields.ts';
 import { writeOperation, type Operation, type WaitContext, type Answered } from '../core/operation.ts';
-import { type Reply, written } from '../core/reply.ts';
+import { actorOf, type Reply, written } from '../core/reply.ts';
 import { type ViewData, VIEWS } from '../views/views.ts';
 
 /** The default and the longest time of `wait`: the contract's numbers. */
@@ -28,9 +29,7 @@ const METADATA_MAX = 32;
 const METADATA_KEY = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 const STATUS_MAX = 100;
 
-const text = (max: number) => z.string().max(max, { error: `expected at most ${max} characters` });
-
-const metadataValue = z.union([text(EVENT_LIMITS.valueCharacters), z.number(), z.boolean()], {
+const metadataValue = z.union([field.text(EVENT_LIMITS.valueCharacters), z.number(), z.boolean()], {
   error: `expected text of at most ${EVENT_LIMITS.valueCharacters} characters, a number, true or false`,
 });
 
@@ -45,13 +44,14 @@ const request = writeOperation({
   cli: { none: 'A host asks with its own token over HTTP; the command line acts as a person.' },
   mcp: { none: 'A host asks with its own token over HTTP; an agent is no host.' },
   input: z.strictObject({
-    request: text(EVENT_LIMITS.nameCharacters)
+    request: field
+      .text(EVENT_LIMITS.nameCharacters)
       .regex(/^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u, {
         error: 'expected a name without control characters and without blanks at its ends',
       })
       .describe('Name of the event'),
-    reason: text(EVENT_LIMITS.valueCharacters).optional().describe('Reason, shown to people'),
-    status: text(STATUS_MAX).optional().describe('firing, resolved, or another word'),
+    reason: field.text(EVENT_LIMITS.valueCharacters).optional().describe('Reason, shown to people'),
+    status: field.text(STATUS_MAX).optional().describe('firing, resolved, or another word'),
     metadata: z
       .record(z.string(), metadataValue)
       .refine((metadata) => Object.keys(metadata).every((key) => METADATA_KEY.test(key)), {
@@ -62,7 +62,7 @@ const request = writeOperation({
       })
       .default({})
       .describe('Labels of the event, each prefixed with metadata.'),
-    wait: z.boolean({ error: 'expected true or false' }).default(false).describe('Respond when the job has ended'),
+    wait: field.flag.describe('Respond when the job has ended'),
     timeout: z.string().default(WAIT_DEFAULT).describe('Maximum wait, up to 5m'),
   }),
   answers: ['host.request'],
@@ -142,9 +142,8 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
 
 /** That answer is not read: the ledger records the outcome of the wait. */
 function noteDisconnected({ store, caller }: WaitContext, jobId: string): Promise<void> {
-  const { name: principal, owner, via } = caller;
   return store.write(async (tx) =>
-    tx.record({ principal, owner, via, operation: 'host.disconnected', target: jobId, detail: {} }),
+    tx.record({ ...actorOf(caller), operation: 'host.disconnected', target: jobId, detail: {} }),
   );
 }
 

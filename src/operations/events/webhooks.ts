@@ -51,9 +51,7 @@ const add = writeOperation({
   },
   input: z.strictObject({
     name: field.name,
-    source: z
-      .enum(WEBHOOK_SOURCES, { error: `expected one of ${WEBHOOK_SOURCES.join(', ')}` })
-      .describe('Sender of the alerts; selects the payload format'),
+    source: field.oneOf(WEBHOOK_SOURCES).describe('Sender of the alerts; selects the payload format'),
     signed: z.boolean().default(false).describe('Accept only signed messages; the signing secret is shown only once'),
   }),
   answers: ['webhook.created'],

@@ -38,10 +38,7 @@ const list = readOperation({
   cli: { verb: 'job list', examples: ['svc job list', 'svc job list --state failed --limit 10'] },
   mcp: { tool: 'job_list' },
   input: z.strictObject({
-    state: z
-      .enum(JOB_STATES, { error: `expected one of ${JOB_STATES.join(', ')}` })
-      .optional()
-      .describe('Only jobs in this state'),
+    state: field.oneOf(JOB_STATES).optional().describe('Only jobs in this state'),
     runbook: z.string().max(1_000).optional().describe('Only jobs with exactly this runbook'),
     concurrency_key: z.string().max(1_000).optional().describe('Only jobs with this concurrency key'),
     limit: field.limit(50).describe('Maximum number of rows; 0 is all'),

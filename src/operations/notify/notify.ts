@@ -59,10 +59,7 @@ const add = writeOperation({
   },
   mcp: OWN_DEVICE,
   input: z.strictObject({
-    endpoint: z
-      .string()
-      .max(ENDPOINT_CHARS_MAX, { error: `expected at most ${ENDPOINT_CHARS_MAX} characters` })
-      .describe('URL that receives the notifications'),
+    endpoint: field.text(ENDPOINT_CHARS_MAX).describe('URL that receives the notifications'),
     label: z
       .string()
       .min(1, { error: 'expected text' })

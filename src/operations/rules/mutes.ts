@@ -35,9 +35,7 @@ const list = readOperation({
   http: { method: 'GET', path: '/mutes' },
   cli: { verb: 'mute list', examples: ['svc mute list', 'svc mute list --all'] },
   mcp: NO_AGENT,
-  input: z.strictObject({
-    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
-  }),
+  input: z.strictObject({ all: field.flag.describe('Include expired ones') }),
   answers: ['mute.list'],
   async run({ store, services }, { all }) {
     const activeAt = all ? null : await store.dialect.clock(store.db, services.clock.now());
@@ -62,20 +60,11 @@ const add = writeOperation({
   },
   mcp: NO_AGENT,
   input: z.strictObject({
-    scope_kind: z.enum(MUTE_SCOPES, { error: `expected one of ${MUTE_SCOPES.join(', ')}` }).describe('What to mute'),
-    scope_value: z
-      .string()
-      .max(SCOPE_VALUE_MAX, { error: `expected at most ${SCOPE_VALUE_MAX} characters` })
-      .optional()
-      .describe('Name of the alert or of the host'),
-    reason: z
-      .string()
-      .max(REASON_MAX, { error: `expected at most ${REASON_MAX} characters` })
-      .optional()
-      .describe('Reason, shown with the mute'),
+    scope_kind: field.oneOf(MUTE_SCOPES).describe('What to mute'),
+    scope_value: field.text(SCOPE_VALUE_MAX).optional().describe('Name of the alert or of the host'),
+    reason: field.text(REASON_MAX).optional().describe('Reason, shown with the mute'),
     for: z.string().optional().describe('Duration, such as 2h; give either this or the end time'),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' })
+    expires_at: field.time
       .optional()
       .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; give either this or the duration'),
   }),

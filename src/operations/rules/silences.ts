@@ -32,9 +32,7 @@ const list = readOperation({
   http: { method: 'GET', path: '/silences' },
   cli: { verb: 'silence list', examples: ['svc silence list', 'svc silence list --all'] },
   mcp: { none: 'event_list and rule_list show what rules do, and what was suppressed.' },
-  input: z.strictObject({
-    all: z.boolean({ error: 'expected true or false' }).default(false).describe('Include expired ones'),
-  }),
+  input: z.strictObject({ all: field.flag.describe('Include expired ones') }),
   answers: ['silence.list'],
   async run({ store, services }, { all }) {
     const openAt = all ? null : await store.dialect.clock(store.db, services.clock.now());

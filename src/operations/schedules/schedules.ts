@@ -65,10 +65,7 @@ const addInput = z.strictObject({
   timezone: z.string().default(TIMEZONE_DEFAULT).describe('Time zone of the cron fields, such as Europe/Berlin'),
   ...ACTION_FIELDS,
   timeout: z.string().optional().describe('Maximum duration of each run, such as 10m'),
-  approval: z
-    .enum(RULE_APPROVALS, { error: `expected one of ${RULE_APPROVALS.join(', ')}` })
-    .default('none')
-    .describe('Whether each run needs an approval'),
+  approval: field.oneOf(RULE_APPROVALS).default('none').describe('Whether each run needs an approval'),
   approval_ttl: z.string().optional().describe('How long each run waits for its approval, such as 30m'),
   summary: field.summary,
 });

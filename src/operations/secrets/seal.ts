@@ -3,11 +3,11 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type Keyring, SEAL_ALGORITHM } from '../../lib/seal.ts';
 import type { Db } from '../../store/schema/schema.ts';
-import { resealAll, type ResealBy } from '../../store/secrets/reseal.ts';
+import { resealAll } from '../../store/secrets/reseal.ts';
 import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../../store/secrets/seal.ts';
 import { countActiveTokens } from '../../store/access/tokens.ts';
-import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
+import { actorOf, reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
@@ -86,20 +86,20 @@ const rotate = writeOperation({
   cli: { verb: 'seal rotate', examples: ['svc seal rotate'] },
   answers: ['seal.status'],
   failures: ['invalid_argument', 'conflict', 'unavailable'],
-  async prepare(context): Promise<Rotated> {
-    const { store, services } = context;
+  async prepare({ store, services, caller }): Promise<Rotated> {
+    const by = actorOf(caller);
     const before = await services.seal.keyring();
     await assertSameKey(store, before);
     // What is left of a rotation that was cut short is done first, and then that was it: its key was added already.
-    const left = await resealAll(store, before, byOf(context));
+    const left = await resealAll(store, before, by);
     if (left.count > 0) return requireWhole({ ring: before, added: false, items: left.count }, left.broken);
     const ring = await services.seal.rotate();
     // Noted before anything is sealed with it, so that a daemon without it is refused from here on.
     await store.write(async (tx) => {
       await noteUsed(tx, ring);
-      tx.record({ ...byOf(context), operation: 'seal.rotate', target: ring.activeId, detail: { added: true } });
+      tx.record({ ...by, operation: 'seal.rotate', target: ring.activeId, detail: { added: true } });
     });
-    const all = await resealAll(store, ring, byOf(context));
+    const all = await resealAll(store, ring, by);
     return requireWhole({ ring, added: true, items: all.count }, all.broken);
   },
   async run({ tx }, _input, { ring, added, items }) {
@@ -107,10 +107,6 @@ const rotate = writeOperation({
     return written(reply('seal.status', await statusOf(tx.db, ring)), ring.activeId, { added, items });
   },
 });
-
-function byOf({ caller }: Context): ResealBy {
-  return { principal: caller.name, owner: caller.owner, via: caller.via };
-}
 
 /** Throws conflict where something could not be opened, once everything else is done. */
 function requireWhole(rotated: Rotated, broken: readonly string[]): Rotated {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';
+import * as field from '../core/fields.ts';
 import { readOperation, type StorelessContext } from '../core/operation.ts';
 import { type Reply, reply } from '../core/reply.ts';
 
@@ -37,11 +38,7 @@ const doctor = readOperation({
   cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
   mcp: { tool: 'health' },
   input: z.strictObject({
-    ledger_head: z
-      .string()
-      .max(HEADS_CHARS_MAX, { error: `expected at most ${HEADS_CHARS_MAX} characters` })
-      .optional()
-      .describe('Compare with the output of svc audit head'),
+    ledger_head: field.text(HEADS_CHARS_MAX).optional().describe('Compare with the output of svc audit head'),
   }),
   answers: ['doctor'],
   async run({ store, services }, { ledger_head: text }) {

@@ -10,7 +10,7 @@ import { findState, newestState } from '../../store/workspaces/states.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { actorOf, reply, written } from '../core/reply.ts';
 
 const FILE_MODE = 0o600;
 
@@ -51,11 +51,8 @@ const exportState = writeOperation({
       );
     const bytes = await opened(context, row);
     // On the ledger before it lies anywhere in clear.
-    const { name: principal, owner, via } = context.caller;
     const entry = {
-      principal,
-      owner,
-      via,
+      ...actorOf(context.caller),
       operation: 'workspace.export',
       target: name,
       detail: { version: row.version, begins: true },
