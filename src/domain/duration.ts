@@ -35,17 +35,17 @@ export function tellDuration(ms: number): string {
   return formatDuration(ms < UNITS_MS.s ? ms : Math.floor(ms / UNITS_MS.s) * UNITS_MS.s);
 }
 
-/** Like `parseDuration`, with bounds; throws invalid_argument that names `field`. */
-export function requireDuration(field: string, text: string, minMs: number, maxMs: number): number {
+/** Like `parseDuration`, with bounds. */
+export function readDuration(text: string, minMs: number, maxMs: number): { ms: number } | { fault: string } {
   const ms = parseDuration(text);
-  if (ms === null) {
-    throw new Failure('invalid_argument', `${field}: expected a duration such as 30s, 5m or 1h30m.`);
-  }
-  if (ms < minMs || ms > maxMs) {
-    throw new Failure(
-      'invalid_argument',
-      `${field}: expected at least ${formatDuration(minMs)} and at most ${formatDuration(maxMs)}.`,
-    );
-  }
-  return ms;
+  if (ms === null) return { fault: 'expected a duration such as 30s, 5m or 1h30m' };
+  if (ms >= minMs && ms <= maxMs) return { ms };
+  return { fault: `expected at least ${formatDuration(minMs)} and at most ${formatDuration(maxMs)}` };
+}
+
+/** Like `readDuration`; throws invalid_argument that names `field`. */
+export function requireDuration(field: string, text: string, minMs: number, maxMs: number): number {
+  const read = readDuration(text, minMs, maxMs);
+  if ('fault' in read) throw new Failure('invalid_argument', `${field}: ${read.fault}.`);
+  return read.ms;
 }

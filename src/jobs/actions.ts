@@ -1,5 +1,4 @@
-import { requireDuration } from '../domain/duration.ts';
-import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../domain/jobs/job.ts';
+import { jobTimeoutMs } from '../domain/jobs/timeout.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -48,7 +47,5 @@ export function queueAction<K extends JobActionKind>(
   gate: Gate | null,
 ): Promise<Queued> {
   const { kind, timeout } = action;
-  const timeoutMs =
-    timeout === null ? JOB_TIMEOUT_DEFAULT_MS : requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
-  return ACTIONS[kind].queue(tx, deps, asker, { ...action, timeoutMs }, gate);
+  return ACTIONS[kind].queue(tx, deps, asker, { ...action, timeoutMs: jobTimeoutMs(timeout) }, gate);
 }

@@ -1,7 +1,6 @@
 import { CelRefused } from '../cel/refused.ts';
-import { parseDuration } from '../duration.ts';
 import type { EventFacts } from '../events/event.ts';
-import { JOB_TIMEOUT_MAX_MS } from '../jobs/job.ts';
+import { readJobTimeout } from '../jobs/timeout.ts';
 import { NAME } from '../name.ts';
 import { ActionRefused } from './action-refused.ts';
 import { compileTemplate, shown, type Template } from './template.ts';
@@ -10,14 +9,12 @@ import { compileTemplate, shown, type Template } from './template.ts';
 export type Check = (text: string) => { readonly text: string } | { readonly fault: string };
 
 const NAME_FAULT = 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit';
-const TIMEOUT_MIN_MS = 1_000;
 
 export const name: Check = (text) => (NAME.test(text) ? { text } : { fault: NAME_FAULT });
 
 export const timeout: Check = (text) => {
-  const ms = parseDuration(text);
-  if (ms === null) return { fault: 'expected a duration such as 30s, 5m or 1h30m' };
-  return ms >= TIMEOUT_MIN_MS && ms <= JOB_TIMEOUT_MAX_MS ? { text } : { fault: 'expected at least 1s and at most 7d' };
+  const read = readJobTimeout(text);
+  return 'fault' in read ? read : { text };
 };
 
 /** A compiled field: its value, or null without one. */

@@ -43,10 +43,6 @@ export const OPEN_STATES: readonly JobState[] = JOB_STATES.filter((state) => !is
 export function canMove(from: JobState, to: JobState): boolean {
   return (JOB_MOVES[from] as readonly JobState[]).includes(to);
 }
-
-/** The longest time-out; a job without one gets the default. */
-export const JOB_TIMEOUT_DEFAULT_MS = 3_600_000;
-export const JOB_TIMEOUT_MAX_MS = 7 * 86_400_000;
 export const STOP_GRACE_MS = 10_000;
 export interface JobProgress {
   readonly play: string;

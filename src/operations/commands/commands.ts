@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, LOCALHOST } from '../../domain/commands/command.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isTerminal, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS, type JobEvent } from '../../domain/jobs/job.ts';
+import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';
+import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { queueCommand } from '../../jobs/commands/queue.ts';
@@ -55,7 +56,7 @@ const run = writeOperation({
   answers: ['job.enqueued'],
   failures: ['not_found'],
   async run({ tx, caller, services }, input) {
-    const timeoutMs = field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS);
+    const timeoutMs = jobTimeoutMs(input.timeout);
     const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
     const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: input.summary };
     const queued = await queueCommand(

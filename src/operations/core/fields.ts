@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { summaryFault } from '../../domain/approvals/summary.ts';
-import { requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';
 import { isId } from '../../lib/id.ts';
@@ -45,11 +44,6 @@ export const argument = z
   .string()
   .max(131_072)
   .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' });
-
-/** Reads a duration that may be absent, within bounds. */
-export function durationOr(field: string, text: string | undefined, standardMs: number, maxMs: number): number {
-  return text === undefined ? standardMs : requireDuration(field, text, 1_000, maxMs);
-}
 
 /** Extra outbound ports: without doubles and in order. */
 export const egressPorts = z

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
-import { JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
+import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';
 import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
@@ -30,7 +29,7 @@ export function readAction(input: Input, timeout: string | null): Action<JobActi
       'invalid_argument',
       `${JOB_ACTION_KINDS.join(', ')}: expected exactly one of them. The words of a command come last, after --.`,
     );
-  if (timeout !== null) requireDuration('timeout', timeout, 1_000, JOB_TIMEOUT_MAX_MS);
+  jobTimeoutMs(timeout);
   const action = read(timeout);
   refuseFields(input, 'another kind', action.kind);
   return action;

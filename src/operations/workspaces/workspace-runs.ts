@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS } from '../../domain/jobs/job.ts';
+import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -63,7 +63,7 @@ async function queue(
       plan,
       runSecrets: input.run_secrets,
       detailedExitcode: input.detailed_exitcode === true,
-      timeoutMs: field.durationOr('timeout', input.timeout, JOB_TIMEOUT_DEFAULT_MS, JOB_TIMEOUT_MAX_MS),
+      timeoutMs: jobTimeoutMs(input.timeout),
     },
     null,
   );
