@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type FailureCode, failureRow } from '../domain/failure.ts';
 import { READERS } from '../domain/access/scope.ts';
 import { SCHEMA_VERSION } from './core/envelope.ts';
-import { type HttpFace, isNone, type Operation, placeOf, readOperation, takesKey } from './core/operation.ts';
+import { type HttpFace, isNone, placeOf } from './core/http-face.ts';
+import { type Operation, readOperation, takesKey } from './core/operation.ts';
 import { statusOf } from './core/invoke.ts';
 import { VIEWS, type ViewName } from './views/views.ts';
 

@@ -1,7 +1,7 @@
 /** The rules of each operation, one scenario each, and the check that no operation is without one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNone } from '../../src/operations/core/operation.ts';
+import { isNone } from '../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { runScenarios } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';

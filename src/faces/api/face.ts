@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
-import { isNone, pathFields } from '../../operations/core/operation.ts';
+import { isNone, pathFields } from '../../operations/core/http-face.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { PAGES } from '../web/pages/table.ts';
 import { Pages } from '../web/routes.ts';

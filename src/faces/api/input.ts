@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { type HttpFace, type Operation, pathFields, placeOf } from '../../operations/core/operation.ts';
+import { type HttpFace, pathFields, placeOf } from '../../operations/core/http-face.ts';
+import type { Operation } from '../../operations/core/operation.ts';
 import { fromText } from '../../operations/core/parse.ts';
 
 /** A name in an error message is cut to this length. */

@@ -5,13 +5,12 @@ import type { Tx } from '../../store/engine/tx.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { encode, encodeBatches, encodeRaw } from './envelope.ts';
+import { isNone, pathFields } from './http-face.ts';
 import {
   type Answered,
-  isNone,
   isWrite,
   type Operation,
   type StorelessContext,
-  pathFields,
   type ClientWait,
   takesKey,
   type WriteOperation,

@@ -5,28 +5,10 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
+import type { HttpFace, None } from './http-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
 import type { ViewName } from '../views/views.ts';
-
-/** Left out of a face on purpose, with the reason that its users are given. */
-export interface None {
-  readonly none: string;
-}
-
-export interface HttpFace {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below `/api/v1`, with `{name}` for a path parameter, which is an input field of that name. */
-  readonly path: `/${string}`;
-  /** Fields that a method with a body takes from the query all the same. */
-  readonly query?: readonly string[];
-  /** Fields that this face does not take; sending one is an unknown field. */
-  readonly omit?: readonly string[];
-  /** 202 where a job is queued, else 200, unless the row says otherwise; an answer without content is 204. */
-  readonly status?: number;
-  /** Further statuses of success, which single answers have: see `Reply`. */
-  readonly otherStatuses?: readonly number[];
-}
 
 /** What every operation has to work with. */
 export interface Context {
@@ -146,17 +128,6 @@ export function localOnly(none: string): { readonly http: None; readonly mcp: No
   return { http: { none }, mcp: { none } };
 }
 
-/** The input fields that stand in a path. */
-export function pathFields({ path }: HttpFace): string[] {
-  return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
-}
-
-/** Where a request has an input field: in this place only. */
-export function placeOf(http: HttpFace, field: string): 'path' | 'query' | 'body' {
-  if (pathFields(http).includes(field)) return 'path';
-  return http.method === 'GET' || http.query?.includes(field) === true ? 'query' : 'body';
-}
-
 export function isWrite(operation: Operation): operation is WriteOperation {
   return operation.effect === 'write' || operation.effect === 'enqueue';
 }
@@ -164,8 +135,4 @@ export function isWrite(operation: Operation): operation is WriteOperation {
 /** Whether a repeat with the same idempotency key is answered as the first was. */
 export function takesKey(operation: Operation): boolean {
   return isWrite(operation) && operation.shownOnce !== true;
-}
-
-export function isNone(face: object): face is None {
-  return 'none' in face;
 }

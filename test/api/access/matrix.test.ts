@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type HttpFace, isNone } from '../../../src/operations/core/operation.ts';
+import { type HttpFace, isNone } from '../../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type Program, startProgram } from '../../support/program.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { isNone } from '../../../src/operations/core/operation.ts';
+import { isNone } from '../../../src/operations/core/http-face.ts';
 import { openapiText } from '../../../src/operations/openapi.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 

@@ -1,7 +1,7 @@
 /** `svc rule export` and `svc job command`: what was stored, on the machine itself. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isNone } from '../../../src/operations/core/operation.ts';
+import { isNone } from '../../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { add, call, heard, rule, WHEN } from '../../support/fixtures/rules.ts';
 import { type Program, startProgram } from '../../support/program.ts';

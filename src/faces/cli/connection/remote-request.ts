@@ -1,5 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import { type HttpFace, pathFields, placeOf } from '../../../operations/core/operation.ts';
+import { type HttpFace, pathFields, placeOf } from '../../../operations/core/http-face.ts';
 import type { Fields } from '../syntax/arguments.ts';
 import { type Flag, kebab, type OperationCall, type Verb } from '../syntax/tree.ts';
 

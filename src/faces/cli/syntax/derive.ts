@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../../config/settings.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
-import { isNone, type Operation, takesKey } from '../../../operations/core/operation.ts';
+import { isNone } from '../../../operations/core/http-face.ts';
+import { type Operation, takesKey } from '../../../operations/core/operation.ts';
 import {
   behaviourFlags,
   FILE_FIELDS,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../../../domain/failure.ts';
-import { isNone } from '../../../operations/core/operation.ts';
+import { isNone } from '../../../operations/core/http-face.ts';
 import { parseInput } from '../../../operations/core/parse.ts';
 import { OPERATIONS } from '../../../operations/table.ts';
 import { sendJson, standIn } from '../../../../test/support/stand-in-server.ts';

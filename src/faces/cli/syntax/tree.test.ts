@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { encode } from '../../../operations/core/envelope.ts';
-import { isNone } from '../../../operations/core/operation.ts';
+import { isNone } from '../../../operations/core/http-face.ts';
 import { OPERATIONS } from '../../../operations/table.ts';
 import { readArguments } from './arguments.ts';
 import { commandTree } from './command-tree.ts';

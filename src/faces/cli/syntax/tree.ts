@@ -1,6 +1,6 @@
 import tree from './tree.json' with { type: 'json' };
 import type { VerbBehaviour } from '../../../operations/core/cli-face.ts';
-import type { HttpFace, None } from '../../../operations/core/operation.ts';
+import type { HttpFace, None } from '../../../operations/core/http-face.ts';
 
 /** A flag of a verb, or of every verb. */
 export interface Flag {
