@@ -87,12 +87,12 @@ test('without a terminal no cell is cut, and rows are aligned under their header
       { id: 'job_1', what: long },
       { id: 'job_22', what: '漢字 ok' },
     ],
+    'none',
     [
       { title: 'ID', cell: (row) => row.id },
       { title: 'WHAT', cell: (row) => row.what, mayCut: true },
       { title: 'END', cell: () => 'e' },
     ],
-    'none',
   );
   const lines = text.trimEnd().split('\n');
   assert.ok(lines[1]?.includes(long));
@@ -128,15 +128,10 @@ test('on a narrow terminal a list of events leaves out what its other columns sa
 
 test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   const id = 'job_01m7yd4zyke00anp2z332d2j5p';
-  const text = table(
-    { ...PAGE, width: 60 },
-    [{ id, what: `begin${'x'.repeat(100)}end` }],
-    [
-      { title: 'ID', cell: (row) => row.id },
-      { title: 'WHAT', cell: (row) => row.what, mayCut: true },
-    ],
-    'none',
-  );
+  const text = table({ ...PAGE, width: 60 }, [{ id, what: `begin${'x'.repeat(100)}end` }], 'none', [
+    { title: 'ID', cell: (row) => row.id },
+    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
+  ]);
   const row = text.split('\n')[1] ?? '';
   assert.equal(row.length, 60);
   assert.match(row, new RegExp(`^${id}  begin.*….*end$`));

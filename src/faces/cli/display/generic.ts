@@ -25,7 +25,7 @@ function list(data: readonly unknown[], display: Display): string {
     cell: (thing: Thing) => show(name, thing[name], display, relative),
     ...(isId(name) ? {} : { mayCut: true as const }),
   }));
-  return table(display, things, columns, 'None.');
+  return table(display, things, 'None.', columns);
 }
 
 function isThing(value: unknown): value is Thing {

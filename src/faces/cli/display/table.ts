@@ -16,7 +16,7 @@ const GAP = '  ';
 const CUT_MIN = 10;
 
 /** Rows under a header, aligned. Without rows `empty`, unless the display knows that a filter left some out. */
-export function table<T>(display: Display, rows: readonly T[], all: readonly Column<T>[], empty: string): string {
+export function table<T>(display: Display, rows: readonly T[], empty: string, all: readonly Column<T>[]): string {
   if (rows.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
   const columns = fit(
     kept(
@@ -38,13 +38,18 @@ export function table<T>(display: Display, rows: readonly T[], all: readonly Col
   return `${[header, ...lines].join('\n')}\n`;
 }
 
-/** One thing: its names and values below one another. */
-export function sheet(display: Display, entries: readonly (readonly [name: string, value: string])[]): string {
-  // A name may come from the sender, such as that of a label.
-  const shown = entries.map(([name, value]) => [inline(name), value] as const);
+/** One thing: its names and values below one another. A name without a value is left out. */
+export function sheet(
+  display: Display,
+  entries: readonly (readonly [name: string, value: string | null | undefined])[],
+): string {
+  const shown = entries.flatMap(([name, value]) =>
+    // A name may come from the sender, such as that of a label.
+    value === null || value === undefined ? [] : [[inline(name), inline(value)] as const],
+  );
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
   return shown
-    .map(([name, value]) => `${padded(name, width, (text) => paint(display, 'bold', text))}${GAP}${inline(value)}\n`)
+    .map(([name, value]) => `${padded(name, width, (text) => paint(display, 'bold', text))}${GAP}${value}\n`)
     .join('');
 }
 

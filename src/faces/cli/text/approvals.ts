@@ -15,19 +15,14 @@ const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
 };
 
 export function approvals(data: Projected<'approval.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
-      { title: 'ID', cell: (each) => each.id },
-      { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
-      { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
-      { title: 'END', cell: (each) => end(each, display) },
-    ],
-    'No pending approvals.',
-  );
+  return table(display, data, 'No pending approvals.', [
+    { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
+    { title: 'ID', cell: (each) => each.id },
+    { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
+    { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
+    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+    { title: 'END', cell: (each) => end(each, display) },
+  ]);
 }
 
 export function approval(data: Projected<'approval.get'>, display: Display): string {
@@ -37,17 +32,17 @@ export function approval(data: Projected<'approval.get'>, display: Display): str
     ['State', data.state],
     ['What', data.runbook],
     ['Summary', data.summary],
-    ...optional('Workspace', data.workspace),
-    ...optional('Plan', data.plan_artifact_id),
+    ['Workspace', data.workspace],
+    ['Plan', data.plan_artifact_id],
     ['Job', data.job_id],
     ['Why asked', data.policy],
     ['Asked by', data.requested_by],
     ['Came from', cameFrom(provenance, display)],
     ['Created', absolute(data.created_at, display.nowMs)],
     ['Expires', absolute(data.expires_at, display.nowMs)],
-    ...optional('Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`),
-    ...optional('Reason', data.reason),
-    ...optional('Stale', stale === undefined ? null : movedBy(stale, display.nowMs)),
+    ['Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`],
+    ['Reason', data.reason],
+    ['Stale', stale === undefined ? null : movedBy(stale, display.nowMs)],
   ]);
   return shown + next(data, display);
 }
@@ -65,10 +60,6 @@ function next(
   const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
   const decide = (verb: string): string => command(display, `approval ${verb} ${id}`);
   return `${see}${inline(`Decide: ${decide('approve')}, or ${decide('reject')}`)}\n`;
-}
-
-function optional(name: string, value: string | null): (readonly [string, string])[] {
-  return value === null || value === '' ? [] : [[name, value]];
 }
 
 function by({ decided_by: who, decided_via: via }: Approval): string {

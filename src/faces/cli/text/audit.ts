@@ -8,25 +8,20 @@ type Row = Projected<'audit.list'>[number];
 
 /** The ledger as a table, the newest row first. */
 export function auditList(rows: Projected<'audit.list'>, display: Display): string {
-  return table(
-    display,
-    rows,
-    [
-      { title: 'AT', cell: (row: Row) => absolute(row.at, display.nowMs) },
-      { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
-      { title: 'OPERATION', cell: (row: Row) => row.operation },
-      { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },
-      {
-        title: 'DETAIL',
-        cell: (row: Row) =>
-          Object.entries(row.detail)
-            .map(([name, value]) => `${name}=${String(value)}`)
-            .join(' '),
-        mayCut: true,
-      },
-    ],
-    'None.',
-  );
+  return table(display, rows, 'None.', [
+    { title: 'AT', cell: (row: Row) => absolute(row.at, display.nowMs) },
+    { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
+    { title: 'OPERATION', cell: (row: Row) => row.operation },
+    { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },
+    {
+      title: 'DETAIL',
+      cell: (row: Row) =>
+        Object.entries(row.detail)
+          .map(([name, value]) => `${name}=${String(value)}`)
+          .join(' '),
+      mayCut: true,
+    },
+  ]);
 }
 
 /** One line for each chain, whole and without a title, so that a file of them can be compared later. */

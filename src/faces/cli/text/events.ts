@@ -17,21 +17,18 @@ const OUTCOME_PAINT: Readonly<Record<Event['outcome'], Paint>> = {
   error: 'red',
 };
 
+const NO_EVENTS = 'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager';
+
 export function eventList(data: Projected<'event.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
-      { title: 'ID', cell: (each) => each.id },
-      { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
-      { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
-      { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
-      { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
-      { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
-    ],
-    'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager',
-  );
+  return table(display, data, NO_EVENTS, [
+    { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
+    { title: 'ID', cell: (each) => each.id },
+    { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
+    { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
+    { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
+    { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
+    { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
+  ]);
 }
 
 /** Sentences for the reasons that the contract fixes to one word. */
@@ -51,21 +48,17 @@ export function eventSheet(data: Event, display: Display): string {
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
     ['Source', data.source],
-    ...optional('Name', data.name),
-    ...optional('Status', data.status),
-    ...optional('Severity', data.severity),
-    ...optional('Fingerprint', data.fingerprint),
-    ...optional('Netgroup', data.netgroup),
+    ['Name', data.name],
+    ['Status', data.status],
+    ['Severity', data.severity],
+    ['Fingerprint', data.fingerprint],
+    ['Netgroup', data.netgroup],
     ['Received', absolute(data.received_at, display.nowMs)],
-    ...optional('Rule', data.rule),
-    ...optional('Job', data.job_id),
-    ...optional('Approval', data.approval_id),
+    ['Rule', data.rule],
+    ['Job', data.job_id],
+    ['Approval', data.approval_id],
     ...Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const),
   ]);
-}
-
-function optional(name: string, value: string | null | undefined): (readonly [string, string])[] {
-  return value === null || value === undefined ? [] : [[name, value]];
 }
 
 export function eventSummary(data: Projected<'event.summary'>, display: Display): string {

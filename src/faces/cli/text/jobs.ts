@@ -19,20 +19,15 @@ const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
 };
 
 export function jobs(data: Projected<'job.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
-      { title: 'ID', cell: (job) => job.id },
-      { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
-      { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
-      { title: 'CREATED', cell: (job) => relative(job.created_at, display.nowMs) },
-      { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, display.nowMs) },
-      { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)) },
-    ],
-    'No jobs.',
-  );
+  return table(display, data, 'No jobs.', [
+    { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
+    { title: 'ID', cell: (job) => job.id },
+    { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
+    { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
+    { title: 'CREATED', cell: (job) => relative(job.created_at, display.nowMs) },
+    { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, display.nowMs) },
+    { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)) },
+  ]);
 }
 
 export function job(data: Projected<'job.get'>, display: Display): string {
@@ -41,58 +36,44 @@ export function job(data: Projected<'job.get'>, display: Display): string {
     ['Job', data.id],
     ['State', data.state],
     ['What', data.runbook],
-    ...optional('Privileged', data.privileged === true ? 'yes, outside the sandbox' : null),
-    ...optional('Workspace', data.workspace),
-    ...optional('Source', data.source),
-    ...optional('Key', data.concurrency_key),
+    ['Privileged', data.privileged === true ? 'yes, outside the sandbox' : null],
+    ['Workspace', data.workspace],
+    ['Source', data.source],
+    ['Key', data.concurrency_key],
     ['Asked by', `${data.requested_by} (${data.trigger})`],
-    ...optional('Again for', data.redrive_of),
-    ...optional('Plan', data.plan_artifact_id),
-    ...optional(
+    ['Again for', data.redrive_of],
+    ['Plan', data.plan_artifact_id],
+    [
       'Progress',
-      [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': '),
-    ),
+      [progress?.play, progress?.task].filter((part) => part !== undefined && part !== '').join(': ') || null,
+    ],
     ['Created', absolute(data.created_at, display.nowMs)],
     ['Started', absolute(data.started_at, display.nowMs)],
     ['Finished', absolute(data.finished_at, display.nowMs)],
-    ...optional('Expires', data.expires_at === undefined ? null : absolute(data.expires_at, display.nowMs)),
+    ['Expires', data.expires_at === undefined ? null : absolute(data.expires_at, display.nowMs)],
     ['Took', took(data.started_at, data.finished_at, display.nowMs)],
     ['Exit code', data.exit_code === null ? '-' : String(data.exit_code)],
   ]);
 }
 
-function optional(name: string, value: string | null | undefined): (readonly [string, string])[] {
-  return value === null || value === undefined || value === '' ? [] : [[name, value]];
-}
-
 export function events(data: Projected<'job.events'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'SEQ', cell: (event) => String(event.seq) },
-      { title: 'AT', cell: (event) => event.at },
-      {
-        title: 'WHAT',
-        cell: (event) => (event.type === 'log' ? event.stream : event.type),
-        paint: (event) => (event.type === 'log' ? undefined : 'bold'),
-      },
-      { title: 'TEXT', cell: eventText },
-    ],
-    'No events.',
-  );
+  return table(display, data, 'No events.', [
+    { title: 'SEQ', cell: (event) => String(event.seq) },
+    { title: 'AT', cell: (event) => event.at },
+    {
+      title: 'WHAT',
+      cell: (event) => (event.type === 'log' ? event.stream : event.type),
+      paint: (event) => (event.type === 'log' ? undefined : 'bold'),
+    },
+    { title: 'TEXT', cell: eventText },
+  ]);
 }
 
 export function redrive(data: Projected<'job.redrive'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'OLD', cell: (pair) => pair.old_job_id },
-      { title: 'NEW', cell: (pair) => pair.new_job_id ?? '(not queued)' },
-    ],
-    'No jobs to queue again.',
-  );
+  return table(display, data, 'No jobs to queue again.', [
+    { title: 'OLD', cell: (pair) => pair.old_job_id },
+    { title: 'NEW', cell: (pair) => pair.new_job_id ?? '(not queued)' },
+  ]);
 }
 
 export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, display: Display): string {

@@ -10,18 +10,13 @@ function held({ scope_kind: kind, scope_value: value }: Mute): string {
 }
 
 export function mutes(data: Projected<'mute.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'ID', cell: (each) => each.id },
-      { title: 'HOLDS', cell: held, mayCut: true },
-      { title: 'UNTIL', cell: (each) => relative(each.expires_at, display.nowMs) },
-      { title: 'VIA', cell: (each) => each.created_via },
-      { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
-    ],
-    'No mutes: every notification is sent.',
-  );
+  return table(display, data, 'No mutes: every notification is sent.', [
+    { title: 'ID', cell: (each) => each.id },
+    { title: 'HOLDS', cell: held, mayCut: true },
+    { title: 'UNTIL', cell: (each) => relative(each.expires_at, display.nowMs) },
+    { title: 'VIA', cell: (each) => each.created_via },
+    { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
+  ]);
 }
 
 export function mute(data: Mute, display: Display): string {

@@ -4,17 +4,12 @@ import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
 export function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'ID', cell: (each) => each.id },
-      { title: 'LABEL', cell: (each) => each.label ?? '-' },
-      { title: 'ENDPOINT', cell: (each) => each.endpoint },
-      { title: 'SINCE', cell: (each) => relative(each.created_at, display.nowMs) },
-    ],
-    'You have no endpoints. Register one with: svc notify endpoint add URL --label phone',
-  );
+  return table(display, data, 'You have no endpoints. Register one with: svc notify endpoint add URL --label phone', [
+    { title: 'ID', cell: (each) => each.id },
+    { title: 'LABEL', cell: (each) => each.label ?? '-' },
+    { title: 'ENDPOINT', cell: (each) => each.endpoint },
+    { title: 'SINCE', cell: (each) => relative(each.created_at, display.nowMs) },
+  ]);
 }
 
 export function endpoint(data: Projected<'notify.endpoint'>, display: Display): string {
@@ -44,21 +39,16 @@ export function armed(data: Projected<'job.notify'>, display: Display): string {
 }
 
 export function watches(data: Projected<'deadman.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      { title: 'WEBHOOK', cell: (each) => each.webhook },
-      { title: 'EVERY', cell: (each) => each.every },
-      { title: 'STATE', cell: (each) => each.state },
-      {
-        title: 'LAST HEARD',
-        cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, display.nowMs)),
-      },
-    ],
-    'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m',
-  );
+  return table(display, data, 'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m', [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'WEBHOOK', cell: (each) => each.webhook },
+    { title: 'EVERY', cell: (each) => each.every },
+    { title: 'STATE', cell: (each) => each.state },
+    {
+      title: 'LAST HEARD',
+      cell: (each) => (each.last_heard_at === null ? '-' : relative(each.last_heard_at, display.nowMs)),
+    },
+  ]);
 }
 
 export function watch(data: Projected<'deadman.get'>, display: Display): string {

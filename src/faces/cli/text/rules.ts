@@ -20,24 +20,19 @@ function state({ enabled, silenced_until: until }: Listed, display: Display): st
 }
 
 export function rules(data: Projected<'rule.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      {
-        title: 'STATE',
-        cell: (each) => state(each, display),
-        paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
-      },
-      { title: 'DOES', cell: does, mayCut: true },
-      { title: 'APPROVAL', cell: (each) => each.approval },
-      { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
-      { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs) },
-      { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true },
-    ],
-    'No rules. Add one with: svc rule add NAME --file rule.yaml',
-  );
+  return table(display, data, 'No rules. Add one with: svc rule add NAME --file rule.yaml', [
+    { title: 'NAME', cell: (each) => each.name },
+    {
+      title: 'STATE',
+      cell: (each) => state(each, display),
+      paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
+    },
+    { title: 'DOES', cell: does, mayCut: true },
+    { title: 'APPROVAL', cell: (each) => each.approval },
+    { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
+    { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs) },
+    { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true },
+  ]);
 }
 
 export function rule(data: Projected<'rule.get'>, display: Display): string {
@@ -46,18 +41,19 @@ export function rule(data: Projected<'rule.get'>, display: Display): string {
   return sheet(display, [
     ['Rule', data.name],
     // A removed rule has none; a line here would suggest otherwise.
-    ...(ended === undefined ? ([['State', data.enabled ? 'enabled' : 'disabled']] as const) : []),
-    ...(until === undefined
-      ? []
-      : ([['Silenced', `until ${absolute(until, display.nowMs)}, by ${silencedBy}`]] as const)),
-    ...(ended === undefined || ended.length === 0
-      ? []
-      : ([['Also ended', `${ended.length === 1 ? 'its silence' : 'its silences'} ${ended.join(', ')}`]] as const)),
+    ['State', ended === undefined ? (data.enabled ? 'enabled' : 'disabled') : null],
+    ['Silenced', until === undefined ? null : `until ${absolute(until, display.nowMs)}, by ${silencedBy}`],
+    [
+      'Also ended',
+      ended === undefined || ended.length === 0
+        ? null
+        : `its ${ended.length === 1 ? 'silence' : 'silences'} ${ended.join(', ')}`,
+    ],
     ['When', data.when.trim()],
     ['Does', does(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
     ['Cooldown', data.cooldown ?? 'none'],
-    ...('timeout' in data.action && data.action.timeout !== null ? ([['Timeout', data.action.timeout]] as const) : []),
+    ['Timeout', 'timeout' in data.action ? data.action.timeout : null],
     ['Added by', data.added_by],
     ['Changed', absolute(data.updated_at, display.nowMs)],
     ['Last fired', absolute(data.last_fired_at, display.nowMs)],
@@ -86,17 +82,12 @@ function stops({ rule: name, when }: Silence): string {
 }
 
 export function silences(data: Projected<'silence.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'ID', cell: (each) => each.id },
-      { title: 'STOPS', cell: stops, mayCut: true },
-      { title: 'REASON', cell: (each) => each.reason, mayCut: true },
-      { title: 'ENDS', cell: (each) => relative(each.expires_at, display.nowMs) },
-    ],
-    'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT',
-  );
+  return table(display, data, 'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT', [
+    { title: 'ID', cell: (each) => each.id },
+    { title: 'STOPS', cell: stops, mayCut: true },
+    { title: 'REASON', cell: (each) => each.reason, mayCut: true },
+    { title: 'ENDS', cell: (each) => relative(each.expires_at, display.nowMs) },
+  ]);
 }
 
 export function silence(data: Silence, display: Display): string {

@@ -18,20 +18,15 @@ function next({ enabled, next_at: at }: Listed, show: (at: string | null) => str
 }
 
 export function schedules(data: Projected<'schedule.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      { title: 'CRON', cell: (each) => each.cron },
-      { title: 'TIMEZONE', cell: (each) => each.timezone },
-      { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
-      { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, display.nowMs)) },
-      { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs) },
-      { title: 'LAST JOB', cell: lastJob, mayCut: true },
-    ],
-    'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE',
-  );
+  return table(display, data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'CRON', cell: (each) => each.cron },
+    { title: 'TIMEZONE', cell: (each) => each.timezone },
+    { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
+    { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, display.nowMs)) },
+    { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs) },
+    { title: 'LAST JOB', cell: lastJob, mayCut: true },
+  ]);
 }
 
 export function schedule(data: Schedule, display: Display): string {

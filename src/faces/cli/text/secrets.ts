@@ -4,17 +4,12 @@ import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
 export function secrets(data: Projected<'secret.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
-      { title: 'VERSION', cell: (each) => String(each.version) },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
-      { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
-    ],
-    'No secrets. Set one with: svc secret set PROJECT/NAME < FILE',
-  );
+  return table(display, data, 'No secrets. Set one with: svc secret set PROJECT/NAME < FILE', [
+    { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
+    { title: 'VERSION', cell: (each) => String(each.version) },
+    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+    { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
+  ]);
 }
 
 export function secret(data: Projected<'secret.get'>, display: Display): string {

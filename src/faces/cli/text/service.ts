@@ -19,41 +19,31 @@ export function whoami(data: Projected<'whoami'>, display: Display): string {
     ['Via', data.via],
     ['Expires', data.expires_at === null ? 'never' : absolute(data.expires_at, display.nowMs)],
     ['Server', [server.hostname, server.version].filter((part) => part !== undefined).join(' ') || '-'],
-    ...(server.started_at === undefined ? [] : [['Started', absolute(server.started_at, display.nowMs)] as const]),
+    ['Started', server.started_at === undefined ? null : absolute(server.started_at, display.nowMs)],
   ]);
 }
 
 export function doctor(data: Projected<'doctor'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'STATUS', cell: (entry) => entry.status, paint: (entry) => STATUS_PAINT[entry.status] },
-      { title: 'CHECK', cell: (entry) => entry.name },
-      { title: 'DETAIL', cell: (entry) => entry.detail },
-    ],
-    'No checks.',
-  );
+  return table(display, data, 'No checks.', [
+    { title: 'STATUS', cell: (entry) => entry.status, paint: (entry) => STATUS_PAINT[entry.status] },
+    { title: 'CHECK', cell: (entry) => entry.name },
+    { title: 'DETAIL', cell: (entry) => entry.detail },
+  ]);
 }
 
 export function tokens(data: Projected<'token.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (token) => token.name },
-      { title: 'SCOPE', cell: (token) => token.scope },
-      { title: 'OWNER', cell: (token) => token.owner },
-      { title: 'CREATED', cell: (token) => relative(token.created_at, display.nowMs) },
-      {
-        title: 'ENDS',
-        cell: (token) => end(token, display),
-        paint: (token) => (token.revoked_at === null ? undefined : 'dim'),
-      },
-      { title: 'ID', cell: (token) => token.id },
-    ],
-    'No tokens. Create one with: svc token create --name NAME --scope operator',
-  );
+  return table(display, data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
+    { title: 'NAME', cell: (token) => token.name },
+    { title: 'SCOPE', cell: (token) => token.scope },
+    { title: 'OWNER', cell: (token) => token.owner },
+    { title: 'CREATED', cell: (token) => relative(token.created_at, display.nowMs) },
+    {
+      title: 'ENDS',
+      cell: (token) => end(token, display),
+      paint: (token) => (token.revoked_at === null ? undefined : 'dim'),
+    },
+    { title: 'ID', cell: (token) => token.id },
+  ]);
 }
 
 export function token(data: Projected<'token.get'>, display: Display): string {

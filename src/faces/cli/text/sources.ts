@@ -8,27 +8,21 @@ import { absolute, relative } from '../../text/time.ts';
 const COMMIT_LETTERS = 12;
 
 export function sources(data: Projected<'source.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      { title: 'KIND', cell: (each) => each.kind },
-      { title: 'REF', cell: (each) => each.ref ?? '-', mayCut: true },
-      { title: 'COMMIT', cell: (each) => each.commit?.slice(0, COMMIT_LETTERS) ?? '-' },
-      { title: 'SYNCED', cell: (each) => relative(each.synced_at, display.nowMs) },
-    ],
-    'No sources. Add one with: svc source add NAME --git URL',
-  );
+  return table(display, data, 'No sources. Add one with: svc source add NAME --git URL', [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'KIND', cell: (each) => each.kind },
+    { title: 'REF', cell: (each) => each.ref ?? '-', mayCut: true },
+    { title: 'COMMIT', cell: (each) => each.commit?.slice(0, COMMIT_LETTERS) ?? '-' },
+    { title: 'SYNCED', cell: (each) => relative(each.synced_at, display.nowMs) },
+  ]);
 }
 
 export function source(data: Projected<'source.get'>, display: Display): string {
   return sheet(display, [
     ['Source', data.name],
     ['Kind', data.kind === 'git' ? 'git repository' : 'directory on this machine'],
-    ...(data.kind === 'git'
-      ? [['Ref', data.ref ?? 'the default branch'] as const, ['Commit', data.commit ?? '-'] as const]
-      : []),
+    ['Ref', data.kind === 'git' ? (data.ref ?? 'the default branch') : null],
+    ['Commit', data.kind === 'git' ? (data.commit ?? '-') : null],
     ['Synced', absolute(data.synced_at, display.nowMs)],
   ]);
 }

@@ -4,21 +4,16 @@ import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
 export function webhooks(data: Projected<'webhook.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      { title: 'SOURCE', cell: (each) => each.source },
-      { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
-      { title: 'ADDED', cell: (each) => relative(each.created_at, display.nowMs) },
-      {
-        title: 'LAST HEARD',
-        cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, display.nowMs)),
-      },
-    ],
-    'No webhooks. Add one with: svc webhook add NAME --source alertmanager',
-  );
+  return table(display, data, 'No webhooks. Add one with: svc webhook add NAME --source alertmanager', [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'SOURCE', cell: (each) => each.source },
+    { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
+    { title: 'ADDED', cell: (each) => relative(each.created_at, display.nowMs) },
+    {
+      title: 'LAST HEARD',
+      cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, display.nowMs)),
+    },
+  ]);
 }
 
 export function webhook(data: Projected<'webhook.get'>, display: Display): string {

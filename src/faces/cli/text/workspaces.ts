@@ -8,20 +8,15 @@ type Workspace = Projected<'workspace.list'>[number];
 const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = { unknown: 'dim', clean: 'green', drifted: 'yellow' };
 
 export function workspaces(data: Projected<'workspace.list'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      { title: 'NAME', cell: (each) => each.name },
-      { title: 'SERIAL', cell: (each) => serial(each) },
-      { title: 'DRIFT', cell: (each) => drift(each, display), paint: (each) => DRIFT_PAINT[each.drift] },
-      { title: 'HELD BY', cell: (each) => each.locked_by ?? '-' },
-      { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-' },
-      { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-' },
-      { title: 'FILES', cell: files, mayCut: true },
-    ],
-    'No workspaces. Add one with: svc workspace add NAME --dir DIR',
-  );
+  return table(display, data, 'No workspaces. Add one with: svc workspace add NAME --dir DIR', [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'SERIAL', cell: (each) => serial(each) },
+    { title: 'DRIFT', cell: (each) => drift(each, display), paint: (each) => DRIFT_PAINT[each.drift] },
+    { title: 'HELD BY', cell: (each) => each.locked_by ?? '-' },
+    { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-' },
+    { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-' },
+    { title: 'FILES', cell: files, mayCut: true },
+  ]);
 }
 
 export function workspace(data: Projected<'workspace.get'>, display: Display): string {
@@ -41,23 +36,20 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): s
   ]);
 }
 
+const NO_STATES = 'The service stores no state of it: nothing was applied yet, or the root has its own backend.';
+
 export function states(data: Projected<'workspace.state'>, display: Display): string {
-  return table(
-    display,
-    data,
-    [
-      {
-        title: 'VERSION',
-        cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)),
-        paint: (each) => (each.version < 0 ? 'yellow' : undefined),
-      },
-      { title: 'SERIAL', cell: (each) => String(each.serial) },
-      { title: 'RESOURCES', cell: (each) => String(each.resources) },
-      { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
-      { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
-    ],
-    'The service stores no state of it: nothing was applied yet, or the root has its own backend.',
-  );
+  return table(display, data, NO_STATES, [
+    {
+      title: 'VERSION',
+      cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)),
+      paint: (each) => (each.version < 0 ? 'yellow' : undefined),
+    },
+    { title: 'SERIAL', cell: (each) => String(each.serial) },
+    { title: 'RESOURCES', cell: (each) => String(each.resources) },
+    { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
+    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+  ]);
 }
 
 function serial({ serial: value }: Pick<Workspace, 'serial'>): string {
