@@ -10,7 +10,7 @@ import { PAGES } from '../web/pages/table.ts';
 import { Pages } from '../web/routes.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
 import { credentialsOf } from '../http/credentials.ts';
-import { DATA_HEADERS } from '../http/headers.ts';
+import { dataHeaders } from '../http/headers.ts';
 import { KeptAnswers } from './kept.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { operationRoute } from './operation-route.ts';
@@ -86,7 +86,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
       sender.send(
         exchange,
         200,
-        [...DATA_HEADERS, 'Content-Type', METRICS_TYPE, 'Cache-Control', 'no-store'],
+        dataHeaders(METRICS_TYPE),
         metricsText({ services: runtime.services, sender, streams, authenticator }),
       );
   });

@@ -43,39 +43,18 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
       help: 'Responses sent, by status class.',
       samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
     },
-    { name: 'gatehouse_streams_open', type: 'gauge', help: 'Open event streams.', samples: [['', streams.open]] },
-    {
-      name: 'gatehouse_kdf_runs_total',
-      type: 'counter',
-      help: 'Token verifications with the slow hash.',
-      samples: [['', load.kdfRuns]],
-    },
-    {
-      name: 'gatehouse_kdf_running',
-      type: 'gauge',
-      help: 'Token verifications in progress.',
-      samples: [['', load.kdfRunning]],
-    },
-    {
-      name: 'gatehouse_kdf_waiting',
-      type: 'gauge',
-      help: 'Token verifications that are queued.',
-      samples: [['', load.kdfWaiting]],
-    },
-    {
-      name: 'gatehouse_tokens_verified',
-      type: 'gauge',
-      help: 'Verified tokens in the cache.',
-      samples: [['', load.verified]],
-    },
-    {
-      name: 'process_resident_memory_bytes',
-      type: 'gauge',
-      help: 'Resident memory.',
-      samples: [['', process.memoryUsage.rss()]],
-    },
+    number('gatehouse_streams_open', 'gauge', 'Open event streams.', streams.open),
+    number('gatehouse_kdf_runs_total', 'counter', 'Token verifications with the slow hash.', load.kdfRuns),
+    number('gatehouse_kdf_running', 'gauge', 'Token verifications in progress.', load.kdfRunning),
+    number('gatehouse_kdf_waiting', 'gauge', 'Token verifications that are queued.', load.kdfWaiting),
+    number('gatehouse_tokens_verified', 'gauge', 'Verified tokens in the cache.', load.verified),
+    number('process_resident_memory_bytes', 'gauge', 'Resident memory.', process.memoryUsage.rss()),
   ];
   return metrics.map(format).join('');
+}
+
+function number(name: string, type: Metric['type'], help: string, value: number): Metric {
+  return { name, type, help, samples: [['', value]] };
 }
 
 function format({ name, type, help, samples }: Metric): string {

@@ -7,7 +7,7 @@ import type { HttpFace } from '../../operations/core/http-face.ts';
 import type { Operation } from '../../operations/core/operation.ts';
 import { hasBody, readJson } from '../http/body.ts';
 import { credentialsOf, headerValues, queryOf } from '../http/credentials.ts';
-import { DATA_HEADERS, type HeaderList, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
+import { dataHeaders, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
 import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
 import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';
 import type { HttpLimits } from '../http/limits.ts';
@@ -55,7 +55,7 @@ export function operationRoute(
       authorize(operation, caller);
       refuseSessionWrite(http, caller);
       if (route.keep) await serveKept(route, exchange, params, caller);
-      else await serveFresh(route, exchange, params, caller);
+      else await sendAnswer(route, exchange, caller, await ask(route, exchange, params, caller));
     } catch (error) {
       parts.sender.sendFailure(exchange, error);
     }
@@ -94,10 +94,6 @@ function sendKept(sender: Sender, exchange: Exchange, kept: KeptAnswer): void {
   else sender.send(exchange, 200, kept.headers, kept.body);
 }
 
-async function serveFresh(route: Route, exchange: Exchange, params: Params, caller: Caller): Promise<void> {
-  await sendAnswer(route, exchange, caller, await ask(route, exchange, params, caller));
-}
-
 /** Collects the input from its places and invokes the operation. */
 async function ask(
   { operation, http, places, runtime, limits, waits }: Route,
@@ -131,10 +127,10 @@ async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answ
       sender.send(exchange, answer.status, JSON_HEADERS, answer.body);
       return;
     case 'text':
-      sender.send(exchange, answer.status, textHeaders(answer.contentType), answer.body);
+      sender.send(exchange, answer.status, dataHeaders(answer.contentType), answer.body);
       return;
     case 'none':
-      sender.send(exchange, answer.status, [...DATA_HEADERS, 'Cache-Control', 'no-store'], '');
+      sender.send(exchange, answer.status, dataHeaders(), '');
       return;
     case 'batches':
       await sendBatches(route, exchange, answer.status, answer.body);
@@ -142,10 +138,6 @@ async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answ
     case 'stream':
       await sendStream(route, exchange, caller, answer);
   }
-}
-
-function textHeaders(contentType: string): HeaderList {
-  return [...DATA_HEADERS, 'Content-Type', contentType, 'Cache-Control', 'no-store'];
 }
 
 /**

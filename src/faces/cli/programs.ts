@@ -1,5 +1,5 @@
 import type { VerbBehaviour } from '../../operations/core/cli-face.ts';
-import type { Flag, Verb } from './syntax/tree.ts';
+import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 
 /** The summary of each noun (the first word of a command), in the order of the help. */
 export const NOUNS: Readonly<Record<string, string>> = {
@@ -97,84 +97,43 @@ export const FILE_FIELDS: readonly string[] = ['ledger_head'];
 
 /** The flags of a behaviour, besides those of the fields. */
 export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
-  const ended = wait === 'result' ? 'command' : 'job';
-  return [
-    ...(wait === undefined
-      ? []
-      : [flag({ name: 'wait', help: `Follow the output; exit with the exit code of the ${ended}` })]),
-    ...(stdin === undefined
-      ? []
-      : [
-          flag({
-            name: 'file',
-            placeholder: 'FILE',
-            help: `Read ${stdin.what} from this file instead of standard input`,
-          }),
-        ]),
-    ...(until === undefined
-      ? []
-      : [
-          flag({
-            name: 'timeout',
-            placeholder: 'DURATION',
-            help: 'Stop waiting after this time, such as 10m; the job continues',
-          }),
-        ]),
-  ];
-}
-
-function flag(own: Pick<Flag, 'name' | 'help' | 'placeholder'>): Flag {
-  return { type: own.placeholder === undefined ? 'boolean' : 'string', ...own };
+  const flags: Flag[] = [];
+  if (wait !== undefined) {
+    const ended = wait === 'result' ? 'command' : 'job';
+    flags.push({ name: 'wait', type: 'boolean', help: `Follow the output; exit with the exit code of the ${ended}` });
+  }
+  if (stdin !== undefined) {
+    const help = `Read ${stdin.what} from this file instead of standard input`;
+    flags.push({ type: 'string', name: 'file', help, placeholder: 'FILE' });
+  }
+  if (until !== undefined) {
+    const help = 'Stop waiting after this time, such as 10m; the job continues';
+    flags.push({ type: 'string', name: 'timeout', help, placeholder: 'DURATION' });
+  }
+  return flags;
 }
 
 /** Verbs that are not operations. The settings give `serve` and `web` their flags. */
 export const PROGRAM_VERBS: readonly Verb[] = [
-  {
-    path: 'serve',
-    summary: 'Run the daemon: API, web pages and job queue',
-    examples: ['svc serve', 'svc serve --web-addr 127.0.0.1:8420 --base-path /ops'],
-    positionals: [],
+  program('serve', ['svc serve', 'svc serve --web-addr 127.0.0.1:8420 --base-path /ops'], {
     flags: [{ name: 'no-migrate', type: 'boolean', help: 'Refuse to start if the store has an older schema' }],
-    call: { program: 'serve' },
-  },
-  {
-    path: 'web',
-    summary: 'Serve the API and web pages without running jobs',
-    examples: ['svc web', 'svc web --addr 127.0.0.1:8430'],
-    positionals: [],
-    flags: [],
-    call: { program: 'web' },
-  },
-  {
-    path: 'migrate',
-    summary: 'Upgrade the store to the schema of this build',
-    examples: ['svc migrate'],
-    positionals: [],
-    flags: [],
-    call: { program: 'migrate' },
-  },
-  {
-    path: 'commands',
-    summary: 'Show the command tree',
-    examples: ['svc commands', 'svc commands --output json'],
-    positionals: [],
-    flags: [],
-    call: { program: 'commands' },
-  },
-  {
-    path: 'completion',
-    summary: 'Print a completion script for a shell',
-    examples: ['source <(svc completion bash)', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
-    positionals: [{ field: 'shell', type: 'string', required: true, values: ['bash', 'zsh', 'fish'] }],
-    flags: [],
-    call: { program: 'completion' },
-  },
-  {
-    path: 'version',
-    summary: 'Show the version',
-    examples: ['svc version', 'svc version --output json'],
-    positionals: [],
-    flags: [],
-    call: { program: 'version' },
-  },
+  }),
+  program('web', ['svc web', 'svc web --addr 127.0.0.1:8430']),
+  program('migrate', ['svc migrate']),
+  program('commands', ['svc commands', 'svc commands --output json']),
+  program(
+    'completion',
+    ['source <(svc completion bash)', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
+    { positionals: [{ field: 'shell', type: 'string', required: true, values: ['bash', 'zsh', 'fish'] }] },
+  ),
+  program('version', ['svc version', 'svc version --output json']),
 ];
+
+function program(
+  name: ProgramName,
+  examples: readonly string[],
+  own: Partial<Pick<Verb, 'flags' | 'positionals'>> = {},
+): Verb {
+  const summary = NOUNS[name] ?? '';
+  return { path: name, summary, examples, positionals: [], flags: [], ...own, call: { program: name } };
+}

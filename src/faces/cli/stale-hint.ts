@@ -12,7 +12,8 @@ export function staleHint(failure: Failure, request: Request | null, nowMs: numb
   if (failure.code !== 'stale_plan') return null;
   const stale = staleOf(failure);
   const run = request?.ask === 'run' ? request : null;
-  const name = run?.verb.path.startsWith('workspace ') === true ? run.fields['name'] : undefined;
+  // Only a decision about an approval has a stale plan and no name of a workspace.
+  const name = run?.fields['name'];
   const again =
     'Make a new plan: svc workspace plan ' +
     `${typeof name === 'string' ? name : 'NAME'}${run === null ? '' : placeFlags(run)}`;

@@ -5,27 +5,30 @@ export type HeaderList = readonly string[];
  * On every answer. There are no CORS headers: no other origin may read an answer.
  * The policy of pages adds what their own style needs.
  */
-const COMMON: HeaderList = [
-  'X-Content-Type-Options',
-  'nosniff',
-  'Cross-Origin-Opener-Policy',
-  'same-origin',
-  'Cross-Origin-Resource-Policy',
-  'same-origin',
-  'X-Frame-Options',
-  'DENY',
-  'Permissions-Policy',
-  'camera=(), microphone=(), geolocation=(), payment=()',
-];
+const COMMON = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',
+};
 
 /** For answers that are not pages: the content may not run, be framed or load anything. */
-export const DATA_HEADERS: HeaderList = [
+const DATA = {
   ...COMMON,
-  'Referrer-Policy',
-  'no-referrer',
-  'Content-Security-Policy',
-  "default-src 'none'; frame-ancestors 'none'",
-];
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+function list(headers: Readonly<Record<string, string>>): HeaderList {
+  return Object.entries(headers).flat();
+}
+
+/** For an answer that is not a page, and may change at any moment. */
+export function dataHeaders(contentType?: string): HeaderList {
+  const type = contentType === undefined ? {} : { 'Content-Type': contentType };
+  return list({ ...DATA, ...type, 'Cache-Control': 'no-store' });
+}
 
 /** For a page without scripts whose one style element has the given SHA-256. */
 export function pageHeaders(styleSha256: string): HeaderList {
@@ -36,41 +39,32 @@ export function pageHeaders(styleSha256: string): HeaderList {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  return [
+  return list({
     ...COMMON,
     // With `no-referrer` a browser posts forms with `Origin: null`, and over plain http only Origin shows
     // which page sent a form.
-    'Referrer-Policy',
-    'same-origin',
-    'Content-Security-Policy',
-    policy.join('; '),
-    'Content-Type',
-    'text/html; charset=utf-8',
-    'Cache-Control',
-    'no-store',
-  ];
+    'Referrer-Policy': 'same-origin',
+    'Content-Security-Policy': policy.join('; '),
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+  });
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** For an answer in JSON that may change at any moment. */
-export const JSON_HEADERS: HeaderList = [...DATA_HEADERS, 'Content-Type', JSON_TYPE, 'Cache-Control', 'no-store'];
+export const JSON_HEADERS: HeaderList = dataHeaders(JSON_TYPE);
 
 /** For an answer that the client may cache but must revalidate each time. */
 export function revalidated(etag: string): HeaderList {
-  return [...DATA_HEADERS, 'Content-Type', JSON_TYPE, 'Cache-Control', 'private, no-cache', 'ETag', etag];
+  return list({ ...DATA, 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache', ETag: etag });
 }
 
-export const STREAM_HEADERS: HeaderList = [
-  ...DATA_HEADERS,
-  'Content-Type',
-  'text/event-stream; charset=utf-8',
-  'Cache-Control',
-  'no-store',
+export const STREAM_HEADERS: HeaderList = list({
+  ...DATA,
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
   // A buffering proxy would delay the output of a job.
-  'X-Accel-Buffering',
-  'no',
+  'X-Accel-Buffering': 'no',
   // Clients that watch only the connection see the end of the stream.
-  'Connection',
-  'close',
-];
+  Connection: 'close',
+});

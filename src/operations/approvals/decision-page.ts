@@ -10,7 +10,7 @@ import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import type { PlanAction } from '../../domain/workspaces/plan.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
-import { findArtifact } from '../../store/workspaces/artifacts.ts';
+import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
@@ -21,7 +21,7 @@ import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
 import * as field from '../core/fields.ts';
 import { parseInput } from '../core/parse.ts';
 import { actorOf } from '../core/reply.ts';
-import { planViewJson } from './plan-view.ts';
+import { openPlanView } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
 export interface LinkVisit {
@@ -237,25 +237,20 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
 }
 
 /** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
-async function planOf(runtime: Runtime, { plan_artifact_id: id }: ApprovalRow): Promise<PlanFacts | null> {
-  const artifact = id === null ? undefined : await findArtifact(runtime.store.db, id);
-  if (artifact === undefined) return null;
-  const json = await jsonOf(runtime, artifact.id);
-  if (json === null)
-    return { destroys: artifact.destroys, changes: artifact.changes, creates: artifact.creates, destroyed: null };
+async function planOf({ store, services }: Runtime, { plan_artifact_id: id }: ApprovalRow): Promise<PlanFacts | null> {
+  const kept = id === null ? undefined : await findPlanView(store.db, id);
+  if (kept === undefined) return null;
+  let json: Buffer;
+  try {
+    json = await openPlanView(services, kept);
+  } catch (error) {
+    // The page says so; the doctor says why.
+    if (!(error instanceof Failure)) throw error;
+    return { destroys: kept.destroys, changes: kept.changes, creates: kept.creates, destroyed: null };
+  }
   const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<
     Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>
   >;
   const destroyed = destroys.map(({ address, action }) => ({ address, action }));
   return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
-}
-
-async function jsonOf(runtime: Runtime, artifactId: string): Promise<Buffer | null> {
-  try {
-    return await planViewJson(runtime, artifactId);
-  } catch (error) {
-    // The page says so; the doctor says why.
-    if (!(error instanceof Failure)) throw error;
-    return null;
-  }
 }

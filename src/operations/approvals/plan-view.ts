@@ -1,10 +1,11 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Keyring } from '../../lib/seal.ts';
-import { findPlanView } from '../../store/workspaces/artifacts.ts';
+import { findPlanView, type KeptPlanView } from '../../store/workspaces/artifacts.ts';
 import type { ArtifactRow } from '../../store/schema/schema.ts';
 import { openSealed, planViewLabel } from '../../store/secrets/seal.ts';
 import type { Runtime } from '../core/invoke.ts';
+import type { Services } from '../core/services.ts';
 
 /** The view of a plan as it is kept: compressed, then sealed. */
 
@@ -34,14 +35,16 @@ export async function sealPlanView(
  */
 export async function planViewJson({ store, services }: Runtime, artifactId: string): Promise<Buffer | null> {
   const kept = await findPlanView(store.db, artifactId);
-  if (kept === undefined) return null;
-  const ring = await services.keyring();
-  const label = planViewLabel({ id: artifactId, workspace: kept.workspace });
+  return kept === undefined ? null : openPlanView(services, kept);
+}
+
+/** Throws as `planViewJson` does. */
+export async function openPlanView(services: Pick<Services, 'keyring'>, kept: KeptPlanView): Promise<Buffer> {
   const packed = openSealed(
-    ring,
-    label,
+    await services.keyring(),
+    planViewLabel(kept),
     kept.sealed_view,
-    `the plan ${artifactId} cannot be shown`,
+    `the plan ${kept.id} cannot be shown`,
     'Do not approve it; run svc doctor.',
   );
   return decompress(packed, { maxOutputLength: BYTES_MAX });

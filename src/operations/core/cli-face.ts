@@ -35,8 +35,10 @@ export interface VerbBehaviour {
   readonly stdin?: ValueInput;
   /** A verb with the same fields whose answer text mode shows after this one. */
   readonly next?: string;
-  /** The words for one row of a list, if they differ from the noun of the verb. */
+  /** The words for one row of a list that flags filter. */
   readonly item?: string;
+  /** Shows what it has removed. */
+  readonly removes?: true;
 }
 
 /** At the end: `job` shows the job, `result` what its command printed, `plan` the job and how to apply its plan. */

@@ -11,8 +11,6 @@ export interface HttpFace {
   readonly query?: readonly string[];
   /** Fields that this face does not take; sending one is an unknown field. */
   readonly omit?: readonly string[];
-  /** 202 where a job is queued, else 200, unless the row says otherwise; an answer without content is 204. */
-  readonly status?: number;
   /** Further statuses of success, which single answers have: see `Reply`. */
   readonly otherStatuses?: readonly number[];
 }

@@ -268,8 +268,7 @@ async function* projectBatches(
   for await (const batch of batches) yield VIEWS[kind].parse(batch) as readonly unknown[];
 }
 
-/** The status of a success. */
+/** The status of a success with content: 202 where a job is queued. */
 export function statusOf(operation: Operation): number {
-  if ('status' in operation.http && operation.http.status !== undefined) return operation.http.status;
   return operation.effect === 'enqueue' ? 202 : 200;
 }

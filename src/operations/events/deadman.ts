@@ -70,7 +70,7 @@ const remove = writeOperation({
   summary: 'Remove a watch',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'deadman remove', positionals: ['name'], examples: ['svc deadman remove prometheus'] },
+  cli: { verb: 'deadman remove', removes: true, positionals: ['name'], examples: ['svc deadman remove prometheus'] },
   input: z.strictObject({ name: field.name }),
   answers: ['deadman.get'],
   failures: ['not_found'],

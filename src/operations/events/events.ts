@@ -30,7 +30,11 @@ const list = readOperation({
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/events' },
-  cli: { verb: 'event list', examples: ['svc event list', 'svc event list --source alertmanager --outcome error'] },
+  cli: {
+    verb: 'event list',
+    item: 'event',
+    examples: ['svc event list', 'svc event list --source alertmanager --outcome error'],
+  },
   mcp: { tool: 'event_list' },
   input: z.strictObject({
     source: field.oneOf(EVENT_SOURCES).optional().describe('Only events from this source'),

@@ -35,7 +35,7 @@ const list = readOperation({
   keep: true,
   scopes: READERS,
   http: { method: 'GET', path: '/jobs' },
-  cli: { verb: 'job list', examples: ['svc job list', 'svc job list --state failed --limit 10'] },
+  cli: { verb: 'job list', item: 'job', examples: ['svc job list', 'svc job list --state failed --limit 10'] },
   mcp: { tool: 'job_list' },
   input: z.strictObject({
     state: field.oneOf(JOB_STATES).optional().describe('Only jobs in this state'),

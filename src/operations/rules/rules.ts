@@ -177,7 +177,7 @@ const remove = writeOperation({
   summary: 'Remove a rule, its history and its silences; its jobs remain',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'rule remove', positionals: ['name'], examples: ['svc rule remove disk-full'] },
+  cli: { verb: 'rule remove', removes: true, positionals: ['name'], examples: ['svc rule remove disk-full'] },
   input: byName,
   answers: ['rule.get'],
   failures: ['not_found'],

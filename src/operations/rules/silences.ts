@@ -113,7 +113,12 @@ const remove = writeOperation({
   summary: 'Remove a silence before it expires',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'silence remove', positionals: ['id'], examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'silence remove',
+    removes: true,
+    positionals: ['id'],
+    examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'],
+  },
   input: z.strictObject({ id: field.id('sil') }),
   answers: ['silence.get'],
   failures: ['not_found', 'conflict'],

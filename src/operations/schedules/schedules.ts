@@ -179,7 +179,7 @@ const remove = writeOperation({
   summary: 'Remove a schedule; jobs that it queued remain',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'schedule remove', positionals: ['name'], examples: ['svc schedule remove nightly'] },
+  cli: { verb: 'schedule remove', removes: true, positionals: ['name'], examples: ['svc schedule remove nightly'] },
   input: byName,
   answers: ['schedule.get'],
   failures: ['not_found'],

@@ -92,7 +92,7 @@ const remove = writeOperation({
   summary: 'Remove a secret and its value',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'secret remove', positionals: ['secret'], examples: ['svc secret remove net/token'] },
+  cli: { verb: 'secret remove', removes: true, positionals: ['secret'], examples: ['svc secret remove net/token'] },
   input: z.strictObject({ secret: secretField }),
   answers: ['secret.get'],
   failures: ['not_found'],

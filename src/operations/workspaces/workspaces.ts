@@ -210,6 +210,7 @@ const remove = writeOperation({
   ...LOCAL_ONLY,
   cli: {
     verb: 'workspace remove',
+    removes: true,
     confirm: {
       by: 'name',
       warning: 'This forgets {name} and its state, also of resources that are still there.',

@@ -60,9 +60,12 @@ export async function getArtifact(db: Db, id: string): Promise<Omit<ArtifactRow,
   return found(row, 'saved plan', id);
 }
 
-/** The sealed view of a plan, and the workspace that its label names. */
-export function findPlanView(db: Db, id: string): Promise<Pick<ArtifactRow, 'workspace' | 'sealed_view'> | undefined> {
-  return db.selectFrom('artifacts').select(['workspace', 'sealed_view']).where('id', '=', id).executeTakeFirst();
+const VIEW = ['id', 'workspace', 'sealed_view', 'destroys', 'changes', 'creates'] as const;
+export type KeptPlanView = Pick<ArtifactRow, (typeof VIEW)[number]>;
+
+/** The sealed view of a plan, the workspace that its label names, and the counts of its changes. */
+export function findPlanView(db: Db, id: string): Promise<KeptPlanView | undefined> {
+  return db.selectFrom('artifacts').select(VIEW).where('id', '=', id).executeTakeFirst();
 }
 
 /** Keeps a saved plan, and drops what is beyond the newest of its workspace. */

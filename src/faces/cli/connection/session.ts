@@ -37,25 +37,23 @@ export async function showData(session: Session, { kind, data }: { kind: string;
     noMatch: noMatch(session),
   };
   const secret = secretOf(kind, data);
-  // The thing shown has been removed; say so.
-  const removed = session.verb.path.endsWith(' remove') ? 'Removed:\n' : '';
+  const { call } = session.verb;
+  const removed = 'operation' in call && call.removes === true ? 'Removed:\n' : '';
   await write(secret === null ? stdout : stderr, removed + render(kind, data, display));
   if (secret !== null) await write(stdout, secret);
 }
 
-/** Flags of lists that filter nothing, or only leave out older rows. */
-const NO_FILTERS = new Set(['all', 'limit']);
-
 /** The message for a list that flags made empty: other rows may exist. */
 function noMatch({ verb, fields }: Session): string | undefined {
-  if (!verb.path.endsWith(' list')) return undefined;
+  const item = 'operation' in verb.call ? verb.call.item : undefined;
+  if (item === undefined) return undefined;
   const given = verb.flags.flatMap(({ name, field }) => {
-    const value = field === undefined || NO_FILTERS.has(name) ? undefined : fields[field];
+    // A limit only leaves out older rows.
+    const value = field === undefined || name === 'limit' ? undefined : fields[field];
     return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${quoted(`${value}`)}`] : [];
   });
   if (given.length === 0) return undefined;
-  const item = 'operation' in verb.call ? verb.call.item : undefined;
-  return `No ${item ?? verb.path.slice(0, -' list'.length)} matches ${given.join(' ')}.`;
+  return `No ${item} matches ${given.join(' ')}.`;
 }
 
 /** The flags of the same server, for proposed commands: ` --remote URL`. */
