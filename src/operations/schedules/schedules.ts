@@ -26,13 +26,13 @@ const LOCAL_ONLY = localOnly(
   'What runs without anybody asking is set on the machine itself, as code is that runs there.',
 );
 
-function scheduleView(row: NewSchedule): ViewItem<'schedule.list'> {
+function scheduleView({ last_refusal: refusal, ...row }: NewSchedule): ViewItem<'schedule.list'> {
   return {
     ...row,
     enabled: row.enabled === 1,
     next_at: row.next_at === null ? null : rfc3339(row.next_at),
     last_at: row.last_at === null ? null : rfc3339(row.last_at),
-    last_refusal: row.last_refusal ?? undefined,
+    ...(refusal === null ? {} : { last_refusal: refusal }),
   };
 }
 
