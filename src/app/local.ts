@@ -1,27 +1,18 @@
 import type { Settings } from '../config/settings.ts';
-import { localCaller, type Caller } from '../domain/access/caller.ts';
+import { localCaller } from '../domain/access/caller.ts';
+import type { LocalRuntime, StorelessLocal } from '../faces/cli/terminal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
-import type { Runtime, StorelessRuntime } from '../operations/core/invoke.ts';
 import { VERSION } from '../version.ts';
 import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { sandboxSupport } from './sandbox-support.ts';
 
-/** The local command line's runtime: the same operations, on the data directory itself. */
-export interface Local {
-  readonly runtime: Runtime;
-  readonly caller: Caller;
-  close(): Promise<void>;
-}
-
-export interface Storeless {
-  readonly runtime: StorelessRuntime;
-  readonly caller: Caller;
-}
-
-/** Opens it. Throws the reason as it is: the operator is at the machine, and there is no daemon's log to look into. */
-export async function openLocal(settings: Settings): Promise<Local> {
+/**
+ * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it is:
+ * the operator is at the machine, and there is no daemon's log to look into.
+ */
+export async function openLocal(settings: Settings): Promise<LocalRuntime> {
   const base = await openBase(settings);
   const services = createServices(base, {
     hasQueue: true,
@@ -36,7 +27,7 @@ export async function openLocal(settings: Settings): Promise<Local> {
 }
 
 /** What still works after `openLocal` threw `reason`: the doctor, which reports it. */
-export function withoutStore(settings: Settings, reason: unknown): Storeless {
+export function withoutStore(settings: Settings, reason: unknown): StorelessLocal {
   const doctor = doctorOf(settings, {
     clock: systemClock,
     paths: pathsOf(settings),

@@ -46,6 +46,15 @@ export interface Facts extends DoctorParts {
 
 export type Examine = (facts: Facts) => Promise<Finding>;
 
+/** An entry names at most this number of things. */
+export const NAMED_MAX = 5;
+
+/** The first of several texts, and the number of the others. */
+export function named(texts: readonly string[], max = NAMED_MAX): string {
+  const more = texts.length > max ? `; ${texts.length - max} more` : '';
+  return texts.slice(0, max).join('; ') + more;
+}
+
 export const ok = (detail: string): Finding => ({ status: 'ok', detail });
 export const warn = (detail: string): Finding => ({ status: 'warn', detail });
 export const fail = (detail: string): Finding => ({ status: 'fail', detail });

@@ -1,24 +1,14 @@
 import { readSealKey } from '../../config/seal-key.ts';
 import { createKeyring, type Keyring } from '../../lib/seal.ts';
 import { verifyLedger } from '../../store/audit/verify.ts';
-import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
+import { fail, type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
-
-/** The number of faults that are named; each chain has at most one. */
-const NAMED_MAX = 5;
-
-/** The first faults of a ledger, and the number of the others. */
-export function namedFaults(faults: readonly string[]): string {
-  return (
-    faults.slice(0, NAMED_MAX).join('; ') + (faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '')
-  );
-}
 
 /** Verifies each chain of the audit ledger from its first row to its head. */
 export function examineAuditLedger(facts: Facts): Promise<Finding> {
   return withStore(facts.openedStore, async (store) => {
     const { chains, rows, faults, unkeyed } = await verifyLedger(store.db, await findRing(facts));
-    if (faults.length > 0) return fail(`${namedFaults(faults)}.`);
+    if (faults.length > 0) return fail(`${named(faults)}.`);
     const whole = `${rows} rows in ${counted(chains)}, each following the one before it.`;
     if (unkeyed === 0) return ok(whole);
     return warn(

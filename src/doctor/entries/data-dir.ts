@@ -1,7 +1,7 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DATA_DIR_ENTRIES, isOpenToOthers, isOurs, modeText } from '../../config/data-dir.ts';
-import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
+import { fail, type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { codeOf, plainReason } from '../reason.ts';
 
 /** The number of entries that are checked and of findings that are named; the directory holds about a dozen. */
@@ -28,8 +28,7 @@ export async function examineDataDir({ paths }: Facts): Promise<Finding> {
     faults.push(...(await lookInto(paths.dir, names.slice(0, ENTRIES_MAX))));
     faults.push(...missingFolders(names));
     if (faults.length === 0) return ok(`Present, closed to other users; ${names.length} entries.`);
-    const more = faults.length > NAMED_MAX ? `; ${faults.length - NAMED_MAX} more` : '';
-    return warn(`Present, but ${faults.slice(0, NAMED_MAX).join('; ')}${more}.`);
+    return warn(`Present, but ${named(faults, NAMED_MAX)}.`);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return fail('The data directory does not exist.');
     return fail(`The data directory cannot be read: ${plainReason(error)}.`);

@@ -1,10 +1,7 @@
 import { MESSAGE_REFUSALS } from '../../domain/events/message-refusal.ts';
 import { listRefusals, type NewRefusal } from '../../store/events/webhook-refusals.ts';
-import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
-
-/** The number of webhooks that are named, with counts and reasons. */
-const NAMED_MAX = 5;
 
 /** Webhook messages refused within a day: the senders received an error and no event was recorded. */
 export function examineIngress({ openedStore, clock }: Facts): Promise<Finding> {

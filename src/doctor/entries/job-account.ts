@@ -3,14 +3,12 @@ import { findJobAccount, isRoot, JOB_ACCOUNT } from '../../config/job-account.ts
 import type { Account } from '../../domain/jobs/account.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { userName } from '../../lib/user-name.ts';
-import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 
 /** The environment variable of every process of a job. */
 const JOB_MARK = '\0SVC_JOB_ID=';
 /** A launcher changes to the account a few milliseconds before it executes the program, which has the variable. */
 const LOOK_AGAIN_MS = 250;
-/** The number of pids that are named. */
-const NAMED_MAX = 5;
 /**
  * The capabilities that a daemon as root needs to start and end jobs as another account. Containers often lack some.
  */

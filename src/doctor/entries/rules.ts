@@ -5,11 +5,9 @@ import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { factsOf, newestOfRules } from '../../store/events/events.ts';
 import { listRules, ruleOf } from '../../store/rules/rules.ts';
 import type { EventRow } from '../../store/schema/schema.ts';
-import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** The number of rules that are named, each with a reason of a line or two. */
-const NAMED_MAX = 5;
 /** The number of recent events whose values are tried on rules of an earlier build. */
 const TRIED_EVENTS_MAX = 1_000;
 
@@ -38,10 +36,10 @@ export function examineRules({ openedStore }: Facts): Promise<Finding> {
       unreadable.length === 0
         ? `Rules: ${rules.length}, all of them can be read.`
         : `Rules: ${rules.length}, of which ${unreadable.length} cannot be read ` +
-          `by this version and act on nothing: ${listed(unreadable)}.`;
+          `by this version and act on nothing: ${named(unreadable)}.`;
     if (outdated.length === 0) return unreadable.length === 0 ? ok(read) : warn(read);
     return warn(
-      `${read} ${outdated.length} of an earlier build can end events as errors: ${listed(outdated)}. ` +
+      `${read} ${outdated.length} of an earlier build can end events as errors: ${named(outdated)}. ` +
         'Rewrite them as in docs/how-to/write-values-of-an-event.md, then run svc rule add --replace --file FILE.',
     );
   });
@@ -54,9 +52,4 @@ async function outdatedForm(rule: Rule, events: readonly EventRow[]): Promise<st
   const action = await compileAction(rule.action, true);
   const refused = events.find((row) => row.rule === rule.name && 'error' in action.fill(factsOf(row, row.received_at)));
   return refused === undefined ? null : `a value of ${refused.id} is not accepted`;
-}
-
-function listed(rules: readonly string[]): string {
-  const more = rules.length > NAMED_MAX ? `; ${rules.length - NAMED_MAX} more` : '';
-  return `${rules.slice(0, NAMED_MAX).join('; ')}${more}`;
 }

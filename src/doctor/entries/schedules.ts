@@ -1,9 +1,6 @@
 import { listRefused } from '../../store/schedules/schedules.ts';
-import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
-
-/** The number of schedules that are named; the list of schedules has them all. */
-const NAMED_MAX = 5;
 
 /**
  * Reports enabled schedules whose last slot queued no job, and why: no user waits for a schedule, so a failure would

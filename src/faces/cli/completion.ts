@@ -39,33 +39,32 @@ function dashed(flags: readonly Flag[]): string {
   return flags.map((flag) => `--${flag.name}`).join(' ');
 }
 
-function fileFlags(tree: Tree): string[] {
-  return [
-    ...new Set(
-      [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)].filter(takesFile).map(({ name }) => `--${name}`),
-    ),
-  ];
+/** The names of the flags that `isOne` selects. */
+function flagNames(tree: Tree, isOne: (flag: Flag) => boolean): string[] {
+  const all = [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)];
+  return [...new Set(all.filter(isOne).map(({ name }) => `--${name}`))];
+}
+
+/** The pattern of a `case` branch for the flags whose value is a file. */
+function filePattern(tree: Tree): string {
+  return flagNames(tree, takesFile)
+    .map((name) => `*':${name}'`)
+    .join('|');
 }
 
 /** Flags that take a value: the word after one is not a noun or verb. */
 function takingFlags(tree: Tree): string {
-  const all = [...tree.globals, ...tree.verbs.flatMap((verb) => verb.flags)];
-  return [...new Set(all.filter(({ type }) => type !== 'boolean').map(({ name }) => `--${name}`))].join('|');
+  return flagNames(tree, ({ type }) => type !== 'boolean').join('|');
 }
 
 /** `case` branches for shells of the Bourne family: flag values by verb first, then those of every verb. */
 function valueCases(tree: Tree, propose: (values: string) => string): string[] {
-  const own = tree.verbs.flatMap((verb) =>
-    verb.flags
-      .filter((flag) => flag.values !== undefined)
-      .map((flag) => ({ key: `${verb.path}:--${flag.name}`, flag })),
-  );
-  const globals = tree.globals
-    .filter((flag) => flag.values !== undefined)
-    .map((flag) => ({ key: `*:--${flag.name}`, flag }));
-  return [...own, ...globals].map(
-    ({ key, flag }) =>
-      `    ${key.startsWith('*') ? `*':--${flag.name}'` : `'${key}'`}) ${propose((flag.values ?? []).join(' '))} ;;`,
+  const cases = [
+    ...tree.verbs.flatMap(({ path, flags }) => flags.map((flag) => ({ pattern: `'${path}:--${flag.name}'`, flag }))),
+    ...tree.globals.map((flag) => ({ pattern: `*':--${flag.name}'`, flag })),
+  ];
+  return cases.flatMap(({ pattern, flag: { values } }) =>
+    values === undefined ? [] : [`    ${pattern}) ${propose(values.join(' '))} ;;`],
   );
 }
 
@@ -99,9 +98,7 @@ _svc() {
   done
   case "$path:$prev" in
 ${valueCases(tree, proposeInBash).join('\n')}
-    ${fileFlags(tree)
-      .map((name) => `*':${name}'`)
-      .join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    ${filePattern(tree)}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ $cur == -* ]]; then
@@ -142,9 +139,7 @@ _svc() {
   done
   case "$path_:$prev" in
 ${valueCases(tree, proposeInZsh).join('\n')}
-    ${fileFlags(tree)
-      .map((name) => `*':${name}'`)
-      .join('|')}) _files; return ;;
+    ${filePattern(tree)}) _files; return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
   if [[ \${words[CURRENT]} == -* ]]; then

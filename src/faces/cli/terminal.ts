@@ -8,16 +8,18 @@ import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts'
 export interface App {
   openLocal(settings: Settings): Promise<LocalRuntime>;
   /** What still works after `openLocal` threw `reason`. */
-  withoutStore(
-    settings: Settings,
-    reason: unknown,
-  ): Promise<{ readonly runtime: StorelessRuntime; readonly caller: Caller }>;
+  withoutStore(settings: Settings, reason: unknown): Promise<StorelessLocal>;
   /**
    * Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date.
    */
   runServe(settings: Settings, io: ProgramIo, schema: 'create' | 'migrate'): Promise<number>;
   runWeb(settings: Settings, io: ProgramIo): Promise<number>;
   runMigrate(settings: Settings): Promise<{ readonly from: number; readonly to: number }>;
+}
+
+export interface StorelessLocal {
+  readonly runtime: StorelessRuntime;
+  readonly caller: Caller;
 }
 
 export interface LocalRuntime {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { namedFaults } from '../../doctor/entries/audit-ledger.ts';
-import type { DoctorEntry } from '../../doctor/entry.ts';
+import { type DoctorEntry, named } from '../../doctor/entry.ts';
 import { Failure } from '../../domain/failure.ts';
 import { PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -133,12 +132,8 @@ export async function withHeads(
         ...entry,
         detail: `${entry.detail} ${heads.length} kept ${heads.length === 1 ? 'head' : 'heads'} found.`,
       };
-    const named = namedFaults(faults);
-    return {
-      ...entry,
-      status: 'fail' as const,
-      detail: entry.status === 'fail' ? `${named}; ${entry.detail}` : `${named}.`,
-    };
+    const detail = entry.status === 'fail' ? `${named(faults)}; ${entry.detail}` : `${named(faults)}.`;
+    return { ...entry, status: 'fail' as const, detail };
   });
 }
 

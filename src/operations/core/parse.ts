@@ -49,16 +49,11 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** The input schema's type of one field, as far as text has to be turned into it. */
-export type FieldType = 'string' | 'number' | 'boolean' | 'array';
-
 /** Looks through optional, default, and pipes for what a field is made of. */
-export function fieldType(schema: z.core.$ZodType): FieldType {
+function fieldType(schema: z.core.$ZodType): string {
   const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
-  if (def.innerType !== undefined) return fieldType(def.innerType);
-  if (def.type === 'pipe' && def.in !== undefined) return fieldType(def.in);
-  if (def.type === 'number' || def.type === 'boolean' || def.type === 'array') return def.type;
-  return 'string';
+  const inner = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
+  return inner === undefined ? def.type : fieldType(inner);
 }
 
 /**
@@ -66,14 +61,8 @@ export function fieldType(schema: z.core.$ZodType): FieldType {
  * schema then refuses it and names the field.
  */
 export function fromText(schema: z.core.$ZodType, text: string): unknown {
-  switch (fieldType(schema)) {
-    case 'number':
-      return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
-    case 'boolean':
-      if (text === 'true' || text === '1') return true;
-      return text === 'false' || text === '0' ? false : text;
-    case 'array':
-    case 'string':
-      return text;
-  }
+  const type = fieldType(schema);
+  if (type === 'number' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && ['true', '1'].includes(text)) return true;
+  return type === 'boolean' && ['false', '0'].includes(text) ? false : text;
 }

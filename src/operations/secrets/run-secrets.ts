@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { NAME } from '../../domain/name.ts';
 import { isRefusedRunSecretName } from '../../domain/secrets/variable.ts';
-import type { Db } from '../../store/schema/schema.ts';
-import * as secrets from '../../store/secrets/secrets.ts';
 
 /** A run has some ten secrets at most; a list without an end would make its environment one. */
 export const RUN_SECRETS_MAX = 64;
@@ -34,10 +32,3 @@ export const runSecretsField = z
     }
   })
   .default({});
-
-/**
- * Throws not_found that names the first secret of `refs` that is not there: at the request, before anything is queued.
- */
-export function requireSecrets(db: Db, refs: secrets.SecretRefs): Promise<void> {
-  return secrets.requireSecrets(db, refs);
-}

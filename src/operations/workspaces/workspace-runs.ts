@@ -10,7 +10,8 @@ import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, written, type Written } from '../core/reply.ts';
-import { requireSecrets, runSecretsField } from '../secrets/run-secrets.ts';
+import { requireSecrets } from '../../store/secrets/secrets.ts';
+import { runSecretsField } from '../secrets/run-secrets.ts';
 
 const RUN = {
   name: field.name,

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { randomBytes } from '../../../src/lib/random.ts';
 import { createKeyring } from '../../../src/lib/seal.ts';
 import { parseInput } from '../../../src/operations/core/parse.ts';
-import { requireSecrets, RUN_SECRETS_MAX, runSecretsField } from '../../../src/operations/secrets/run-secrets.ts';
+import { RUN_SECRETS_MAX, runSecretsField } from '../../../src/operations/secrets/run-secrets.ts';
 import { SECRET_BYTES_MAX } from '../../../src/domain/secrets/secret.ts';
-import { readSecrets } from '../../../src/store/secrets/secrets.ts';
+import { readSecrets, requireSecrets } from '../../../src/store/secrets/secrets.ts';
 import { CANARY, refusal, secretCommands } from '../../support/fixtures/secret-commands.ts';
 
 const commands = secretCommands();

@@ -100,7 +100,8 @@ export class RemoteClient implements Client {
     const placed = placeCall(call, last === undefined && since !== undefined ? fields : others);
     const headers = { Accept: 'text/event-stream', ...(last === undefined ? {} : { 'Last-Event-ID': String(last) }) };
     const ended = new AbortController();
-    const silence = new Silence(this.#options.clock, () => ended.abort());
+    const limitSilence = (): (() => void) => this.#options.clock.after(STREAM_SILENCE_MAX_MS, () => ended.abort());
+    let cancel = limitSilence();
     try {
       const response = await this.#send(placed, headers, AbortSignal.any([signal, ended.signal]));
       await this.#requireType(response, 'text/event-stream');
@@ -108,7 +109,8 @@ export class RemoteClient implements Client {
       const parser = new ServerEventParser();
       const decoder = new TextDecoder();
       for await (const chunk of response.body ?? []) {
-        silence.broken();
+        cancel();
+        cancel = limitSilence();
         for (const { event, id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
           yield { event, ...(id === undefined ? {} : { id: Number(id) }), data };
         }
@@ -116,7 +118,7 @@ export class RemoteClient implements Client {
     } catch (error) {
       throw error instanceof Failure ? error : this.#lost(error, placed);
     } finally {
-      silence.stop();
+      cancel();
       ended.abort();
     }
   }
@@ -251,27 +253,5 @@ function errorOf(body: string): { code: unknown; message: unknown; hint: unknown
       : null;
   } catch {
     return null;
-  }
-}
-
-/** Fires once when nothing arrived for too long. */
-class Silence {
-  readonly #clock: Clock;
-  readonly #fire: () => void;
-  #cancel: () => void;
-
-  constructor(clock: Clock, fire: () => void) {
-    this.#clock = clock;
-    this.#fire = fire;
-    this.#cancel = clock.after(STREAM_SILENCE_MAX_MS, fire);
-  }
-
-  broken(): void {
-    this.#cancel();
-    this.#cancel = this.#clock.after(STREAM_SILENCE_MAX_MS, this.#fire);
-  }
-
-  stop(): void {
-    this.#cancel();
   }
 }
