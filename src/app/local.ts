@@ -9,8 +9,8 @@ import { ingressUrlOf } from './ingress-url.ts';
 import { sandboxSupport } from './sandbox-support.ts';
 
 /**
- * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it is:
- * the operator is at the machine, and there is no daemon's log to look into.
+ * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it
+ * is: the operator is at the machine, and there is no daemon's log to look into.
  */
 export async function openLocal(settings: Settings): Promise<LocalRuntime> {
   const base = await openBase(settings);

@@ -14,7 +14,7 @@ import { install, type Installation, queueJobs } from '../../test/support/doctor
 const JOBS = 600;
 const PAGE_BYTES = 4_096;
 const FLIPS = 20;
-/** So many that the layout of the file, which changes with each migration, decides little. */
+/** Enough that the layout of the file, which changes with each migration, has little effect. */
 const RANDOM_FLIPS = 50;
 
 describe('damage of the store', () => {
@@ -59,7 +59,7 @@ describe('damage of the store', () => {
     return { store: found('store'), ledger: found('audit_ledger') };
   }
 
-  /** How many of the flips, each of one bit in a copy of its own, make an entry fail. */
+  /** How many of the flips, each of one bit in a separate copy, make an entry fail. */
   async function detected(offsets: readonly number[]): Promise<number> {
     let count = 0;
     for (const offset of offsets) {
@@ -99,7 +99,7 @@ describe('damage of the store', () => {
 
   test('F34: one flipped bit in the content of a ledger row is always found', async () => {
     const ids = [...new Set(sound.toString('latin1').match(/(?<="job_id":")job_\w+(?=")/g))];
-    // A row that moved when its page was split left a copy behind, which nobody reads any more.
+    // A row that moved when its page was split left a copy behind, which is not read any more.
     const single = ids
       .map((id) => `{"job_id":"${id}"}`)
       .filter((text) => sound.indexOf(text) === sound.lastIndexOf(text));

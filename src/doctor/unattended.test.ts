@@ -1,4 +1,4 @@
-/** What nobody waits for, so that nobody sees it fail: schedules, dead-man watches and pages. */
+/** Parts whose failure no user sees, because no user waits for them: schedules, dead-man watches, notifications. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addEarlierRule } from '../../test/support/fixtures/earlier-rule.ts';
@@ -193,7 +193,7 @@ for (const postgres of [false, true]) {
       await demand('notifications', 'ok', '1 registered endpoint and 1 target of --notify; none failed within a day.', {
         targets: 1,
       });
-      // The command line on the data directory: what stands in its own environment is not what the daemon has.
+      // The command line on the data directory: its own environment is not that of the daemon.
       await demand(
         'notifications',
         'ok',

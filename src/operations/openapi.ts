@@ -22,7 +22,7 @@ const ALWAYS: readonly FailureCode[] = [
   'internal',
 ];
 
-/** Describes the table it stands in, which is therefore handed in. */
+/** Describes the table that it is a row of; a function, because the table does not exist yet. */
 export function openapiOperation(table: () => readonly Operation[]): Operation {
   return readOperation({
     id: 'openapi',
@@ -59,7 +59,7 @@ function describe(table: readonly Operation[], version: string): Node {
       title: 'Gatehouse',
       version,
       description:
-        'Queues and runs jobs, and holds risky ones until another person says yes. Every answer is an envelope.',
+        'Queues and runs jobs. Risky jobs wait until another person approves them. Every answer is an envelope.',
     },
     // Relative to where this document is, so that it holds under any base path and behind any proxy.
     servers: [{ url: '../v1' }],

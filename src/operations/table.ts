@@ -25,8 +25,8 @@ import { WORKSPACE_RUN_OPERATIONS } from './workspaces/workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces/workspaces.ts';
 
 /**
- * Each thing that the service can be asked, one row each. Routes, command-line verbs, the OpenAPI document, help
- * and the authorisation matrix derive from it; nobody writes any of them by hand.
+ * The operations of the service, one row each. Routes, command-line verbs, the OpenAPI document, help and the
+ * authorisation matrix are derived from it; none of them is written by hand.
  */
 export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,

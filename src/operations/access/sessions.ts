@@ -11,7 +11,7 @@ import { sessionCaller, type TokenVerifier, unauthenticated } from './token-veri
 
 export const SESSION_COOKIE = 'svc_session';
 
-/** A working day: who left a browser open signs in again in the morning. */
+/** A working day: a browser that was left open must sign in again the next morning. */
 const SESSION_MS = 12 * 3_600_000;
 const VALUE_BYTES = 32;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
@@ -44,7 +44,10 @@ export class SessionKeeper {
   async open(token: string): Promise<SignedIn> {
     const caller = await this.#tokens.caller(token, 'web');
     if (caller.scope === 'host')
-      throw new Failure('forbidden', "A host's token has no pages to see: sign in with another one.");
+      throw new Failure(
+        'forbidden',
+        'Tokens with the scope host cannot use the web pages. Sign in with another token.',
+      );
     const cookie = randomBytes(VALUE_BYTES).toString('base64url');
     const csrf = randomBytes(VALUE_BYTES).toString('base64url');
     return this.#store.write(async (tx) => {

@@ -12,7 +12,7 @@ export type ReadToken = (id: string) => Promise<TokenRow | undefined>;
 /**
  * Reads token rows at each request. Where asking the store whether anything changed costs as much as reading
  * (`version()` is null), requests that arrive together share a query, and that query begins after the last of them
- * arrived: nobody is let in by a row that was read before the request came.
+ * arrived: no request is accepted because of a row that was read before it came.
  */
 export function createTokenReader(store: Store): ReadToken {
   if (store.version() !== null) return (id) => findToken(store.db, id);

@@ -19,7 +19,7 @@ const KDF_RUNNING_MAX = 2;
 const KDF_WAITING_MAX = 8;
 
 /** Replaces the salt and the hash of a token that does not exist, so that its refusal costs the same. */
-const NOBODY = { salt: Buffer.alloc(16), hash: Buffer.alloc(40) };
+const NO_TOKEN = { salt: Buffer.alloc(16), hash: Buffer.alloc(40) };
 
 export function unauthenticated(message: string): Failure {
   return new Failure('unauthenticated', message);
@@ -126,7 +126,7 @@ export class TokenVerifier {
     const parts = parseToken(text);
     if (parts === null) throw refusal();
     const row = await this.#read(parts.id);
-    const plausible = this.#hasher.plausible(parts.secret, row?.salt ?? NOBODY.salt, row?.hash ?? NOBODY.hash);
+    const plausible = this.#hasher.plausible(parts.secret, row?.salt ?? NO_TOKEN.salt, row?.hash ?? NO_TOKEN.hash);
     if (row === undefined || !plausible || !this.#isActive(row) || !(await this.#matches(parts.secret, row))) {
       this.#cache.refuse(digest);
       throw refusal();
@@ -143,8 +143,7 @@ export class TokenVerifier {
         return this.#hasher.matches(secret, row.salt, row.hash);
       });
     } catch (error) {
-      if (error instanceof LimiterFull)
-        throw new Failure('kdf_busy', 'As many tokens as may be verified at a time are being verified.');
+      if (error instanceof LimiterFull) throw new Failure('kdf_busy', 'Too many token verifications are in progress.');
       throw error;
     }
   }

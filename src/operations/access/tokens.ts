@@ -14,7 +14,7 @@ import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
-  'Tokens are made and ended on the machine itself: a token that could make tokens would outlive its own ' +
+  'Tokens are created and revoked on the machine only: a token that could create tokens would outlive its own ' +
     'revocation.',
 );
 const EXPIRY_MIN_MS = 1_000;

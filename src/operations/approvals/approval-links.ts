@@ -14,7 +14,7 @@ import { localOnly, type Operation, writeOperation } from '../core/operation.ts'
 import { reply, written } from '../core/reply.ts';
 
 const CAPABILITY = localOnly(
-  'A link is a capability: it is made at the machine or sent by a page, never answered by the API.',
+  'A link is a capability: it is created on the machine or sent in a notification, never by the API.',
 );
 
 /** The absolute URLs of one recipient's pair, and when the approval ends, in milliseconds since the epoch. */
@@ -38,10 +38,9 @@ interface LinkOrder {
 }
 
 /**
- * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient work no more. Throws
- * not_found, conflict where nothing is left to decide, and forbidden where the recipient may not decide, or asked for
- * what is decided, or where who makes the links (an owner) asked for it: the link would be a way around the second
- * person.
+ * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient stop working. Throws
+ * not_found; conflict if the approval is settled or has expired; forbidden if the recipient may not decide, or if the
+ * recipient or the owner who makes the links is a requester: the link would be a way around the second person.
  */
 export async function mintLinks(
   tx: Tx,

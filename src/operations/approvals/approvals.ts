@@ -21,11 +21,11 @@ import { VIEWS, type Projected } from '../views/views.ts';
 const LOOK_MS = 2_000;
 /** Streams of one process, which may all be of one identity: the contract caps only the process. */
 const STREAMS = 8;
-/** After this long a stream ends in good order, so that followers that nobody reads do not keep the places for ever. */
+/** A stream ends cleanly after this time, so that followers whose output no one reads do not keep their places. */
 const STREAM_LIFETIME_MS = 900_000;
 /**
- * A stream keeps its place for this long; the `Retry-After` of who is refused is the same. A reader that stopped holds
- * it no longer.
+ * A stream keeps its place for this time, also if its client has stopped reading; the `Retry-After` of a refusal is
+ * the same.
  */
 const STREAM_KEPT_MS = 30_000;
 
@@ -60,7 +60,7 @@ const get = readOperation({
   failures: ['not_found'],
   async run({ store }, { id }) {
     const row = await getListedApproval(store.db, id);
-    // Of what is settled it says nothing any more: the plan itself moves the state when it is applied.
+    // Not for a settled approval: the plan itself changes the state when it is applied.
     const check = row.state === 'pending' ? await QUEUE_RULES[row.kind].stillHolds(store.db, row) : null;
     return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));
   },
@@ -81,8 +81,7 @@ const plan = readOperation({
     if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
     const json = await planViewJson(context, artifactId);
     if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
-    // As it was projected when the plan was made. It is not parsed, and stays bytes: of 5,000 resources each takes
-    // longer than all else.
+    // Projected when the plan was made. It is not parsed again: with 5,000 resources that would take most of the time.
     return replyEncoded('approval.plan', json);
   },
 });

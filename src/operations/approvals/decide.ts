@@ -15,7 +15,7 @@ import type { Services } from '../core/services.ts';
 
 interface Decider {
   readonly name: string;
-  /** Whose credential it is: who is in the asking chain by this name may not decide. */
+  /** The owner of the credential: an owner in the asking chain may not decide. */
   readonly owner: string;
   /** The face: `api`, `cli`, `web`, `mcp` or `link`. */
   readonly via: string;
@@ -39,8 +39,8 @@ interface DecideHome {
 }
 
 /**
- * The one way to decide, for every face. Fail-closed: whatever is not a clear yes or no of somebody who did not ask,
- * in time and about a plan that still holds, changes nothing. Throws not_found, conflict (settled already or past the
+ * The one way to decide, for every face. Fail-closed: only a clear yes or no of a person who is no requester, in time
+ * and about a plan that is still current, changes anything. Throws not_found, conflict (settled already or past the
  * deadline), forbidden (the decider's owner is in the asking chain) and stale_plan with `stale`. The caller writes the
  * row of the ledger.
  */
@@ -107,12 +107,12 @@ function tooLate({ id, expires_at: expiresAt }: ApprovalRow): Failure {
   return new Failure('conflict', `Approval ${id} expired at ${rfc3339(expiresAt)}. Nothing was released.`);
 }
 
-/** Why a decision that looked possible was not: somebody was first, or the deadline came in between. */
+/** Why a decision that was possible before is not: another one was first, or the deadline passed. */
 function outOfTime(approval: ApprovalRow): Failure {
   return approval.state === 'pending' ? tooLate(approval) : settledAlready(approval);
 }
 
-/** Throws stale_plan where the approval is not about what was asked any more. */
+/** Throws stale_plan if the request of the approval is no longer current. */
 async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
   const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
   if (check.is !== 'good') throw new Failure('stale_plan', `${check.why} Nothing was decided.`, { stale: check.stale });

@@ -78,14 +78,14 @@ export type DecisionPage =
       readonly reason: string | null;
     }
   | { readonly show: 'expired'; readonly asked: Asked }
-  /** `serial` is where the state is now; null where it can't be told. */
+  /** `serial` is the current serial of the state; null if it is not known. */
   | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
   /** The recipient is one of those who asked. */
   | { readonly show: 'own'; readonly asked: Asked }
   /** The recipient may not decide any more. */
   | { readonly show: 'lapsed'; readonly asked: Asked; readonly why: NonNullable<Lapse>; readonly recipient: string };
 
-/** Characters of a proof are 64; a longer field is none. */
+/** A proof has 64 characters; a longer field is not one. */
 const PROOF_MAX = 100;
 
 /** The fields of the page's form. Browsers send the line ends of a text area as CRLF and count each as one. */
@@ -107,7 +107,7 @@ export async function visitLink(runtime: Runtime, visit: LinkVisit): Promise<Dec
 }
 
 /**
- * What the form of a page sends back. It follows from the token, so nothing is stored, and gives nothing without it.
+ * The value that the form of a page sends back. It is derived from the token, so nothing is stored for it.
  */
 export function proofOf(token: string): string {
   return linkHash(`form:${token}`);
@@ -115,9 +115,8 @@ export function proofOf(token: string): string {
 
 /**
  * Decides as the link says, once, in the name of its recipient: by the form of the page, or by one tap where that is
- * allowed. Answers `outcome` with `fresh` where it did; every
- * other page means that nothing was done. Throws Failure for what is neither: a field that is wrong, a store that is
- * busy.
+ * allowed. Answers `outcome` with `fresh` if it did; every other page means that nothing was done. Throws Failure for
+ * other faults: a wrong field, a busy store.
  */
 export async function decideByLink(
   runtime: Runtime,
@@ -146,7 +145,7 @@ export async function decideByLink(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const page = await pageOf(runtime, link, visit.token, false);
-    // Refused for a reason that the page would not tell; without its form, the page is what is missing.
+    // The page would not show the reason of this refusal. Without the form, the page itself is the answer.
     if (page.show === 'question' && isForm) throw error;
     if (page.show === 'own' || page.show === 'lapsed')
       await recordRefusal(runtime.store, decider, link.approval_id, link.decision);
@@ -156,9 +155,9 @@ export async function decideByLink(
 }
 
 /**
- * Refuses who has not seen what is decided: a request without the form of the page, unless the link was made as a
- * button and what it approves is known to destroy nothing. The latter is not taken from the message that was sent: the
- * sealed plan is opened. One that does not open is approved by nobody with a link.
+ * Refuses a decision by a person who has not seen the plan: a request without the form of the page, unless the link
+ * was made as a button and its plan destroys nothing. The latter is read from the sealed plan, not from the message
+ * that was sent. A plan that cannot be opened cannot be approved with a link.
  */
 async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boolean): Promise<void> {
   const needsNotification = new Failure(
@@ -188,8 +187,8 @@ async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
 }
 
 /**
- * The link that a URL names; null when there is none. What is wrong with a URL (its token, the approval or the
- * decision in it) is not told apart, neither by the answer nor by the work: one hash, one look-up, one comparison.
+ * The link that a URL names; null if it does not exist. Whether the token, the approval or the decision of the URL is
+ * wrong shows neither in the answer nor in the time: one hash, one look-up, one comparison.
  */
 async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkVisit): Promise<DecisionLinkRow | null> {
   const hash = linkHash(token);
@@ -236,7 +235,7 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
   };
 }
 
-/** Counted in the sealed view: what stands there was sealed with the plan. Its values are dropped here. */
+/** Counted in the sealed view, which was sealed with the plan. Its values are dropped here. */
 async function planOf({ store, services }: Runtime, { plan_artifact_id: id }: ApprovalRow): Promise<PlanFacts | null> {
   const kept = id === null ? undefined : await findPlanView(store.db, id);
   if (kept === undefined) return null;

@@ -11,7 +11,7 @@ import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
-import { readNotifications } from '../jobs/job-events.ts';
+import { readEventBatches } from '../jobs/job-events.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 
@@ -116,8 +116,8 @@ const words = readOperation({
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
   const bytes = { stdout: 0, stderr: 0, scanned: 0 };
-  for await (const page of readNotifications(db, job, 0, Number.POSITIVE_INFINITY)) {
-    for (const event of page) keepLine(event, printed, bytes);
+  for await (const batch of readEventBatches(db, job, 0, Number.POSITIVE_INFINITY)) {
+    for (const event of batch) keepLine(event, printed, bytes);
     // Decoding takes the thread: others have their turn in between.
     await nextTurn();
     if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;

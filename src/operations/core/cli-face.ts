@@ -27,7 +27,7 @@ export interface VerbBehaviour {
   readonly preset?: Readonly<Record<string, string>>;
   /** `--wait` follows the queued job. */
   readonly wait?: WaitMode;
-  /** Reads the job again and again until it has ended, with `--timeout`. */
+  /** Polls the job until it has ended, with `--timeout`. */
   readonly until?: 'ended';
   /** Shows a stream until it ends. */
   readonly follow?: FollowMode;
@@ -60,13 +60,13 @@ export type Confirm =
   /** Asks for the name of the workspace if the plan of the approval destroys anything. The same without a terminal. */
   | { readonly by: 'plan' };
 
-/** A field that never stands on a command line: it comes from the file of `--file`, else from standard input. */
+/** A field that is never on the command line: it is read from the file of `--file`, else from standard input. */
 export interface ValueInput {
   readonly field: string;
   /** Its word in messages. */
   readonly what: string;
-  /** What one does about bytes that are no text. */
+  /** What the user does about bytes that are not text. */
   readonly cure: string;
-  /** The question at a terminal, with `{field}` for a field; null where nobody types such a thing there. */
+  /** The question at a terminal, with `{field}` for a field; null if such a value is not typed. */
   readonly question: string | null;
 }

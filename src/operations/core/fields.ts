@@ -45,7 +45,7 @@ export const argument = z
   .max(131_072)
   .refine((text) => !text.includes('\0'), { error: 'a NUL character is not allowed' });
 
-/** Extra outbound ports: without doubles and in order. */
+/** Extra outbound ports, without duplicates and sorted. */
 export const egressPorts = z
   .array(
     z
@@ -57,7 +57,7 @@ export const egressPorts = z
   .default([])
   .transform((ports) => [...new Set(ports)].toSorted((a, b) => a - b));
 
-/** What somebody wrote of what an order does. */
+/** What the job does, in the words of its requester. */
 export const summary = z
   .string()
   .superRefine((text, context) => {

@@ -1,5 +1,5 @@
 /** Left out of a face on purpose, with the reason that its users are given. */
-export interface None {
+export interface NoFace {
   readonly none: string;
 }
 
@@ -15,7 +15,7 @@ export interface HttpFace {
   readonly otherStatuses?: readonly number[];
 }
 
-/** The input fields that stand in a path. */
+/** The input fields in a path. */
 export function pathFields({ path }: HttpFace): string[] {
   return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
 }
@@ -26,6 +26,6 @@ export function placeOf(http: HttpFace, field: string): 'path' | 'query' | 'body
   return http.method === 'GET' || http.query?.includes(field) === true ? 'query' : 'body';
 }
 
-export function isNone(face: object): face is None {
+export function isNone(face: object): face is NoFace {
   return 'none' in face;
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { isCredentialParameter } from '../../reaction/normalise/credentials.ts';
 
-/** Stands in an export where a URL holds a credential. Where the export is added again it keeps the stored one. */
+/** Replaces a credential of a URL in an export. When the export is added again, it keeps the stored credential. */
 const KEPT = '[kept]';
 
 // Each expression is linear: it begins at characters that its repetition cannot contain, or at the start.

@@ -5,7 +5,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
-import type { HttpFace, None } from './http-face.ts';
+import type { HttpFace, NoFace } from './http-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
 import type { ViewName } from '../views/views.ts';
@@ -28,7 +28,7 @@ export interface WriteContext extends Context {
   readonly tx: Tx;
 }
 
-/** Who asked, and how long they stay to hear the answer. */
+/** Whether the caller still waits for the answer. */
 export interface ClientWait {
   /** Aborts when the caller has disconnected, or its face closes. */
   readonly signal: AbortSignal;
@@ -43,9 +43,9 @@ export interface WaitContext extends Context {
 export interface StreamBounds {
   /** Of the places of the process, how many one identity may have. */
   readonly perHolder?: number;
-  /** After this long the stream ends in good order, in milliseconds: its place goes to who asks next. */
+  /** After this time, in milliseconds, the stream ends cleanly and frees its place. */
   readonly lifetimeMs?: number;
-  /** From this age on, in milliseconds, its place goes to who asks when none is free; it ends in good order. */
+  /** From this age on, in milliseconds, it ends cleanly and frees its place if another caller finds none. */
   readonly keptMs?: number;
 }
 
@@ -56,13 +56,13 @@ interface Row<I extends z.ZodObject> {
   readonly scopes: readonly Scope[];
   /** Refuses a browser's session: the contract wants a bearer token for this. */
   readonly bearerOnly?: true;
-  readonly http: HttpFace | None;
+  readonly http: HttpFace | NoFace;
   readonly cli: CliFace | NoVerb;
-  readonly mcp: { readonly tool: string } | None;
+  readonly mcp: { readonly tool: string } | NoFace;
   readonly input: I;
   /** The kinds that it may answer; none for 204, a stream, or a text. */
   readonly answers: readonly ViewName[];
-  /** The failures of its own, beside those that every operation has. */
+  /** Its own failures, besides those that every operation has. */
   readonly failures: readonly FailureCode[];
 }
 
@@ -86,13 +86,14 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   prepare?(context: Context, input: z.output<I>): Promise<P>;
   run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Written>;
   /**
-   * It may make no job. The key of such an answer is kept like that of any write: the keys of jobs stay free for jobs.
+   * It may create no job. The key of such an answer is kept like that of any write, so that it does not use up a key of
+   * a job.
    */
   readonly mayMakeNone?: true;
   /**
-   * Goes around the write, where an answer waits for something that comes after it. `write` does it, or finds what was
-   * answered under the same key; after it threw it may be called again. Another reply takes the place of that answer
-   * in this call, not under the key; null leaves it.
+   * Runs around the write, for an answer that waits for a later event. `write` does the write, or finds the answer
+   * under the same key; after it threw it may be called again. A reply replaces that answer in this call, not under
+   * the key; null leaves it.
    */
   around?(context: WaitContext, input: z.output<I>, write: () => Promise<Answered>): Promise<Reply | null>;
 }
@@ -124,7 +125,7 @@ export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = unde
 }
 
 /** For an operation that neither HTTP nor MCP offers, for the same reason. */
-export function localOnly(none: string): { readonly http: None; readonly mcp: None } {
+export function localOnly(none: string): { readonly http: NoFace; readonly mcp: NoFace } {
   return { http: { none }, mcp: { none } };
 }
 

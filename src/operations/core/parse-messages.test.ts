@@ -17,7 +17,7 @@ function refusal(id: string, raw: unknown): string {
   return 'was accepted';
 }
 
-test('a field that is missing is called required, and one of the wrong type is told what was expected', () => {
+test('the message for a missing field says required, and that for a wrong type what was expected', () => {
   assert.equal(refusal('command.run', { inventory: 'localhost' }), 'command: this field is required.');
   assert.equal(
     refusal('command.run', { inventory: 'localhost', command: 'true' }),

@@ -13,8 +13,8 @@ export function parseInput<I extends z.ZodObject>(schema: I, raw: unknown): z.ou
 }
 
 /**
- * Text that not every place of ours can hold: NUL ends an argument and is refused by PostgreSQL, and half a surrogate
- * pair has no UTF-8, so that what is read back would not be what was sent.
+ * Refuses text that cannot be stored and passed on unchanged: NUL ends an argument and is refused by PostgreSQL, and
+ * half a surrogate pair has no UTF-8 form.
  */
 function refuseUnstorable(value: unknown, path: readonly string[]): void {
   if (typeof value === 'string') {
@@ -41,7 +41,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string {
   return path === '' ? `The body: ${text}.` : `${path}: ${text}.`;
 }
 
-/** What stands at the path of an issue: a field that is missing is told apart from one of the wrong type. */
+/** The value at the path of an issue, to distinguish a missing field from one of the wrong type. */
 function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
@@ -57,7 +57,7 @@ function fieldType(schema: z.core.$ZodType): string {
 }
 
 /**
- * Turns the text of a query parameter or a flag into the field's type. Text that has not its form stays text: the
+ * Turns the text of a query parameter or a flag into the field's type. Text of another form stays text: the
  * schema then refuses it and names the field.
  */
 export function fromText(schema: z.core.$ZodType, text: string): unknown {

@@ -3,7 +3,7 @@ import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { addRefusals, type NewRefusal } from '../../store/events/webhook-refusals.ts';
 
-/** A message that can't be taken as it is: its sender gets 400, and the doctor counts it. */
+/** A message that cannot be accepted: its sender gets 400, and the doctor counts it. */
 export class MessageRefused extends Failure {
   readonly refusal: MessageRefusal;
 
@@ -18,14 +18,14 @@ const REFUSAL_OF_CODE: Partial<Record<FailureCode, MessageRefusal>> = {
   conflict: 'repeated',
 };
 
-/** As what the doctor counts a message that ended so; null for what the sender tries again. */
+/** How the doctor counts a message that ended with this error; null for one that the sender sends again. */
 export function refusalOf(error: unknown): MessageRefusal | null {
   if (error instanceof MessageRefused) return error.refusal;
   return error instanceof Failure ? (REFUSAL_OF_CODE[error.code] ?? null) : null;
 }
 
 /**
- * Counts refused messages in the store. Nobody waits for it: what comes while a write is under way shares the next one.
+ * Counts refused messages in the store. Nothing waits for it: refusals during a write share the next one.
  */
 export class RefusalNoter {
   readonly #store: Store;

@@ -1,4 +1,4 @@
-/** Signed messages: whoever only knows the URL of such a webhook sends nothing, and a message is taken once. */
+/** Signed messages: the URL of such a webhook alone is not enough to send one, and a message is accepted once. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WebhookSource } from '../../domain/events/event.ts';
@@ -13,11 +13,11 @@ import type { Runtime } from '../core/invoke.ts';
 /** Bytes that are hashed at a time: about a millisecond on a processor without instructions for SHA. */
 const SLICE_BYTES = 262_144;
 
-/** A signature that was checked, on its way into the store with what it came with. */
+/** A checked signature; it is stored with its message. */
 export type Signature = WebhookSignatureRow;
 
 /**
- * What a sender claims: Unix seconds, the HMAC in hex, and what stands between the time and the body of what is signed.
+ * What a sender claims: Unix seconds, the HMAC in hex, and the separator of the time and the body in the signed text.
  */
 interface Claim {
   readonly seconds: string;
@@ -25,7 +25,7 @@ interface Claim {
   readonly separator: '.' | ':';
 }
 
-/** Who has a form of its own. Its headers are settings of Grafana; the first one is what it proposes. */
+/** Senders with their own form. The headers are settings of Grafana; the first one is its default. */
 const FORMS: Partial<Record<WebhookSource, (headers: IncomingHttpHeaders) => Claim>> = { grafana: grafanaClaim };
 
 /**
@@ -64,7 +64,7 @@ async function signatureOf(
 }
 
 /**
- * As `reaction`; each write of it takes the signature with it, and is refused where it was taken with another message.
+ * As `reaction`; each write also stores the signature, and is refused if another message was stored with it.
  */
 export function takenOnce(reaction: ReactionDeps, signature: Signature | null): ReactionDeps {
   if (signature === null) return reaction;
@@ -93,7 +93,7 @@ function grafanaClaim(headers: IncomingHttpHeaders): Claim {
   const [hex] = /^[0-9a-f]{64}$/.exec(textOf(headers['x-grafana-alerting-signature'])) ?? [];
   if (hex === undefined) throw refused('X-Grafana-Alerting-Signature: expected an HMAC-SHA256 in hex.');
   const [seconds] = /^\d{1,11}$/.exec(textOf(headers['x-grafana-alerting-timestamp'])) ?? [];
-  // Without a time in it a signature would be good for ever.
+  // Without a time a signature would be valid for ever.
   if (seconds === undefined)
     throw refused(
       'X-Grafana-Alerting-Timestamp: expected Unix seconds; name this header as the timestamp header in Grafana.',
@@ -111,7 +111,7 @@ async function secretOf({ store, services }: Runtime, { name }: WebhookRow): Pro
     if (secret !== undefined) return secret;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // The sender cannot help it and tries again; what is wrong with the key is what the doctor tells.
+    // The sender cannot correct this and sends again; the doctor reports what is wrong with the key.
     throw new Failure('unavailable', 'The signature cannot be checked at the moment.');
   }
   throw refused('This webhook was closed.');

@@ -1,4 +1,4 @@
-/** What comes in by webhooks: who may send, how it is read, and what is answered. The ingress is the face of it. */
+/** Messages of webhooks: who may send them, how they are read and answered. The ingress is their face. */
 import type { NormalEvent } from '../../domain/events/event.ts';
 import { classify, plainAddress } from '../../domain/netgroups/netgroup.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
@@ -21,7 +21,7 @@ const HEARD_EVERY_MS = 1_000;
 /** What a message was sent to. */
 export type Webhook = WebhookRow;
 
-/** Where a message came in. A token that nobody has never gets as far as this: its message is dropped unread. */
+/** The webhook of a message. The message of an unknown token is dropped unread. */
 export interface Hook {
   readonly row: Webhook;
   /**
@@ -31,7 +31,7 @@ export interface Hook {
 }
 
 export interface Message extends Payload {
-  /** Of the socket, as the operating system tells it: no header says who sent something. */
+  /** The address of the socket: a header is no proof of the sender. */
   readonly peer: string;
 }
 
@@ -44,7 +44,7 @@ export function webhookFinder({ store }: Runtime): (token: string) => Promise<We
 }
 
 /**
- * Reads a message. Throws MessageRefused for what can't be read, after that is on the ledger, and unavailable where too
+ * Reads a message. Throws MessageRefused for one that cannot be read, after it was recorded, and unavailable if too
  * many are being read.
  */
 export async function readMessage(
@@ -61,14 +61,14 @@ export async function readMessage(
   }
 }
 
-/** For a message that can't be read. Throws MessageRefused, after the message is on the ledger. */
+/** Records a message that cannot be read, then throws MessageRefused. */
 export async function refuseMessage(
   { services }: Runtime,
   { row, signature }: Hook,
   peer: string,
   { message, refusal }: Unreadable,
 ): Promise<never> {
-  // What nobody signed stands nowhere: else who knows no more than the URL fills the ledger.
+  // An unsigned message is not recorded: else anyone who knows the URL could fill the ledger.
   if (row.signed !== 1 || signature !== null)
     await receiveUnreadable(
       takenOnce(services.reaction, signature),
@@ -81,8 +81,8 @@ export async function refuseMessage(
 }
 
 /**
- * Takes messages: tries the rules on the events of one and writes all that comes of it; it is durable when that
- * resolves.
+ * Accepts messages: evaluates the rules on the events of a message and records the outcomes, which are durable when the
+ * promise resolves.
  */
 export function messageTaker(
   runtime: Runtime,
@@ -92,7 +92,7 @@ export function messageTaker(
     const reaction = takenOnce(runtime.services.reaction, signature);
     const own = ingressLabels(peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
-    // A sender's own labels of these names go: only the socket says from where something came.
+    // Labels of these names from the sender are replaced: only the socket shows where a message came from.
     const stamp = (event: NormalEvent): NormalEvent => ({
       ...event,
       labels: { ...event.labels, ...own },
@@ -106,18 +106,18 @@ export function messageTaker(
       event_id: id,
       outcome,
     }));
-    // Only what was taken counts as heard: no repeat, and nothing that the store refused.
+    // Only an accepted message counts as heard: no repeat, and none that the store refused.
     noteHeard(row.hash);
     return { events: accepted };
   };
 }
 
 /**
- * Notes that the webhook of a hash was heard. Nobody waits for it: a message that was taken must not be refused because
- * of this.
+ * Notes that the webhook of a hash was heard. Nothing waits for it: a message that was accepted must not be refused
+ * because of this.
  */
 function heardNoter({ store, services: { clock } }: Runtime): (hash: string) => void {
-  /** When it was noted last, by a clock that nobody sets. */
+  /** When it was noted last, by the monotonic clock. */
   const noted = new Map<string, number>();
   return (hash) => {
     const now = clock.monotonic();

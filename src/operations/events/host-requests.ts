@@ -24,7 +24,7 @@ const WAIT_MAX_MS = 300_000;
 const WAITING = { all: 256, perHolder: 16 };
 const waiting = new Slots(WAITING);
 
-/** With the three labels of its own, a request stays well below what an event may have. */
+/** With its own three labels, a request stays well below the limit of an event. */
 const METADATA_MAX = 32;
 const METADATA_KEY = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 const STATUS_MAX = 100;
@@ -118,7 +118,7 @@ function place({ id }: Caller): () => void {
   );
 }
 
-/** The first answer with how the job ended; null where there is none to wait for. */
+/** The first answer and how the job ended; null if there is no job to wait for. */
 async function ended(context: WaitContext, first: ViewData<'host.request'>, waitMs: number): Promise<Reply | null> {
   const { store, services, clientWait } = context;
   const { job_id: jobId } = first;

@@ -14,9 +14,7 @@ import { localOnly, type Operation, readOperation, writeOperation } from '../cor
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
-const LOCAL_ONLY = localOnly(
-  'Who may send alerts is decided on the machine itself: the URL of a webhook is a capability.',
-);
+const LOCAL_ONLY = localOnly('Webhooks are managed on the machine only, because the URL of a webhook is a capability.');
 
 function webhookView(row: WebhookRow): ViewItem<'webhook.list'> {
   return {

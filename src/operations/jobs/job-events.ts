@@ -10,8 +10,8 @@ import type { Services } from '../core/services.ts';
 
 /** At most this many events in one answer: ask again with the last `seq`. */
 export const EVENTS_MAX = 5_000;
-/** Events that a follower is handed before its job is read again. */
-const TAIL_PAGE = 500;
+/** Events that a follower gets before its job is read again. */
+const TAIL_BATCH = 500;
 /**
  * Chunks read at a time, of up to 256 KiB each. For a follower one: what was read waits in memory for a slow reader.
  */
@@ -19,10 +19,10 @@ const CHUNKS_PER_READ = 4;
 const CHUNKS_PER_TAIL_READ = 1;
 
 /**
- * Up to `limit` events after `after`, oldest first, as pages of one chunk each: lines of 64 KiB make 5,000 events 320
- * MB.
+ * Up to `limit` events after `after`, oldest first, in batches of one chunk each: with lines of 64 KiB, 5,000 events
+ * have 320 MB.
  */
-export async function* readNotifications(
+export async function* readEventBatches(
   db: Db,
   job: JobRow,
   after: number,
@@ -60,16 +60,16 @@ function takeEvents(chunks: ChunkRow[], after: number, limit: number): JobEvent[
   return chunk === undefined ? [] : decodeChunk<JobState>(chunk.data, { after, limit });
 }
 
-/** The same as one list, for who knows that it is short. */
+/** The same as one list, for a caller that knows that it is short. */
 export async function readEvents(db: Db, job: JobRow, after: number, limit: number): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
-  for await (const page of readNotifications(db, job, after, limit)) events.push(...page);
+  for await (const batch of readEventBatches(db, job, after, limit)) events.push(...batch);
   return events;
 }
 
 /**
  * Follows a job: its events after `after` as they come, then one `end`, which has no id. The job is re-read after
- * its events, so an end is told only when every event before it was.
+ * its events, so the end is sent only after every event before it.
  */
 export async function* followJob(
   db: Db,
@@ -85,9 +85,9 @@ export async function* followJob(
     try {
       const job = await getJob(db, jobId);
       const before = last;
-      for await (const page of readNotifications(db, job, last, TAIL_PAGE, CHUNKS_PER_TAIL_READ)) {
-        for (const event of page) yield jobStreamEvent(event);
-        last = page.at(-1)?.seq ?? last;
+      for await (const batch of readEventBatches(db, job, last, TAIL_BATCH, CHUNKS_PER_TAIL_READ)) {
+        for (const event of batch) yield jobStreamEvent(event);
+        last = batch.at(-1)?.seq ?? last;
       }
       if (last > before) continue;
       if (isTerminal(job.state)) {

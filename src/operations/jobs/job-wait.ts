@@ -25,7 +25,7 @@ export async function awaitJob(
 ): Promise<JobEnd | null> {
   while (!signal.aborted) {
     const looked = new AbortController();
-    // Asked before the job is read: what changes in between is told.
+    // Subscribed before the job is read, so that no change in between is missed.
     const changed = services.jobChanged(jobId, AbortSignal.any([signal, looked.signal]));
     try {
       const { state, exit_code: exitCode } = await getJob(db, jobId);

@@ -21,7 +21,7 @@ import { hasJobTag } from '../../store/jobs/order-tags.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
-import { EVENTS_MAX, followJob, readNotifications } from './job-events.ts';
+import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, replyBatches, replyStream, written } from '../core/reply.ts';
@@ -99,7 +99,7 @@ const events = readOperation({
   answers: ['job.events'],
   failures: ['not_found'],
   async run({ store }, { id, since }) {
-    return replyBatches('job.events', readNotifications(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+    return replyBatches('job.events', readEventBatches(store.db, await getJob(store.db, id), since, EVENTS_MAX));
   },
 });
 

@@ -53,7 +53,7 @@ const add = writeOperation({
   cli: {
     verb: 'notify endpoint add',
     positionals: ['endpoint'],
-    // They come from a browser or a phone, and nobody types them.
+    // They come from a browser or a phone and are not typed.
     omit: ['keys'],
     examples: ['svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone'],
   },
@@ -90,7 +90,7 @@ const add = writeOperation({
       p256dh: keys?.p256dh ?? null,
       auth: keys?.auth ?? null,
     });
-    // Requests for approval that nobody could be told of wait for it.
+    // Approvals without a recipient are waiting for it.
     tx.afterCommit(() => services.wake());
     // The URL is a capability and stays out of the ledger.
     return written(reply('notify.endpoint', endpointView(row)), row.id);
@@ -135,7 +135,7 @@ const test = writeOperation({
   id: 'notify.test',
   summary: 'Send a test notification',
   scopes: OPERATORS,
-  http: { none: 'It tells everybody: it is asked for at the machine.' },
+  http: { none: 'It notifies every recipient, so it is started on the machine only.' },
   cli: { verb: 'notify test', examples: ['svc notify test'] },
   mcp: OWN_DEVICE,
   answers: ['notify.test'],
@@ -162,7 +162,7 @@ const arm = writeOperation({
   async run({ tx, caller, services }, { id }) {
     const job = await getJob(tx.db, id);
     if (isTerminal(job.state))
-      throw new Failure('conflict', `Job ${id} is ${job.state} already: there is nothing more to tell.`);
+      throw new Failure('conflict', `Job ${id} is ${job.state} already: it sends no further notification.`);
     await armJob(tx, { job_id: id, armed_by: caller.name, owner: caller.owner });
     const armed = await findArmed(tx.db, id);
     tx.afterCommit(() => services.wake());

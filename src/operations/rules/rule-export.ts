@@ -11,7 +11,9 @@ import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core
 import { localOnly, readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 
-const LOCAL_ONLY = localOnly('What a rule does is shown on the machine itself, as its command may hold secrets.');
+const LOCAL_ONLY = localOnly(
+  'The action of a rule is shown on the machine only, because its command may hold secrets.',
+);
 
 export const exportRule = readOperation({
   id: 'rule.export',

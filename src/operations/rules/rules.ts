@@ -39,7 +39,7 @@ import type { ViewItem } from '../views/views.ts';
 import { exportRule, withKept } from './rule-export.ts';
 
 const LOCAL_ONLY = localOnly(
-  'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+  'Rules start jobs without a request, so they are changed on the machine only, like code that runs there.',
 );
 
 function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule.list'> {
@@ -66,7 +66,7 @@ function getView(row: RuleRow, silence: SilenceRow | undefined) {
   };
 }
 
-/** A rule after a write, with the silence that stops it: who adds or enables it is told that it does not act yet. */
+/** A rule after a write, with the silence that stops it, so that the caller sees that it does not act yet. */
 async function replyRule({ tx }: WriteContext, row: RuleRow): Promise<Reply> {
   const silenced = await silencedRules(tx.db, await tx.dialect.clock(tx.db, tx.now), row.name);
   return reply('rule.get', getView(row, silenced.get(row.name)));
@@ -157,7 +157,7 @@ const add = writeOperation({
   },
 });
 
-/** The file names the rule, or the caller does; both are the same then. */
+/** The file or the caller names the rule; if both do, the names must be the same. */
 function nameOf(given: string | undefined, file: RuleFile): string {
   if (given !== undefined && file.name !== null && given !== file.name) {
     throw new Failure('invalid_argument', `name: the rule is called ${given} here and ${file.name} in the file.`);
@@ -167,7 +167,7 @@ function nameOf(given: string | undefined, file: RuleFile): string {
   return name;
 }
 
-/** Events that come in from now on meet the rules as they are then. */
+/** Later events are evaluated with the changed rules. */
 function forgetAfter({ tx, services }: WriteContext): void {
   tx.afterCommit(() => services.reaction.rules.forget());
 }
@@ -184,7 +184,7 @@ const remove = writeOperation({
   async run(context, { name }) {
     const { tx } = context;
     await holdRule(tx, name);
-    // What was meant for this rule would hold another one that is given its name.
+    // A silence of this rule would stop another rule that is given the name later.
     const ended = await cutSilencesOf(tx, name, await tx.dialect.clock(tx.db, tx.now));
     forgetAfter(context);
     const removed = reply('rule.get', { ...getView(await deleteRule(tx, name), undefined), ended_silences: ended });
@@ -212,7 +212,7 @@ const enable = writeOperation({
   },
   async run(context, { name }) {
     forgetAfter(context);
-    // Who lets it run stands behind what it does, beside who wrote it, and may not be the one who says yes (T28).
+    // The user who enables a rule becomes a requester, besides its author, and may not approve its jobs (T28).
     const row = await switchRule(context.tx, name, { enabled: true, owner: context.caller.owner });
     return written(await replyRule(context, row), name);
   },

@@ -19,7 +19,7 @@ const REASON_MAX = 1_000;
 /** What is silent for longer is better disabled. */
 const FOR_MAX_MS = 366 * 86_400_000;
 
-const LOCAL_ONLY = localOnly('What keeps a rule from acting is set on the machine itself, as the rule is.');
+const LOCAL_ONLY = localOnly('A silence stops rules, so it is changed on the machine only, as rules are.');
 
 function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
   return { ...row, when: row.when_text, created_at: rfc3339(row.created_at), expires_at: rfc3339(row.expires_at) };

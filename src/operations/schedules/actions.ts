@@ -40,7 +40,7 @@ function readAs<K extends JobActionKind>(kind: K, input: Input): ((timeout: stri
   return read === null ? [] : [(timeout) => ({ kind, ...read(timeout) })];
 }
 
-/** Throws invalid_argument for the first kind but `kind` that has fields of its own in the request. */
+/** Throws invalid_argument for the first kind except `kind` whose own fields are in the request. */
 function refuseFields(input: Input, instead: 'another kind' | 'no kind', kind: JobActionKind | null = null): void {
   for (const each of JOB_ACTION_KINDS) {
     const refusal = each === kind ? null : INPUTS[each].refusal(input, instead);

@@ -23,7 +23,7 @@ import type { ViewItem } from '../views/views.ts';
 import { ACTION_FIELDS, readAction } from './actions.ts';
 
 const LOCAL_ONLY = localOnly(
-  'What runs without anybody asking is set on the machine itself, as code is that runs there.',
+  'Schedules start jobs without a request, so they are changed on the machine only, like code that runs there.',
 );
 
 function scheduleView({ last_refusal: refusal, ...row }: NewSchedule): ViewItem<'schedule.list'> {
@@ -148,7 +148,7 @@ const enable = writeOperation({
     const on = {
       enabled: 1 as const,
       next_at: read(row.cron, row.timezone).next(countsFrom(now, row.last_at)),
-      // Who lets it run stands behind what it asks for, beside who wrote it, and may not be the one who says yes (T28).
+      // The user who enables a schedule becomes a requester, besides its author, and may not approve its jobs (T28).
       owners: JSON.stringify([...new Set([...(JSON.parse(row.owners) as string[]), caller.owner])]),
     };
     await switchSchedule(tx, name, on);

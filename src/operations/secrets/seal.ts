@@ -10,9 +10,7 @@ import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 
-const LOCAL_ONLY = localOnly(
-  'The seal key is a file of this machine; nothing that is asked over a network touches it.',
-);
+const LOCAL_ONLY = localOnly('The seal key is a file of this machine and is managed on this machine only.');
 
 /** Rows that could not be sealed again and are named; the others are counted. */
 const NAMED_MAX = 5;

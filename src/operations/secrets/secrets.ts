@@ -61,7 +61,7 @@ const set = writeOperation({
       question: 'Value of {secret}, one line, not shown: ',
     },
     positionals: ['secret'],
-    // It never stands on a command line, where every process of the machine could read it.
+    // It is never on the command line, where every process of the machine could read it.
     omit: ['value'],
     examples: ['svc secret set net/token < token.txt', 'svc secret set net/deploy-key --file deploy.key'],
   },

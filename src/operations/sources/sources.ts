@@ -24,7 +24,7 @@ const LOCAL_ONLY = localOnly('Sources are configured on the machine only, becaus
 const PATH_CHARACTERS_MAX = 4_095;
 
 /**
- * The location is nobody's to read: a path tells about the machine, and a URL may hold what its author forgot in it.
+ * Without the location: a path tells about the machine, and a URL may hold a forgotten credential.
  */
 function sourceView(row: SourceRow): ViewItem<'source.list'> {
   return {

@@ -23,8 +23,7 @@ const approval = {
 };
 
 /**
- * Also the `error.stale` member of stale_plan: who moved the state is left out when it was somebody outside of the
- * service.
+ * Also the `error.stale` member of stale_plan. The cause is left out if the state was changed outside the service.
  */
 const stale = z.object({
   plan_serial: count,
@@ -80,7 +79,7 @@ export const APPROVAL_VIEWS = {
     decided_via: z.string(),
     reason: z.string().nullable(),
   }),
-  /** The two links of one recipient, shown once: whoever has one can use it. */
+  /** The two links of one recipient, shown once: anyone who has one can use it. */
   'approval.link': z.object({
     approval_id: z.string(),
     recipient: z.string(),

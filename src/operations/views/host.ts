@@ -13,7 +13,7 @@ const mute = z.object({
   expires_at: time,
 });
 
-/** What a wait can end with beside the states of a job: its deadline passed, or nobody is there to be told. */
+/** Ends of a wait besides the states of a job: its deadline passed, or the client disconnected. */
 const WAIT_ENDS = ['pending', 'disconnected'] as const;
 
 export const HOST_VIEWS = {

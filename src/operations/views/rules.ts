@@ -7,7 +7,7 @@ import { notifyAction } from './notify.ts';
 import { time } from './shared.ts';
 import { workspaceAction } from './workspaces.ts';
 
-/** What is done and whom it names. The words of a command and the text of a message are nobody's to read. */
+/** The kind and its targets. The words of a command and the text of a message are never shown. */
 const action = z.discriminatedUnion('kind', [commandAction, workspaceAction, notifyAction]);
 
 const rule = {

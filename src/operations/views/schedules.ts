@@ -16,7 +16,7 @@ const schedule = {
   last_refusal: z.string().optional(),
 };
 
-/** Its kind and whom it names; the words of a command are nobody's to read. */
+/** The kind and its targets. The words of a command are never shown. */
 const action = z.object({
   kind: z.enum(JOB_ACTION_KINDS),
   workspace: z.string().optional(),

@@ -18,7 +18,7 @@ import { WORKSPACE_VIEWS } from './workspaces.ts';
 
 /**
  * What each kind of answer may hold: an allow-list that also fixes the order of the keys, and so the bytes. To
- * project is to parse: a key that nobody named here is dropped.
+ * project is to parse: a key that is not named here is dropped.
  */
 export const VIEWS = {
   ...WHOAMI_VIEWS,
@@ -41,7 +41,7 @@ export const VIEWS = {
 } as const satisfies Record<string, z.ZodType>;
 
 export type ViewName = keyof typeof VIEWS;
-/** What an operation hands over for a view: more keys may stand in it, they do not leave. */
+/** What an operation passes to a view; further keys of it are dropped. */
 export type ViewData<V extends ViewName> = z.input<(typeof VIEWS)[V]>;
 /** What a face may show. */
 export type Projected<V extends ViewName> = z.output<(typeof VIEWS)[V]>;

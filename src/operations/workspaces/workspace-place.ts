@@ -27,7 +27,7 @@ interface GivenPlace {
   readonly path?: string | undefined;
 }
 
-/** Exactly one place. Throws invalid_argument, and not_found for a source that there is not. */
+/** Exactly one place. Throws invalid_argument, and not_found for an unknown source. */
 export async function placeOf(context: Context, { dir, source, path }: GivenPlace): Promise<Place> {
   if ((dir === undefined) === (source === undefined)) {
     throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');

@@ -27,8 +27,8 @@ interface RunInput {
 }
 
 /**
- * Lifecycle hooks are not run, and a run without what its source asks for is another run. Asked again of the very
- * copy that runs. Throws not_found and not_implemented.
+ * Refuses a source that declares lifecycle hooks: they never run, and without them the result would be another one. The
+ * copy of the run is checked again. Throws not_found and not_implemented.
  */
 async function refuseHooks({ store, services }: Context, { name }: RunInput): Promise<void> {
   const workspace = await getWorkspace(store.db, name);
@@ -161,7 +161,7 @@ const drift = writeOperation({
   summary: 'Queue a drift check: compare the infrastructure with its state',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { none: 'Drift is looked for from the machine or by a schedule; the list of workspaces shows what was found.' },
+  http: { none: 'The machine or a schedule starts a drift check; the list of workspaces shows its result.' },
   cli: { verb: 'workspace drift', wait: 'job', positionals: ['name'], examples: ['svc workspace drift net'] },
   mcp: { none: 'workspace_list shows the result of the last check; workspace_plan makes a new plan.' },
   input: z.strictObject(RUN),

@@ -25,7 +25,7 @@ import type { ViewItem } from '../views/views.ts';
 import { newPlace, PLACE, placeOf } from './workspace-place.ts';
 
 const LOCAL_ONLY = localOnly(
-  'What a workspace is and who has to agree is set on the machine itself, as code is that runs there.',
+  'A workspace and its policy decide what runs, so they are changed on the machine only, like code that runs there.',
 );
 
 function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
@@ -175,7 +175,7 @@ const update = writeOperation({
     // A run queued at the same time uses either the old switches or the new ones, never a mix.
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     if (typeof changes.source === 'string') await holdSource(tx, changes.source);
-    // What a run leaves is looked for where the workspace says that it was.
+    // The files of a run are searched in the folder that the workspace names.
     if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
     const row = await updateWorkspace(tx, name, changes);
     return written(await replyGet(tx.db, row), name, { changed: Object.keys(given) });
@@ -262,7 +262,7 @@ const state = readOperation({
   id: 'workspace.state',
   summary: 'List the stored state versions; negative versions were set aside',
   scopes: READERS,
-  http: { none: 'The versions are of use to who works on the machine; the serial is in the list of workspaces.' },
+  http: { none: 'The versions are of use on the machine only; the list of workspaces shows the serial.' },
   cli: { verb: 'workspace state', positionals: ['name'], examples: ['svc workspace state net'] },
   mcp: { none: 'workspace_list shows the serial of each.' },
   input: z.strictObject({ name: field.name }),

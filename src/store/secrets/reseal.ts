@@ -19,7 +19,7 @@ import type { Store } from '../store.ts';
 /** Moves the sealed rows of a store to a new key. */
 
 /** Who requests it, for the ledger. */
-export type ResealBy = Pick<LedgerEntry, 'principal' | 'owner' | 'via'>;
+type ResealBy = Pick<LedgerEntry, 'principal' | 'owner' | 'via'>;
 
 interface Resealed {
   readonly count: number;

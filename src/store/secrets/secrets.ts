@@ -67,7 +67,7 @@ export async function removeSecret(tx: Tx, secret: SecretName): Promise<SecretFa
 }
 
 /** Variable to `<project>/<secret>`. */
-export type SecretRefs = Readonly<Record<string, string>>;
+type SecretRefs = Readonly<Record<string, string>>;
 
 /**
  * The values of the secrets that a run was given, by variable, as they are at this moment. Throws not_found that names

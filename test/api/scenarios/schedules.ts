@@ -75,7 +75,7 @@ export const SCHEDULE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'schedule.add',
-    rule: 'has no route: what runs without anybody asking is set on the machine',
+    rule: 'has no route: schedules are changed on the machine only',
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/schedules', body: { name: 'nightly', cron: '0 3 * * *', destroy: 'net' } },
     expect: { status: 404, code: 'not_found' },

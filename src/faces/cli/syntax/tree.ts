@@ -1,6 +1,6 @@
 import tree from './tree.json' with { type: 'json' };
 import type { VerbBehaviour } from '../../../operations/core/cli-face.ts';
-import type { HttpFace, None } from '../../../operations/core/http-face.ts';
+import type { HttpFace, NoFace } from '../../../operations/core/http-face.ts';
 
 /** A flag of a verb, or of every verb. */
 export interface Flag {
@@ -36,7 +36,7 @@ export interface Positional {
 export interface OperationCall extends VerbBehaviour {
   readonly operation: string;
   readonly effect: 'read' | 'stream' | 'write' | 'enqueue';
-  readonly http: HttpFace | None;
+  readonly http: HttpFace | NoFace;
 }
 
 /** A verb that is a local program: it is not in the operation table and contacts no server. */
