@@ -30,7 +30,7 @@ import { ingressUrlOf } from './ingress-url.ts';
 import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
-import { untilToldToStop } from './stop.ts';
+import { untilStopSignal } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
 /** How long open requests may take to end when the daemon stops, in milliseconds. */
@@ -57,7 +57,7 @@ export async function runWeb(settings: Settings, io: ProgramIo): Promise<number>
 async function runUntilStopped(start: () => Promise<Running>, settings: Settings, io: ProgramIo): Promise<number> {
   const release = holdProcess();
   // Listen from the beginning: a signal may come just before the daemon is ready, when it has already claimed jobs.
-  const stopSignal = untilToldToStop();
+  const stopSignal = untilStopSignal();
   try {
     const running = await start();
     await sayReady(running, settings, io);

@@ -1,5 +1,5 @@
 /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, without waiting. */
-export function untilToldToStop(): Promise<void> {
+export function untilStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     const stop = (): void => {

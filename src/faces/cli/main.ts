@@ -1,6 +1,6 @@
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
 import { readArguments, type Request } from './syntax/arguments.ts';
-import { type Client, exitCodeOf, ToldFailure } from './connection/client.ts';
+import { type Client, exitCodeOf, SentFailure } from './connection/client.ts';
 import { guessOutput, type Options, readOptions, readToken } from './syntax/options.ts';
 import { noRoute, requireRoute } from './connection/remote-request.ts';
 import type { Session } from './connection/session.ts';
@@ -71,7 +71,7 @@ async function report(terminal: Terminal, output: Output, error: unknown, reques
   const failure = asFailure(error);
   if (output === 'json') {
     const { encodeFailure } = await import('../../operations/core/envelope.ts');
-    await write(terminal.stdout, failure instanceof ToldFailure ? failure.body : encodeFailure(failure));
+    await write(terminal.stdout, failure instanceof SentFailure ? failure.body : encodeFailure(failure));
   } else {
     const [{ line }, { staleHint }] = await Promise.all([import('../text/safe.ts'), import('./stale-hint.ts')]);
     const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure);
@@ -88,5 +88,5 @@ async function messageOf(failure: Failure, request: Request | null): Promise<str
 
 function hintOf(failure: Failure): string {
   if (failure instanceof UsageFailure) return failure.peopleHint;
-  return failure instanceof ToldFailure ? failure.hint : failureRow(failure.code).hint;
+  return failure instanceof SentFailure ? failure.hint : failureRow(failure.code).hint;
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '../../domain/failure.ts';
 import type { Projected } from '../../operations/views/views.ts';
 import type { Request } from './syntax/arguments.ts';
-import { ToldFailure } from './connection/client.ts';
+import { SentFailure } from './connection/client.ts';
 import { placeFlags } from './connection/session.ts';
 import { movedBy } from './display/stale.ts';
 
@@ -21,11 +21,11 @@ export function staleHint(failure: Failure, request: Request | null, nowMs: numb
 }
 
 function staleOf(failure: Failure): Stale | null {
-  const stale = failure instanceof ToldFailure ? toldStale(failure.body) : failure.extra['stale'];
+  const stale = failure instanceof SentFailure ? sentStale(failure.body) : failure.extra['stale'];
   return typeof stale === 'object' && stale !== null ? (stale as Stale) : null;
 }
 
 /** The client has read the body as an error envelope already. */
-function toldStale(body: string): unknown {
+function sentStale(body: string): unknown {
   return (JSON.parse(body) as { error?: { stale?: unknown } }).error?.stale;
 }

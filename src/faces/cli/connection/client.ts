@@ -24,7 +24,7 @@ export interface Client {
 }
 
 /** A failure that a server sent: its envelope is shown unchanged. */
-export class ToldFailure extends Failure {
+export class SentFailure extends Failure {
   readonly body: string;
   readonly hint: string;
   readonly retryAfterSeconds: number | undefined;

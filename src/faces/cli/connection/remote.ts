@@ -1,7 +1,7 @@
 import { Failure } from '../../../domain/failure.ts';
 import { pause, type Clock } from '../../../lib/clock.ts';
 import type { Fields } from '../syntax/arguments.ts';
-import { type Called, type Client, knownCode, type SentEvent, ToldFailure } from './client.ts';
+import { type Called, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
 import { checkPathFields, place, type Placed } from './remote-request.ts';
 import { ServerEventParser } from '../follow/sse.ts';
 import type { OperationCall } from '../syntax/tree.ts';
@@ -45,7 +45,7 @@ export class RemoteClient implements Client {
         await this.#requireType(response, 'application/json');
         return { shape: 'body', chunks: this.#read(response.body) };
       } catch (error) {
-        if (!(error instanceof ToldFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
+        if (!(error instanceof SentFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
         const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
         this.#options.say(
           `The server is busy verifying tokens; retrying in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
@@ -180,7 +180,7 @@ export class RemoteClient implements Client {
       return this.#stranger(response.status, code[response.status as keyof typeof code] ?? 'internal');
     }
     const after = Number(response.headers.get('retry-after') ?? Number.NaN);
-    return new ToldFailure(knownCode(error.code), String(error.message), {
+    return new SentFailure(knownCode(error.code), String(error.message), {
       body,
       hint: String(error.hint),
       retryAfterSeconds: Number.isFinite(after) && after >= 0 ? after : undefined,

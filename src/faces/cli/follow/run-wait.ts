@@ -32,12 +32,12 @@ export async function waitForRun(
   if (end === null) return EXIT_INTERRUPTED;
   if (options.output === 'json') {
     await show(session, await client.call(operationVerb(TREE, ANSWER_VERBS[mode]).call, { id }));
-  } else if (mode === 'plan') await tellPlan(session, id, end);
+  } else if (mode === 'plan') await showPlanCommands(session, id, end);
   return exitCodeOfJob(end);
 }
 
 /** The next commands after a plan. The plan itself is shown above, in the output of the job. */
-async function tellPlan(session: Session, id: string, { state }: End): Promise<void> {
+async function showPlanCommands(session: Session, id: string, { state }: End): Promise<void> {
   if (state !== 'succeeded') return;
   const { data } = await readData(await session.client.call(operationVerb(TREE, 'job get').call, { id }));
   const { plan_artifact_id: plan, workspace } = data as Projected<'job.get'>;
