@@ -86,6 +86,7 @@ function runTests(args: Arguments, files: readonly string[], env: NodeJS.Process
     existsSync(ours) ? ours : process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
+      '--expose-gc',
       '--test',
       '--test-reporter=spec',
       `--test-concurrency=${CONCURRENCY}`,
