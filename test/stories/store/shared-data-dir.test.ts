@@ -11,7 +11,7 @@ const JOBS = 100;
 
 describe('daemons that share a data directory', () => {
   for (const daemons of [2, 4]) {
-    test(`F04: ${daemons} daemons started at once start each of ${JOBS} jobs once`, { timeout: 60_000 }, async (t) => {
+    test(`F04: ${daemons} daemons started at once start each of ${JOBS} jobs once`, { timeout: 120_000 }, async (t) => {
       const fixture = await openFixture(t);
       const ids = await Promise.all(
         Array.from({ length: JOBS }, (_, index) =>
