@@ -9,7 +9,7 @@ import { type Payload, Unreadable } from '../normalise/payload.ts';
 
 /** What one message may keep from others, in milliseconds of processor time. */
 const SPAN_MAX_MS = 20;
-const TRIES = 5;
+const TRIES = 20;
 
 function readerFor(t: TestContext, limits: Partial<ReaderLimits> = {}): MessageReader {
   const reader = new MessageReader(systemClock, new TaskSlicer(systemClock), { ...READER_LIMITS, ...limits });
