@@ -52,7 +52,7 @@ test(
   },
 );
 
-test('An https URL of a name or a public address is accepted, with a port of its own too', () => {
+test('An https URL of a name or a public address is accepted, also with a port', () => {
   const good = [
     'https://push.example.com/abc',
     'HTTPS://Push.Example.com/abc?x=1',
@@ -65,7 +65,7 @@ test('An https URL of a name or a public address is accepted, with a port of its
   for (const text of good) assert.equal(readEndpointUrl(text).protocol, 'https:', text);
 });
 
-test('One address that is not public refuses a name, whatever stands beside it', async () => {
+test('A name with one address that is not public is refused, whatever its other addresses are', async () => {
   for (const inner of ['127.0.0.1', '10.0.0.1', '169.254.169.254', 'fd00::1', '::ffff:127.0.0.1', 'fe80::1']) {
     const answers: Resolve = () => Promise.resolve([PUBLIC, inner]);
     await assert.rejects(

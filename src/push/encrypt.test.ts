@@ -29,7 +29,7 @@ test('Two messages of one text have nothing in common, and the receiver reads bo
   assert.deepEqual(messages.map(decrypted), ['ä page', 'ä page']);
 });
 
-test('Keys that are none are refused by name', () => {
+test('An invalid key is refused with its name', () => {
   for (const p256dh of ['', 'AAAA', 'B'.repeat(87), 'a b', `${RFC.p256dh}AAAA`])
     assert.throws(() => readPushKeys({ ...RFC, p256dh }), /^Failure: keys\.p256dh: expected /);
   for (const auth of ['', 'AAAA', `${RFC.auth}AAAA`])

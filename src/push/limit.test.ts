@@ -19,7 +19,7 @@ const PAGE = {
   actions: [],
 };
 
-/** Stands still until it is told. */
+/** Does not advance by itself. */
 class HandClock implements Clock {
   #at = 0;
   readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>();

@@ -11,7 +11,7 @@ const HOSTS = `127.0.0.1 localhost
 10.0.0.7 ntfy.lan
 `;
 
-test('A name of the file of hosts has the addresses that stand there, in any case, and nobody is asked', async () => {
+test('A name in the hosts file, in any case, has the addresses of that file, and no server is asked', async () => {
   const resolve = namedResolver({
     ask: () => assert.fail(),
     lookUp: () => assert.fail(),

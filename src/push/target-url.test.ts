@@ -101,8 +101,8 @@ test('A target that can work is taken, with what is written for a kind, a port a
     ['https://me:s%23crit@hooks.example.com/pages', 'webhook', 'https://me:s%23crit@hooks.example.com/pages'],
   ];
   for (const [text, kind, href] of good) {
-    const told = readTargetUrl(text, 1);
-    assert.deepEqual([told.kind, told.url.href], [kind, href]);
+    const target = readTargetUrl(text, 1);
+    assert.deepEqual([target.kind, target.url.href], [kind, href]);
   }
   assert.deepEqual(mail('smtp://mail.example.com?to=ops@example.com,dev%2Bsvc@example.com'), {
     host: 'mail.example.com',

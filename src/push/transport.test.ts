@@ -27,9 +27,9 @@ test('A target is named by its kind and its host, without path, port and credent
 });
 
 test('The user and password of a webhook or an ntfy target are sent as a header, and not in the address', async (t) => {
-  const told: (readonly [path: string | undefined, authorization: string | undefined])[] = [];
+  const requests: (readonly [path: string | undefined, authorization: string | undefined])[] = [];
   const server = createServer((request, response) => {
-    told.push([request.url, request.headers.authorization]);
+    requests.push([request.url, request.headers.authorization]);
     request.resume().on('end', () => response.end());
   }).listen(0, '127.0.0.1');
   t.after(() => server.close());
@@ -51,7 +51,7 @@ test('The user and password of a webhook or an ntfy target are sent as a header,
   ]) {
     for (const { send } of readTransports([url], DEPS)) await send(message);
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(requests, [
     ['/pages?key=1', `Basic ${Buffer.from('me:a:b').toString('base64')}`],
     ['/pages', undefined],
     ['/', 'Bearer tk_1'],

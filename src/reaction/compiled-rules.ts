@@ -27,7 +27,7 @@ export interface CompiledRule extends Rule {
 export interface CompiledSilence {
   readonly id: string;
   readonly reason: string;
-  /** In milliseconds since the epoch; of an open book by the clock of this process. */
+  /** In milliseconds since the epoch; in OpenRules, by the clock of this process. */
   readonly expiresAt: number;
   /**
    * Whether it stops the rule for this event. A silence that cannot be evaluated stops nothing; the caller reports it.
@@ -49,7 +49,7 @@ export interface OpenRules {
 /** How long rules count as current if other processes' commits are reported late or never, in milliseconds. */
 const CURRENT_MS = 1_000;
 
-interface Pages {
+interface Compiled {
   readonly rules: readonly (CompiledRule & { readonly sources: readonly string[] | null })[];
   readonly silences: readonly CompiledSilence[];
   /** Enabled rules by the source that they may match, made when it is first asked for. */
@@ -60,14 +60,14 @@ interface Pages {
 export class CompiledRules {
   readonly #store: Store;
   readonly #clock: Clock;
-  #pages: Pages | null = null;
+  #compiled: Compiled | null = null;
   #marks = '';
   /** The last value of the change counter of the store; without a counter, #currentUntil limits the reads. */
   #seen: string | null = null;
   #currentUntil = Number.NEGATIVE_INFINITY;
   #listening = false;
-  #refreshing: Promise<Pages> | null = null;
-  #next: Promise<Pages> | null = null;
+  #refreshing: Promise<Compiled> | null = null;
+  #next: Promise<Compiled> | null = null;
   /** By their text: what has the same text was compiled already. */
   #conditions = new Map<string, Promise<StoredCondition>>();
   #actions = new Map<string, Promise<CompiledAction | string>>();
@@ -79,8 +79,8 @@ export class CompiledRules {
 
   /** What was committed before the call is in it; on PostgreSQL, what this process heard of. */
   async current(): Promise<OpenRules> {
-    const pages = await this.#current();
-    return { silences: await this.#open(pages.silences), rulesFor: (source) => fitting(pages, source) };
+    const compiled = await this.#current();
+    return { silences: await this.#open(compiled.silences), rulesFor: (source) => fitting(compiled, source) };
   }
 
   /**
@@ -102,15 +102,15 @@ export class CompiledRules {
     return (await this.#current()).rules.find((rule) => rule.name === name);
   }
 
-  #current(): Promise<Pages> {
-    if (this.#pages !== null && this.#isCurrent()) return Promise.resolve(this.#pages);
+  #current(): Promise<Compiled> {
+    if (this.#compiled !== null && this.#isCurrent()) return Promise.resolve(this.#compiled);
     if (this.#refreshing === null) {
       const reading = this.#refresh().finally(() => (this.#refreshing = null));
       this.#refreshing = reading;
       return reading;
     }
     // A caller that arrives during a read may know of a later commit. All waiting callers share the next read.
-    const again = (): Promise<Pages> => {
+    const again = (): Promise<Compiled> => {
       this.#next = null;
       return this.#current();
     };
@@ -123,7 +123,7 @@ export class CompiledRules {
     return version === null ? this.#clock.monotonic() < this.#currentUntil : version === this.#seen;
   }
 
-  async #refresh(): Promise<Pages> {
+  async #refresh(): Promise<Compiled> {
     this.#listen();
     // Read before the rows: a commit in between is found by the next call.
     const seen = this.#store.version();
@@ -131,11 +131,11 @@ export class CompiledRules {
     this.#currentUntil = until;
     const { db } = this.#store;
     const marks = `${await rulesMark(db)} ${await silencesMark(db)}`;
-    const pages = this.#pages !== null && marks === this.#marks ? this.#pages : await this.#read();
-    this.#pages = pages;
+    const compiled = this.#compiled !== null && marks === this.#marks ? this.#compiled : await this.#read();
+    this.#compiled = compiled;
     this.#marks = marks;
     this.#seen = seen;
-    return pages;
+    return compiled;
   }
 
   /** Where the store has no counter that is cheap to ask, it tells when another process, or this one, committed. */
@@ -151,18 +151,18 @@ export class CompiledRules {
     this.#seen = null;
   }
 
-  async #read(): Promise<Pages> {
+  async #read(): Promise<Compiled> {
     const { db } = this.#store;
     const [ruleRows, silenceRows] = await Promise.all([listRules(db), openSilences(db)]);
-    const rules: Pages['rules'][number][] = [];
-    for (const row of ruleRows) rules.push(await yieldThen(() => this.#bookRule(row)));
+    const rules: Compiled['rules'][number][] = [];
+    for (const row of ruleRows) rules.push(await yieldThen(() => this.#compileRule(row)));
     const silences: CompiledSilence[] = [];
-    for (const row of silenceRows) silences.push(await yieldThen(() => this.#bookSilence(row)));
+    for (const row of silenceRows) silences.push(await yieldThen(() => this.#compileSilence(row)));
     this.#dropOthers(ruleRows, silenceRows);
     return { rules, silences, bySource: new Map() };
   }
 
-  async #bookRule(row: RuleRow): Promise<Pages['rules'][number]> {
+  async #compileRule(row: RuleRow): Promise<Compiled['rules'][number]> {
     const rule = ruleOf(row);
     const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row, rule)]);
     return {
@@ -175,7 +175,7 @@ export class CompiledRules {
     };
   }
 
-  async #bookSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<CompiledSilence> {
+  async #compileSilence({ id, rule, when_text, reason, expires_at }: SilenceRow): Promise<CompiledSilence> {
     const condition = when_text === null ? null : await this.#condition(when_text);
     return {
       id,
@@ -202,7 +202,7 @@ export class CompiledRules {
   }
 }
 
-function fitting({ rules, bySource }: Pages, source: string): readonly CompiledRule[] {
+function fitting({ rules, bySource }: Compiled, source: string): readonly CompiledRule[] {
   return bySource.getOrInsertComputed(source, () =>
     rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source))),
   );

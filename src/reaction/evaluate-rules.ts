@@ -12,8 +12,8 @@ export async function evaluateRules(
   events: readonly NormalEvent[],
   sender: Sender,
 ): Promise<EvaluatedEvent[]> {
-  const book = await deps.rules.current();
-  return evaluateBy(deps, events, sender, book.silences, ({ source }) => book.rulesFor(source));
+  const open = await deps.rules.current();
+  return evaluateBy(deps, events, sender, open.silences, ({ source }) => open.rulesFor(source));
 }
 
 /** As `evaluateRules`, with rules of the caller's choice, evaluated in the given order. */

@@ -13,7 +13,7 @@ const ENDINGS_MAX = 100;
 /** Events searched for a suppressed one; whether an older one still fires is unknown. */
 const LOOK_BACK = 20_000;
 /** Read at a time, so that no read holds up the others. */
-const PAGE = 500;
+const BATCH = 500;
 /** Events of the service itself: the end of a mute or silence does not show whether the subject fires. */
 const OWN_SOURCES: ReadonlySet<string> = new Set(['mute', 'silence']);
 
@@ -84,17 +84,17 @@ async function firstFiring(
 ): Promise<EventStatusRow | null> {
   const newest = new Map<string, string>();
   let before: string | null = null;
-  for (let left = LOOK_BACK; left > 0; left -= PAGE) {
-    const page: EventStatusRow[] = await eventStatuses(db, before, PAGE);
-    for (const event of page) {
+  for (let left = LOOK_BACK; left > 0; left -= BATCH) {
+    const batch: EventStatusRow[] = await eventStatuses(db, before, BATCH);
+    for (const event of batch) {
       if (event.status === null || OWN_SOURCES.has(event.source)) continue;
       const thing = JSON.stringify([event.source, event.name, event.fingerprint]);
       const status = newest.get(thing) ?? event.status;
       newest.set(thing, status);
       if (status === 'firing' && isAbout(event)) return event;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE || last.received_at < since) return null;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < BATCH || last.received_at < since) return null;
     before = last.id;
   }
   return null;

@@ -30,7 +30,7 @@ export async function carryOut(
   now: number,
 ): Promise<Done> {
   await reportUnfit(deps, tx, evaluated, decided, now);
-  const notified = decided.notifies.length === 0 ? decided : await tellPeople(deps, tx, evaluated, decided, now);
+  const notified = decided.notifies.length === 0 ? decided : await notifyPeople(deps, tx, evaluated, decided, now);
   return makeJob(deps, tx, evaluated, notified, now);
 }
 
@@ -57,7 +57,7 @@ function muteOf(tx: Tx, { name, labels }: NormalEvent): Promise<string | null> {
 }
 
 /** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */
-async function tellPeople(
+async function notifyPeople(
   deps: ReactionDeps,
   tx: Tx,
   evaluated: EvaluatedEvent,

@@ -2,7 +2,7 @@ import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { findEventOfJob, insertEvent } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
-import { markTold } from '../store/jobs/outcomes.ts';
+import { setOutcomeEvent } from '../store/jobs/outcomes.ts';
 import type { Db, JobRow } from '../store/schema/schema.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { notifyJobEnd } from './job-notification.ts';
@@ -55,7 +55,7 @@ async function senderOf(db: Db, job: JobRow): Promise<Sender> {
   return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
 }
 
-/** The end of a job as evaluated events, for `settleOutcome`. */
+/** The end of a job as evaluated events, for `recordOutcome`. */
 export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly EvaluatedEvent[]> {
   if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
   const drift = driftEvent(job);
@@ -71,7 +71,7 @@ export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<
  * and crash-safe: each job end is recorded exactly once. Throws Failure `unavailable`, also if its rules keep changing:
  * the next pass records it.
  */
-export async function settleOutcome(
+export async function recordOutcome(
   deps: ReactionDeps,
   job: JobRow,
   evaluated: readonly EvaluatedEvent[],
@@ -95,7 +95,7 @@ export async function recordEnd(
   evaluated: readonly EvaluatedEvent[],
 ): Promise<void> {
   const [first] = evaluated;
-  if (first === undefined || !(await markTold(tx, job.id, first.id))) return;
+  if (first === undefined || !(await setOutcomeEvent(tx, job.id, first.id))) return;
   const mute = await notifyJobEnd(deps, tx, job);
   const held: TraceStep[] =
     mute === null
@@ -112,7 +112,7 @@ export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, 
       ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels),
       name,
     };
-    if (!(await markTold(tx, job.id, row.id))) return;
+    if (!(await setOutcomeEvent(tx, job.id, row.id))) return;
     insertEvent(tx, row);
     await notifyJobEnd(deps, tx, job);
   });

@@ -12,7 +12,7 @@ function setUp(held: boolean, takesMs = 0) {
   const limits: { untilTermMs: number; untilKillMs: number }[] = [];
   const clock = { ...systemClock, monotonic: () => nowMs };
   const trust = new Trust({ clock, leaseMs: LEASE_MS, extend: (each) => void limits.push(each) });
-  const told: string[] = [];
+  const calls: string[] = [];
   const write = (): Promise<unknown> => {
     nowMs += takesMs;
     return Promise.resolve(held);
@@ -24,10 +24,10 @@ function setUp(held: boolean, takesMs = 0) {
       leaseMs: LEASE_MS,
       self: () => 'dmn',
       trust,
-      onLate: () => void told.push('late'),
-      onLost: async () => void told.push('lost'),
+      onLate: () => void calls.push('late'),
+      onLost: async () => void calls.push('lost'),
     });
-  return { trust, limits, told, renew, pass: (ms: number) => (nowMs += ms) };
+  return { trust, limits, calls, renew, pass: (ms: number) => (nowMs += ms) };
 }
 
 describe('a lease', () => {
@@ -44,7 +44,7 @@ describe('a lease', () => {
   });
 
   test('F03: a renewal that comes too late for the jobs, and not for the lease, says so', async () => {
-    const { trust, told, renew, pass } = setUp(true);
+    const { trust, calls, renew, pass } = setUp(true);
     await renew();
     pass(5_900);
     assert.equal(trust.isOver(), false);
@@ -52,13 +52,13 @@ describe('a lease', () => {
     pass(6_000);
     assert.equal(trust.isOver(), true);
     await renew();
-    assert.deepEqual([told, trust.isOver()], [['late'], false]);
+    assert.deepEqual([calls, trust.isOver()], [['late'], false]);
   });
 
   test('F03: a lease that was lost extends nothing', async () => {
-    const { limits, told, renew } = setUp(false);
+    const { limits, calls, renew } = setUp(false);
     await renew();
-    assert.deepEqual([limits, told], [[], ['lost']]);
+    assert.deepEqual([limits, calls], [[], ['lost']]);
   });
 
   test('is renewed several times before the jobs would be ended, and never in a tight loop', () => {

@@ -58,9 +58,9 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  test('goes on after a pass that failed, and tells of it', async () => {
+  test('continues after a failed pass, and reports it', async () => {
     const { clock } = stoppedClock();
-    const told: unknown[] = [];
+    const failures: unknown[] = [];
     let passes = 0;
     const once = async (): Promise<void> => {
       passes += 1;
@@ -71,28 +71,28 @@ describe('a loop', () => {
       clock,
       everyMs: 70,
       once,
-      onError: (name, error) => told.push([name, String(error)]),
+      onError: (name, error) => failures.push([name, String(error)]),
     });
     await turn();
     loop.wake();
     await turn();
-    assert.deepEqual([passes, told], [2, [['x', 'Error: no luck']]]);
+    assert.deepEqual([passes, failures], [2, [['x', 'Error: no luck']]]);
     await loop.stop();
   });
 
   test('stops only when the pass under way has ended, tells that pass, and may be stopped twice', async () => {
     const { clock } = stoppedClock();
     const pass = Promise.withResolvers<void>();
-    let told = false;
+    let aborted = false;
     const once = (signal: AbortSignal): Promise<void> => {
-      signal.addEventListener('abort', () => (told = true));
+      signal.addEventListener('abort', () => (aborted = true));
       return pass.promise;
     };
     const loop = startLoop({ name: 'x', clock, everyMs: 70, once, onError: assert.fail });
     let stopped = 0;
     const stops = [loop.stop(), loop.stop()].map((each) => each.then(() => (stopped += 1)));
     await turn();
-    assert.deepEqual([told, stopped], [true, 0]);
+    assert.deepEqual([aborted, stopped], [true, 0]);
     pass.resolve();
     await Promise.all(stops);
     assert.equal(stopped, 2);

@@ -1,8 +1,8 @@
 import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
-import { evaluateOutcome, giveUpOutcome, settleOutcome } from '../../reaction/outcome.ts';
+import { evaluateOutcome, giveUpOutcome, recordOutcome } from '../../reaction/outcome.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
-import { listUntold } from '../../store/jobs/outcomes.ts';
+import { listWithoutOutcome } from '../../store/jobs/outcomes.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Signals } from '../core/signals.ts';
 
@@ -26,20 +26,20 @@ const BATCH = 64;
  * Creates the events of ended jobs. The job's row shows whether its end has an event, so that the code that ends a job
  * (a run, a cancel, a decision, a deadline, a rescue) does not depend on events, and no end is lost with a daemon.
  */
-export async function tellOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Promise<void> {
+export async function recordOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Promise<void> {
   const { reaction, self } = deps;
   for (;;) {
     const before = reaction.clock.now() - OTHERS_AFTER_MS;
-    const jobs = await listUntold(reaction.store.db, { daemonId: self(), before, limit: BATCH });
+    const jobs = await listWithoutOutcome(reaction.store.db, { daemonId: self(), before, limit: BATCH });
     if (jobs.length === 0 || signal?.aborted === true) return;
-    const telling: Promise<Failure | null>[] = [];
+    const recording: Promise<Failure | null>[] = [];
     for (const job of jobs.toSorted(byEnd)) {
       const evaluating = evaluateOutcome(reaction, job);
-      telling.push(tellOne(deps, job, evaluating));
+      recording.push(recordOne(deps, job, evaluating));
       // In order, so that the newest event of a runbook is of the newest end; the writes share a commit.
       await evaluating.catch(() => undefined);
     }
-    const refused = (await Promise.all(telling)).find((failure) => failure !== null);
+    const refused = (await Promise.all(recording)).find((failure) => failure !== null);
     // The store refuses writes now: the next pass finds them again.
     if (refused !== undefined) throw refused;
   }
@@ -49,13 +49,13 @@ function byEnd(a: JobRow, b: JobRow): number {
   return (a.finished_at ?? 0) - (b.finished_at ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-async function tellOne(
+async function recordOne(
   { reaction, signals }: OutcomeDeps,
   job: JobRow,
   evaluating: ReturnType<typeof evaluateOutcome>,
 ): Promise<Failure | null> {
   try {
-    await settleOutcome(reaction, job, await evaluating);
+    await recordOutcome(reaction, job, await evaluating);
   } catch (error) {
     if (error instanceof Failure) return error;
     signals.emit('loop:failed', { name: `outcome of ${job.id}`, error });
@@ -68,5 +68,5 @@ export const outcomesLoop: LoopRow<OutcomeDeps> = {
   name: 'outcomes',
   everyMs: OUTCOMES_EVERY_MS,
   wakeOn: ['job-ended'],
-  once: tellOutcomes,
+  once: recordOutcomes,
 };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
+import { termDirOf } from '../../runners/process/term-once.ts';
 import type { EndTreeOptions } from '../../runners/process/tree.ts';
 import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
 import { holdLock } from '../../store/engine/instance-lock.ts';
@@ -50,7 +51,7 @@ async function scene(t: TestContext): Promise<Scene> {
   return { ...setup, self, asked, announced, rescue, state };
 }
 
-/** A job that `daemonId` has claimed and, unless told otherwise, started. */
+/** A job that `daemonId` has claimed and, by default, started. */
 async function runningJob(
   setup: TestStore,
   daemonId: string,
@@ -104,7 +105,7 @@ describe('rescue', () => {
     assert.deepEqual(on.asked, []);
   });
 
-  test('F09: a torn lock file is the lock of nobody, and goes with its daemon', async (t) => {
+  test('F09: a torn lock file locks nothing, and is removed with its daemon', async (t) => {
     const on = await scene(t);
     const other = await on.daemon();
     writeFileSync(lockFile(on.instancesDir, other), 'torn'.repeat(50));
@@ -163,7 +164,7 @@ describe('rescue', () => {
     await on.rescue([], [former, join(on.runsDir, '..', 'removed')]);
     assert.deepEqual(
       [existsSync(join(former, ended)), on.asked[0]?.options.termDir],
-      [false, join(former, `${ended}.told`)],
+      [false, termDirOf(join(former, ended))],
     );
   });
 });

@@ -15,7 +15,7 @@ import { deleteRule } from '../../store/rules/rules.ts';
 import { begin, end, scene, until, waitingClock } from '../../../test/support/store/work-scene.ts';
 
 describe('the work of a daemon', () => {
-  test('a slot is told to be free only when it is', async (t) => {
+  test('a slot is reported as free only when it is free', async (t) => {
     const on = await scene(t);
     const id = await begin(on);
     await on.job();
@@ -55,7 +55,7 @@ describe('the work of a daemon', () => {
     const on = await scene(t);
     const id = await begin(on);
     const next = await on.job();
-    // As systemd stops a service: the program gets its signal from there, and may be gone before it is told.
+    // As systemd stops a service: the program gets its signal from there, and may have ended before the daemon stops it.
     on.work.close();
     const stopped = on.work.stopAll('shutdown');
     end(on, null, 'SIGTERM');
@@ -114,7 +114,7 @@ describe('the work of a daemon', () => {
     assert.equal((await on.row(id)).state, 'succeeded');
   });
 
-  test('F24: output whose commit succeeded while its answer was lost is kept once, and the run goes on', async (t) => {
+  test('F24: output whose commit succeeded while its answer was lost is kept once, and the run continues', async (t) => {
     const on = await scene(t);
     const id = await begin(on);
     on.lostAnswers = 1;
@@ -165,12 +165,12 @@ describe('the work of a daemon', () => {
   test('an end that cannot be stored is reported, and its slot becomes free', async (t) => {
     const on = await scene(t);
     await begin(on);
-    const told: string[] = [];
-    on.signals.on('loop:failed', ({ error }) => told.push(String(error)));
+    const failures: string[] = [];
+    on.signals.on('loop:failed', ({ error }) => failures.push(String(error)));
     for (let n = 0; n < 20; n += 1) on.refusals.push(new Error('odd'));
     end(on, 0);
     await until(() => on.freed.length > 0);
-    assert.deepEqual(told, ['Error: odd']);
+    assert.deepEqual(failures, ['Error: odd']);
   });
 
   for (const [how, state] of [

@@ -22,7 +22,7 @@ import {
   newNotifications,
   remindable,
   requestNotification,
-  untoldApprovals,
+  unannouncedApprovals,
 } from '../../store/notify/notifications.ts';
 import type { Db, EndpointRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -57,13 +57,14 @@ export async function collectNotifications(deps: CollectDeps): Promise<number> {
     const endpoints = await listLiveEndpoints(tx.db, tx.now);
     const targets = await assignmentsOf(deps, tx, endpoints);
     // An approval without recipients is announced as soon as there is one.
-    const announced = targets.length === 0 ? 0 : await tellAsked(tx, await untoldApprovals(tx.db, now, BATCH), now);
+    const announced =
+      targets.length === 0 ? 0 : await announceRequests(tx, await unannouncedApprovals(tx.db, now, BATCH), now);
     if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
-    const pages = await newNotifications(tx.db, BATCH);
+    const single = await newNotifications(tx.db, BATCH);
     const shown = await showBursts(tx);
-    for (const id of [...pages.map((page) => page.id), ...shown]) await assignTargets(tx, id, targets);
-    return announced + followed + pages.length + shown.length;
+    for (const id of [...single.map((row) => row.id), ...shown]) await assignTargets(tx, id, targets);
+    return announced + followed + single.length + shown.length;
   });
 }
 
@@ -89,7 +90,7 @@ async function isSomethingDue({ store, clock }: CollectDeps): Promise<boolean> {
   const { db } = store;
   const now = await store.dialect.clock(db, clock.now());
   const found = await Promise.all([
-    untoldApprovals(db, now, 1),
+    unannouncedApprovals(db, now, 1),
     remindable(db, now, 1),
     followable(db, 1),
     newNotifications(db, 1),
@@ -110,7 +111,7 @@ async function dueBursts(db: Db, now: number): Promise<DueBurst[]> {
   return due;
 }
 
-/** The ids of what is shown of the bursts: the first pages themselves, and pages that speak for the others. */
+/** The ids of the notifications that are shown of the bursts: the first ones, and summaries of the others. */
 async function showBursts(tx: Tx): Promise<string[]> {
   const ids: string[] = [];
   for (const { burst, singles, fold } of await dueBursts(tx.db, tx.now)) {
@@ -122,13 +123,13 @@ async function showBursts(tx: Tx): Promise<string[]> {
 
 async function foldBurst(tx: Tx, burst: string): Promise<string> {
   const id = newId('page', tx.now);
-  const pages = await foldWaiting(tx, burst, id);
-  const facts = foldFacts(pages.map(({ detail }) => JSON.parse(detail) as NotificationFacts));
+  const folded = await foldWaiting(tx, burst, id);
+  const facts = foldFacts(folded.map(({ detail }) => JSON.parse(detail) as NotificationFacts));
   await requestNotification(tx, { id, topic: `${facts.kind}:${id}`, facts });
   return id;
 }
 
-async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
+async function announceRequests(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
   if (asked.length === 0) return 0;
   const recent = await countNotifications(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
@@ -139,11 +140,11 @@ async function tellAsked(tx: Tx, asked: readonly AskedOrNone[], now: number): Pr
   // Later requests wait for the next summary, but never past their deadline.
   const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
   if ((await countNotifications(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
-  const page = await requestNotification(tx, {
+  const summary = await requestNotification(tx, {
     topic: `approvals:${asked[0]?.id ?? ''}`,
     facts: { kind: 'approvals', count: await countPending(tx.db) },
   });
-  const folded = { state: 'done', reason: `sent with ${page ?? 'another notification'}`, followed: 1 } as const;
+  const folded = { state: 'done', reason: `sent with ${summary ?? 'another notification'}`, followed: 1 } as const;
   for (const each of asked)
     await insertNotification(
       tx,

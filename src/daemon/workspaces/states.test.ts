@@ -58,7 +58,7 @@ test('What a run left becomes the newest state, once, and the workspace is where
   assert.deepEqual([serial, by], [3, on.row.id]);
 });
 
-test('A state that could not be written where it belongs is newer than the one that stands there', async (t) => {
+test('A state that could not be written to its backend is newer than the one in the backend', async (t) => {
   const on = await scene(t);
   on.write('terraform.tfstate', text(3));
   on.write('errored.tfstate', text(4));

@@ -7,7 +7,7 @@ export type EventStatusRow = Pick<
 >;
 
 /**
- * Newest first, of those before the event of this id; no filter, so that each page reads no more rows than it answers.
+ * Newest first, of those before the event of this id; no filter, so that a batch reads no more rows than it returns.
  */
 export function eventStatuses(db: Db, before: string | null, limit: number): Promise<EventStatusRow[]> {
   const query = db

@@ -5,15 +5,15 @@ import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
-const UNTOLD = sql<boolean>`outcome_event_id is null
+const WITHOUT_OUTCOME = sql<boolean>`outcome_event_id is null
   and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
 
-const untold = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
+const withoutOutcome = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
   db
     // Left alone, SQLite takes the index by state and reads all ended jobs (300,000 of them: 240 ms, each second).
     .selectFrom(sql<JobRow>`jobs`.as<'jobs'>(sql`jobs ${dialect.indexedBy('jobs_untold')}`))
     .selectAll()
-    .where(UNTOLD)
+    .where(WITHOUT_OUTCOME)
     .where((eb) =>
       eb.or([
         eb('daemon_id', '=', value('daemonId')),
@@ -29,14 +29,14 @@ const untold = prepared<{ daemonId: string; before: number; limit: number }, Job
  * Ended jobs whose end has no event yet, at most `limit`: those that this daemon ran, those that no daemon ran, and
  * those of other daemons that ended before `before`, because such a daemon may be gone.
  */
-export async function listUntold(
+export async function listWithoutOutcome(
   db: Db,
   of: { readonly daemonId: string; readonly before: number; readonly limit: number },
 ): Promise<readonly JobRow[]> {
-  return (await untold(db, { ...of })).rows;
+  return (await withoutOutcome(db, { ...of })).rows;
 }
 
-const recorded = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =>
+const setEvent = prepared<{ jobId: string; eventId: string }, unknown>((db, value) =>
   db
     .updateTable('jobs')
     .set({ outcome_event_id: value('eventId') })
@@ -45,8 +45,8 @@ const recorded = prepared<{ jobId: string; eventId: string }, unknown>((db, valu
 );
 
 /** Records the event of a job's end, in the transaction that writes it. False where the end already has an event. */
-export async function markTold(tx: Tx, jobId: string, eventId: string): Promise<boolean> {
-  return (await recorded(tx.db, { jobId, eventId })).changed === 1;
+export async function setOutcomeEvent(tx: Tx, jobId: string, eventId: string): Promise<boolean> {
+  return (await setEvent(tx.db, { jobId, eventId })).changed === 1;
 }
 
 /** Notes what a drift run has to tell beside its end. */

@@ -7,7 +7,7 @@ import type { Db, RuleFireRow } from '../schema/schema.ts';
 /** Rows that may be deleted. A row that is found here stays deletable, so that a later write can delete it. */
 
 /** The event of its end exists: the job has ended, and no further event follows. */
-const JOB_TOLD = sql<boolean>`jobs.outcome_event_id is not null`;
+const END_RECORDED = sql<boolean>`jobs.outcome_event_id is not null`;
 
 /**
  * The ids of at most `limit` finished notifications from before `before`. A notification is kept while its approval is
@@ -25,7 +25,7 @@ export async function oldNotifications(db: Db, before: number, limit: number): P
     .where('pages.state', 'in', ['done', 'held'])
     .where((eb) => eb.or([eb('pages.kind', '!=', 'approval'), eb('pages.followed', '=', 1)]))
     .where((eb) => eb.or([eb('approvals.id', 'is', null), eb('approvals.state', '!=', 'pending')]))
-    .where((eb) => eb.or([eb('jobs.id', 'is', null), JOB_TOLD]))
+    .where((eb) => eb.or([eb('jobs.id', 'is', null), END_RECORDED]))
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);
@@ -71,7 +71,7 @@ export async function oldFires(db: Db, before: number, from: FireId, limit: numb
       'rule_fires.status as status',
       'rule_fires.fired_at as fired_at',
     ])
-    .select((eb) => eb.or([eb('jobs.id', 'is', null), JOB_TOLD]).as('over'))
+    .select((eb) => eb.or([eb('jobs.id', 'is', null), END_RECORDED]).as('over'))
     .where((eb) =>
       eb(eb.refTuple('rule', 'fingerprint', 'status'), '>', eb.tuple(from.rule, from.fingerprint, from.status)),
     )

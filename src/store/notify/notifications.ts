@@ -73,7 +73,7 @@ function pendingWithout(topic: string, db: Db, now: number, limit: number) {
 }
 
 /** Pending approvals that were not announced yet. */
-export function untoldApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+export function unannouncedApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
   return pendingWithout('approval', db, now, limit).execute();
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { sql } from 'kysely';
-import { tellOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
+import { recordOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
 import { CHAIN_MAX } from '../../../src/domain/events/event.ts';
 import type { FinalState } from '../../../src/domain/jobs/job.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
@@ -28,7 +28,7 @@ async function run(store: Store, state: FinalState): Promise<string> {
 
 function tell(reaction: ReactionDeps, self = SELF): Promise<void> {
   const signals = { emit: (_name: string, detail: unknown) => assert.fail(JSON.stringify(detail)) };
-  return tellOutcomes({ reaction, self: () => self, signals: signals as never });
+  return recordOutcomes({ reaction, self: () => self, signals: signals as never });
 }
 
 function events(store: Store): Promise<EventRow[]> {
@@ -175,9 +175,9 @@ for (const engine of ENGINES) {
       const signals = { emit: (_name: string, detail: unknown) => emitted.push(detail) };
       const outcomes = { reaction: { ...deps, store: flaky }, self: () => SELF, signals: signals as never };
       refusals = 2;
-      await assert.rejects(tellOutcomes(outcomes), /the power went away/);
+      await assert.rejects(recordOutcomes(outcomes), /the power went away/);
       assert.deepEqual([(await events(store)).length, emitted.length], [0, 1]);
-      await tellOutcomes(outcomes);
+      await recordOutcomes(outcomes);
       assert.deepEqual(
         (await events(store)).map(({ outcome }) => outcome),
         ['fired'],
@@ -193,7 +193,7 @@ for (const engine of ENGINES) {
         tx.db.updateTable('jobs').set({ owners: 'no JSON' }).where('id', '=', broken).execute(),
       );
       const emitted: unknown[] = [];
-      await tellOutcomes({
+      await recordOutcomes({
         reaction: deps,
         self: () => SELF,
         signals: { emit: (_name: string, detail: unknown) => emitted.push(detail) } as never,

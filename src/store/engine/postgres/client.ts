@@ -68,7 +68,7 @@ class Connection implements DatabaseConnection {
     return toResult<R>(await this.#run(query.sql, query.parameters));
   }
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streamQuery is not used: page by key instead');
+    throw new Error('streamQuery is not used: read batches by key instead');
   }
 }
 

@@ -45,9 +45,9 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    // Long lists are read page by page with the last key as the cursor: a statement held open over a slow
+    // Long lists are read in batches with the last key as the cursor: a statement held open over a slow
     // client would keep the write-ahead log from being checkpointed.
-    throw new Error('streamQuery is not used: page by key instead');
+    throw new Error('streamQuery is not used: read batches by key instead');
   }
 
   close(): void {
