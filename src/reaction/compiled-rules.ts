@@ -35,7 +35,7 @@ export interface CompiledSilence {
   stops(rule: string, facts: EventFacts): { readonly value: boolean } | { readonly error: string };
 }
 
-/** The rules and silences as they stood at one moment. */
+/** The rules and silences at one moment. */
 export interface OpenRules {
   /** The silences whose time is not over, oldest first. */
   readonly silences: readonly CompiledSilence[];
@@ -77,7 +77,7 @@ export class CompiledRules {
     this.#clock = clock;
   }
 
-  /** What was committed before the call is in it; on PostgreSQL, what this process heard of. */
+  /** Includes all that was committed before the call; on PostgreSQL, all that this process was notified of. */
   async current(): Promise<OpenRules> {
     const compiled = await this.#current();
     return { silences: await this.#open(compiled.silences), rulesFor: (source) => fitting(compiled, source) };
@@ -138,7 +138,7 @@ export class CompiledRules {
     return compiled;
   }
 
-  /** Where the store has no counter that is cheap to ask, it tells when another process, or this one, committed. */
+  /** Where the store has no cheap counter, it reports the commits of this process and of others. */
   #listen(): void {
     if (this.#listening || this.#store.version() !== null) return;
     this.#listening = true;

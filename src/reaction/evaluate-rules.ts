@@ -105,7 +105,7 @@ function common({ name, action, cooldownMs, approval }: CompiledRule) {
   return { name, notifies: isNotify(action), cooldownMs, approval };
 }
 
-/** A NUL is no text for one of the databases, and says nothing. */
+/** Text of PostgreSQL cannot contain NUL. */
 function clean(event: NormalEvent): NormalEvent {
   const { name, severity, fingerprint } = event;
   if (!name.includes('\0') && severity?.includes('\0') !== true && !fingerprint.includes('\0')) return event;

@@ -10,7 +10,7 @@ import { type EvaluatedEvent, type ReactionDeps, type Sender, retryOnRuleChange 
 import { faultRow } from './receive.ts';
 import { decideAndRecord } from './decide-and-record.ts';
 
-/** The ends of jobs as events: what waits for rules like any alert. */
+/** The ends of jobs as events, which rules evaluate like any alert. */
 
 /** By the state that a job ended in; other states are `info`. */
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
@@ -31,7 +31,7 @@ function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'w
   };
 }
 
-/** What a drift run found, where that is something to tell. */
+/** The event of a drift run; null without a change to report. */
 function driftEvent({
   workspace,
   drift_status: status,

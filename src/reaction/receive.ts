@@ -56,7 +56,7 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
   return { event: row, jobId: null, approvalId: null };
 }
 
-/** Of what the event itself holds nothing is kept: something in it was the fault. Which way it came is ours. */
+/** Nothing of the event itself is kept, because it caused the fault; the name of the webhook is from the service. */
 function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<string, string>> {
   const webhook = annotations[WEBHOOK_ANNOTATION];
   return via !== 'webhook' || webhook === undefined ? {} : { [WEBHOOK_ANNOTATION]: webhook };
@@ -86,7 +86,7 @@ export function receiveUnreadable(
   });
 }
 
-/** The row of an event that nothing is known of but this. */
+/** The row of an event of which only this is known. */
 export function faultRow(
   now: number,
   source: EventSource,

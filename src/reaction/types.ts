@@ -8,7 +8,7 @@ import type { EventRow } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { CompiledRule, CompiledRules } from './compiled-rules.ts';
 
-/** What the one door for events works with. */
+/** The dependencies for receiving events. */
 export interface ReactionDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -16,14 +16,14 @@ export interface ReactionDeps {
   readonly wake: () => void;
   readonly approvalTtlMs: number;
   readonly rules: CompiledRules;
-  /** What takes long is done in pieces, together with all else that does. */
+  /** Slices long work, together with the other long work of the process. */
   readonly turns: TaskSlicer;
 }
 
 /** Who is behind an event. */
 export interface Sender {
   readonly principal: string;
-  /** They go into the asking chain of what the event fires. */
+  /** They are added to the asking chain of the jobs that the event makes. */
   readonly owners: readonly string[];
   readonly via: string;
   readonly trigger: 'rule' | 'host';

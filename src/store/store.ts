@@ -9,14 +9,14 @@ import { migrate, type Migration, readMigrations, type SchemaAccess } from './en
 import type { Db } from './schema/schema.ts';
 
 /**
- * How long a key that a rotation made may wait for its first use by this process, in milliseconds. A look at the key
- * file costs as much as a small write.
+ * How long this process may use the old key after a rotation, in milliseconds: to read the key file costs as much as a
+ * small write.
  */
 const RING_MS = 1_000;
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
 
-/** The store of one process: committed state to read, one door to write. */
+/** The store of one process: committed state to read, and one gate for writes. */
 export interface Store {
   readonly dialect: Dialect;
   /** Reads committed state only: an open write of this process is not seen. */
@@ -27,7 +27,7 @@ export interface Store {
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
-  /** Changes whenever anybody commits; null where there is no cheap way to tell. */
+  /** Changes with every commit; null where the database has no cheap counter. */
   version(): string | null;
   /** Calls back after another process committed; the result stops that. */
   onForeignCommit(listener: () => void): () => void;

@@ -162,7 +162,7 @@ async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
     await requestNotification(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
 }
 
-/** Answers how many it was given. */
+/** Returns the number of `settled`. */
 async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<number> {
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;

@@ -47,11 +47,12 @@ export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierO
 
 /** The fallback where no wake-up arrives, in milliseconds. */
 const NOTIFY_EVERY_MS = 2_000;
-/** Wake-ups come with every commit of others: passes are at least so far apart, in milliseconds. */
+/** The least time between passes, in milliseconds: every commit of another process wakes the loop. */
 const REST_MS = 50;
 /**
- * Sends under way. A dead target holds its place for up to 3 s, so that 99 of them must not be in front of a live one:
- * there is a place for each, a target has one send at a time, and those that took the last message go first.
+ * The maximum of concurrent sends. A dead target occupies a place for up to 3 s, and many of them must not delay a live
+ * one: so there are many places, a target has one send at a time, and targets that accepted the last message come
+ * first.
  */
 const SENDS_MAX = 256;
 /** After each try, in milliseconds: 5 tries over some 10 minutes. */
@@ -80,7 +81,7 @@ export class Notifier {
     this.#wake = wake;
   }
 
-  /** One pass; answers in how many milliseconds the next is due. */
+  /** One pass; returns the milliseconds until the next. */
   async sweepOnce(signal: AbortSignal): Promise<number> {
     const { store, clock, self } = this.#deps;
     const rest = this.#last + REST_MS - clock.monotonic();
@@ -113,7 +114,7 @@ export class Notifier {
 
   async #start(signal: AbortSignal): Promise<void> {
     const { store, clock, self } = this.#deps;
-    // A send that ends while the rows are read has left its row among them as it was before: it would be sent again.
+    // A send that ends during the read still has its old row in the result, and would be sent again.
     const underWay = new Set(this.#busy);
     const due = await dueDeliveries(store.db, self(), clock.now(), SENDS_MAX * 8);
     if (due.length === 0) return;
@@ -248,7 +249,7 @@ function keysOf({ p256dh, auth }: EndpointRow): EndpointTarget['keys'] {
   return p256dh === null || auth === null ? null : { p256dh, auth };
 }
 
-/** A fifth more or less, so that what failed together is not tried together again. */
+/** Varied by a fifth, so that deliveries that failed together are not repeated together. */
 function jittered(ms: number): number {
   return Math.round(ms * (0.8 + 0.4 * (pooledBytes(2).readUInt16BE() / 0xffff)));
 }

@@ -26,8 +26,8 @@ interface ScheduleDeps extends QueueDeps {
 }
 
 /**
- * How often schedules are looked at where no slot is near, in milliseconds: so soon one is seen that another process
- * added, and a clock that jumped. A look where nothing is due is one row of an index.
+ * The interval of passes if no slot is near, in milliseconds: a pass also finds the schedules of other processes and a
+ * clock that jumped. A pass without a due slot reads one row of an index.
  */
 const SCHEDULE_EVERY_MS = 1_000;
 /** The size of a batch, which bounds the work after a long stop. */
@@ -40,7 +40,7 @@ export class Scheduler {
   readonly #deps: ScheduleDeps;
   /** The offset of the store's clock from the monotonic clock at the last check; null before the first. */
   #ahead: number | null = null;
-  /** Whether a next slot may be another one than the schedule and the time say. */
+  /** Whether a stored next slot may differ from the one that follows from the schedule and the time. */
   #mayBeOff = true;
   #read: Promise<ReadTimetable> | null = null;
 
@@ -48,7 +48,7 @@ export class Scheduler {
     this.#deps = deps;
   }
 
-  /** Takes every slot that has come. Answers in how many milliseconds the next one comes, at most SCHEDULE_EVERY_MS. */
+  /** Takes every due slot. Returns the milliseconds until the next one, at most SCHEDULE_EVERY_MS. */
   async sweepOnce(signal?: AbortSignal): Promise<number> {
     const { db } = this.#deps.store;
     const ended = (): boolean => signal?.aborted === true;
@@ -68,7 +68,7 @@ export class Scheduler {
     return SCHEDULE_EVERY_MS;
   }
 
-  /** The time of the store. At the first look, and where it was set back, every next slot is looked at again. */
+  /** The time of the store. In the first pass, and after the clock was set back, every next slot is computed again. */
   async #now(): Promise<number> {
     const { store, clock } = this.#deps;
     const now = await store.dialect.clock(store.db, clock.now());
@@ -81,9 +81,9 @@ export class Scheduler {
   }
 
   /**
-   * A next slot that was named while the clock was ahead would leave out those before it. So would one that was named
-   * by older rules of its time zone: those come with a new version of the program, and so all are looked at by the
-   * first pass. What is due is left as it is.
+   * Computes the next slots again. A slot that was computed while the clock was ahead would skip earlier ones, and so
+   * would one that was computed with older rules of its time zone: these change with a version of the program, so the
+   * first pass computes all slots. A due slot is left as it is.
    */
   async #straighten(now: number): Promise<void> {
     const { store } = this.#deps;
@@ -102,10 +102,7 @@ export class Scheduler {
     return (this.#read ??= timetableReader());
   }
 
-  /**
-   * The slot and its job in one transaction: neither is there without the other. Of slots that were missed, this is the
-   * one that runs.
-   */
+  /** Writes the slot and its job in one transaction. Of several missed slots, only this one runs. */
   async #take(seen: ScheduleRow, next: number | null): Promise<void> {
     const deps = this.#deps;
     await deps.store.write(async (tx) => {
@@ -129,7 +126,7 @@ export class Scheduler {
   }
 }
 
-/** One that can't be read any more, as where this version does not know its time zone, has no next slot. */
+/** Null also for a schedule that cannot be read, for example because this version does not know its time zone. */
 function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs: number): number | null {
   try {
     return read(cron, timezone).next(afterMs);

@@ -18,18 +18,18 @@ import type { RunDeps } from '../jobs/run-support.ts';
 /** The inputs of a workspace run, and the keys for its results. */
 export interface RunInputs {
   readonly secrets: ReadonlyMap<string, Buffer>;
-  /** JSON: what the secrets were, by variable, for the plan that is made with them. */
+  /** JSON: the secrets and their versions, by variable, for the plan that is made with them. */
   readonly secretsUsed: string;
-  /** Values that earlier runs of the workspace were given: its state may have them. */
+  /** Secrets of earlier runs of the workspace: its state may contain them. */
   readonly hidden: readonly Buffer[];
   readonly materials: WorkspaceMaterials;
-  /** What the results are sealed with: taken before the run, so that nothing it made is lost for want of a key. */
+  /** Seals the results. Read before the run, so that no result is lost because a key is missing. */
   readonly ring: Keyring;
 }
 
 /**
- * The inputs of a job that was claimed. Throws Failure, with words for the job's output, where the run must not start.
- * `signal` ends what takes long.
+ * Collects the inputs of a claimed job. Throws Failure, with a message for the job's output, if the run must not start.
+ * `signal` ends long work.
  */
 export async function gatherInputs(
   deps: RunDeps,
@@ -45,7 +45,7 @@ export async function gatherInputs(
   const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
   const tree = await treeOf(deps, workspace, signal);
   const state = await openState(deps.store, ring, workspace);
-  // Last, because it is used up by being opened: what is away for a moment must not cost a plan and its approval.
+  // Last, because opening uses the plan up: an input that is missing for a moment must not cost an approved plan.
   const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
   const materials: WorkspaceMaterials = {
     ...tree,
@@ -70,7 +70,7 @@ async function treeOf(
   if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
   const here = await sources.treeOf(source);
   if (here !== null) return { tree: here, root: workspace.path };
-  // The machine that fetched it was another one: the commit that it noted is what runs.
+  // Another machine fetched it: the run uses the commit that was recorded then.
   if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
   const fetched = await sources.treeOf(source);
   if (fetched === null)
@@ -81,7 +81,7 @@ async function treeOf(
   return { tree: fetched, root: workspace.path };
 }
 
-/** What is there now may be another directory than when it was named: the service's own is never copied into a run. */
+/** The path may be another directory since the workspace was added: the service's own is never copied into a run. */
 async function directoryOf(sources: RunDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
   const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
   if (tree === null)
@@ -92,7 +92,7 @@ async function directoryOf(sources: RunDeps['sources'], { name, path }: Workspac
   return tree;
 }
 
-/** A secret and which of its values: a plan has the value in it that it was made with. */
+/** A secret and the version of its value: a plan contains the value that it was made with. */
 interface UsedSecret {
   readonly ref: string;
   readonly version: number;
@@ -108,8 +108,8 @@ async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Pro
 }
 
 /**
- * What a plan was made with. A value that is not kept any more could not be kept out of the output: the plan is
- * refused.
+ * The secrets that a plan was made with. A plan with a value that is no longer stored is refused, because that value
+ * could not be removed from the output.
  */
 async function plannedSecrets(
   db: Db,
@@ -131,7 +131,7 @@ async function plannedSecrets(
   return Object.fromEntries(used.map(([variable, { ref }]) => [variable, ref]));
 }
 
-/** The values that this run is not given itself, and notes those that it is. */
+/** The secrets of earlier runs that this run does not get. Records those that it gets. */
 async function hiddenValues(
   store: Store,
   ring: Keyring,
@@ -175,7 +175,7 @@ type PlanRow = Awaited<ReturnType<typeof getArtifact>>;
 /** The number of reads, so that a plan that is resealed during the first is not mistaken for an altered one. */
 const LOOKS = 2;
 
-/** The plan as it was sealed, and asked about where somebody was. */
+/** The plan, if its sealed bytes are those that were recorded and approved. */
 async function readUnaltered(store: Store, jobId: string, id: string): Promise<PlanRow> {
   for (let look = 1; look <= LOOKS; look += 1) {
     const artifact = await getArtifact(store.db, id);
@@ -190,8 +190,8 @@ async function readUnaltered(store: Store, jobId: string, id: string): Promise<P
 }
 
 /**
- * Opens a saved plan for the one run that may carry it out: it is marked as used before anything runs, and has to be
- * what was asked about, unaltered, and made from the state that is still the newest.
+ * Opens a saved plan for the only run that may apply it, and marks it as used before anything runs. Throws if it was
+ * used before, belongs to another workspace, or was not made from the newest state.
  */
 async function openPlan(
   { store }: RunDeps,

@@ -26,7 +26,10 @@ import { recordMove } from '../jobs/job-transitions.ts';
 import type { WriteResult } from '../jobs/run-support.ts';
 import type { RunInputs } from './run-inputs.ts';
 
-/** Makes ready what the end of a run will write: sealed and judged before the transaction, which holds up everybody. */
+/**
+ * Prepares what the end of a run writes. It is sealed before the transaction, because the transaction blocks every
+ * writer.
+ */
 export async function readyResult(
   job: JobRow,
   inputs: RunInputs,
@@ -44,7 +47,7 @@ export async function readyResult(
   };
 }
 
-/** Of a run that ended before it could find anything out. A plan that it never started to carry out can still be. */
+/** For a run that ended without a result. Releases a plan whose apply never started. */
 async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
   if (isChanging(job.kind)) await recordApply(tx, name, job.id);
   const { leader_pid: leader } = await getJob(tx.db, job.id);
@@ -52,7 +55,7 @@ async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
     await release(tx, job.plan_artifact_id, job.id);
 }
 
-/** A serial that no run of ours has made was made outside of the service. */
+/** Records the position of the state. A serial that no run of the service made was made outside the service. */
 async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
   const workspace = await getWorkspace(tx.db, name);
   if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;

@@ -34,7 +34,7 @@ export async function keepOfRun(tx: Tx, fence: Fence, job: JobRow, sealed: Seale
   return { owned };
 }
 
-/** Keeps a state that was found where a run had left it, unless that very state is kept already. */
+/** Keeps a state from the directory of a run, unless it is already kept. */
 export async function keepFound(
   tx: Tx,
   job: JobRow,
@@ -44,14 +44,14 @@ export async function keepFound(
   await holdKey(tx, job);
   const newest = await newestState(tx.db, job.workspace ?? '');
   const follows = newest === undefined || (newest.lineage === state.lineage && newest.serial < state.serial);
-  // One that is kept already is where the run began, or what it had kept itself.
+  // A state that is already kept is the one that the run started from, or one that the run stored.
   for (const row of await listStatesAt(tx.db, job.workspace ?? '', state)) {
     if (ring.has(row.key_id) && Buffer.from(ring.open(stateLabel(row), row.sealed)).equals(state.bytes)) return;
   }
   await write(tx, job, sealed, aside || !follows);
 }
 
-/** Keeps a state for a person to bring where it belongs. */
+/** Sets a state aside: a person must move it to its backend. */
 export async function setAside(tx: Tx, job: JobRow, sealed: SealedState): Promise<void> {
   await holdKey(tx, job);
   await write(tx, job, sealed, true);
@@ -80,7 +80,7 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
 }
 
 /**
- * A state in the directory of a run; one that belongs into a backend of the root's own is for a person to bring there.
+ * A state in the directory of a run. `aside`: it belongs to the root's own backend, and a person must move it there.
  */
 interface FoundState extends SealedState {
   readonly aside: boolean;

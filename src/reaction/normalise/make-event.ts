@@ -68,7 +68,7 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** The entries that say something: no empty text, nothing that is no text. */
+/** The entries whose value is a text that is not empty. */
 export function said(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => textOf(value) !== null && value !== ''));
 }

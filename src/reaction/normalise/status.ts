@@ -20,14 +20,16 @@ function byWord<Plain extends string>(lines: readonly (readonly [Plain, ...strin
 /** Longer than any word above with blanks around it: a longer text never matches. */
 const STATUS_CHARACTERS_MAX = 100;
 
-/** Null for what is no text, and for a word that says neither. */
+/** Null for any other word, and for a value that is not text. */
 export function statusOf(value: unknown): EventStatus | null {
   return typeof value === 'string' && value.length <= STATUS_CHARACTERS_MAX
     ? (STATUSES.get(value.trim().toLowerCase()) ?? null)
     : null;
 }
 
-/** One word for what senders call differently; another word stays as it is, in lower case. Null for what is no text. */
+/**
+ * Converts the synonyms of senders to one word; other words are kept, in lower case. Null for a value that is not text.
+ */
 export function severityOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const word = value.trim().toLowerCase();

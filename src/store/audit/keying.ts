@@ -56,7 +56,9 @@ async function writesWithoutKey(tx: Tx): Promise<boolean> {
   return (await live.limit(1).execute()).length > 0;
 }
 
-/** Seams of all chains that have none; with `all` false, of this process's own chain only. Answers how many. */
+/**
+ * Makes the missing seams of all chains; with `all` false, only that of this process's own chain. Returns their number.
+ */
 async function makeSeams(tx: Tx, own: string, all: boolean): Promise<number> {
   const chains = await tx.dialect
     .holdRows(tx.db.selectFrom('chains').selectAll().where('key_id', 'is', null).where('length', '>', 0))

@@ -69,7 +69,7 @@ export interface Engine {
    * Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file.
    */
   announce(db: Db): Promise<void>;
-  /** Changes whenever anybody commits; null where asking would cost as much as reading. */
+  /** Changes with every commit; null where asking would cost as much as reading. */
   version(): string | null;
   /** Calls back after another process committed. */
   onForeignCommit(listener: () => void): () => void;

@@ -13,9 +13,9 @@ import type { Counter, Work, WriteOptions } from './tx.ts';
 const GROUP_MAX = 128;
 /** Turns of the event loop that a group waits for others to join, as long as each brings some. */
 const JOIN_TURNS = 4;
-/** Writes that may wait; more are refused at once, so that overload is answered and not hoarded. */
+/** Writes that may wait; more are refused, so that callers learn of an overload at once. */
 export const WAITING_MAX = 10_000;
-/** A write that met a deadlock or a held lock was undone whole: alone, it is tried this often. */
+/** Attempts of a write, alone, after a deadlock or a locked row rolled its group back. */
 const ATTEMPTS = 3;
 
 interface GateOptions {
@@ -28,9 +28,9 @@ interface GateOptions {
 }
 
 /**
- * The one door for writes. Writes that wait together run in one transaction, one after the other, and each is
- * answered only after the commit (measured on SQLite with synchronous=FULL: 8,700 single commits/s, 120,000 rows/s
- * in groups of 16). When one of them fails, the transaction is undone and the group runs again, each inside its own
+ * All writes pass this gate. Writes that wait together run in one transaction, one after the other, and each is
+ * answered only after the commit (measured on SQLite with synchronous=FULL: 8,700 single commits/s, 120,000 rows/s in
+ * groups of 16). When one of them fails, the transaction is undone and the group runs again, each inside its own
  * savepoint: groups without a failure, which are nearly all, are spared the savepoints (on PostgreSQL two of three
  * statements). No foreign I/O belongs inside a write.
  */
@@ -115,7 +115,10 @@ export class WriteGate {
     }
   }
 
-  /** Writes of two processes that wait for each other get on when each holds no more than its own write needs. */
+  /**
+   * Runs each write alone, with no more locks than it needs: so groups of two processes cannot block each other for
+   * good.
+   */
   async #runSingly(group: readonly Member[]): Promise<void> {
     for (const member of group) {
       for (let attempt = 1; ; attempt += 1) {
@@ -163,7 +166,7 @@ export class WriteGate {
         );
       }
       for (const [counter, count] of sums(settled.flatMap((each) => each.counted))) later(counter.add(db, count));
-      // Who has somebody to tell in this process has somebody to tell in the others.
+      // A write with listeners in this process has listeners in the others.
       if (settled.some((each) => each.notify.length > 0)) later(this.#engine.announce(db));
       return settled;
     };
@@ -179,7 +182,7 @@ export class WriteGate {
     }
   }
 
-  /** A statement that failed only because an earlier one had failed says nothing: the earlier one does. */
+  /** The error of the first failed statement: one that failed only because of an earlier one has no useful error. */
   async #causeOf(thrown: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
     if (this.#faultOf(thrown) !== 'aborted') return thrown;
     for (const each of await Promise.allSettled(sent)) {

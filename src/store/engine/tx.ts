@@ -28,10 +28,7 @@ export interface Tx {
 
 /** A number in the store. The counting code keeps the object, which is compared by identity. */
 export interface Counter {
-  /**
-   * Of two that a group adds to, the lesser name comes first: processes that count side by side never wait for each
-   * other in a circle.
-   */
+  /** A group adds in the order of the names, so that concurrent processes do not deadlock. */
   readonly name: string;
   add(db: Db, count: number): Promise<unknown>;
 }
@@ -40,6 +37,6 @@ export interface Counter {
 export type Work<T> = (tx: Tx) => Promise<T>;
 
 export interface WriteOptions {
-  /** Begins at once where nothing is being written, without a look who else is on the way: somebody waits for it. */
+  /** Begins at once if no write is running, and does not wait for others to join. */
   readonly prompt?: boolean;
 }

@@ -112,7 +112,7 @@ export async function cancelWaiting(
   return releaseKeyOf(tx, row);
 }
 
-/** Puts an approved job into the queue, behind who is ahead in its key. False when it awaited no approval any more. */
+/** Puts an approved job into the queue, behind the other jobs of its key. False if it no longer awaited an approval. */
 export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
@@ -129,7 +129,7 @@ export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
   return releaseKeyOf(tx, row);
 }
 
-/** Running jobs of this daemon that somebody asked to stop. */
+/** Running jobs of this daemon with a requested cancel. */
 export async function listCancelRequested(db: Db, daemonId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')

@@ -49,7 +49,7 @@ export async function setOutcomeEvent(tx: Tx, jobId: string, eventId: string): P
   return (await setEvent(tx.db, { jobId, eventId })).changed === 1;
 }
 
-/** Notes what a drift run has to tell beside its end. */
+/** Records the status of the drift event of a run. */
 export async function noteDrift(tx: Tx, jobId: string, status: EventStatus): Promise<void> {
   await tx.db.updateTable('jobs').set({ drift_status: status }).where('id', '=', jobId).execute();
 }

@@ -29,7 +29,7 @@ export interface EventRow {
   depth: number;
 }
 
-/** How many events had this outcome, as one process counted them: one row of all would hold up the others. */
+/** The events with this outcome that one process counted: with one row for all, processes would wait for each other. */
 export interface EventCountRow {
   chain: string;
   outcome: EventOutcome;

@@ -90,9 +90,9 @@ export interface JobRow {
   leader_pid: number | null;
   leader_start: number | null;
   cancel_requested_at: number | null;
-  /** The event of its end; null while that is not made, and empty for jobs that ended before there were such events. */
+  /** The event of its end; null until it is made, and empty for jobs that ended before there were such events. */
   outcome_event_id: string | null;
-  /** Of a drift run that found something to tell: the status of its event. */
+  /** Of a drift run with a change to report: the status of its event. */
   drift_status: EventStatus | null;
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;
