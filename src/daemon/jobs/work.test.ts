@@ -55,7 +55,7 @@ describe('the work of a daemon', () => {
     const on = await scene(t);
     const id = await begin(on);
     const next = await on.job();
-    // As systemd stops a service: the program gets its signal from there, and may have ended before the daemon stops it.
+    // As systemd stops a service: the program gets its signal from there, and may end before the daemon stops it.
     on.work.close();
     const stopped = on.work.stopAll('shutdown');
     end(on, null, 'SIGTERM');
@@ -114,7 +114,7 @@ describe('the work of a daemon', () => {
     assert.equal((await on.row(id)).state, 'succeeded');
   });
 
-  test('F24: output whose commit succeeded while its answer was lost is kept once, and the run continues', async (t) => {
+  test('F24: output whose commit succeeded without an answer is stored once, and the run continues', async (t) => {
     const on = await scene(t);
     const id = await begin(on);
     on.lostAnswers = 1;
