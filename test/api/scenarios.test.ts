@@ -40,14 +40,14 @@ const SCENARIOS = [
 
 test('Every operation with a route has a scenario, and every scenario has an operation', () => {
   const routed = OPERATIONS.filter(({ http }) => !isNone(http)).map(({ id }) => id);
-  const told = new Set(SCENARIOS.map(({ operation }) => operation));
+  const answer = new Set(SCENARIOS.map(({ operation }) => operation));
   assert.deepEqual(
-    routed.filter((id) => !told.has(id)),
+    routed.filter((id) => !answer.has(id)),
     [],
     'write a scenario in test/api/scenarios for these',
   );
   assert.deepEqual(
-    [...told].filter((id) => !OPERATIONS.some((row) => row.id === id)),
+    [...answer].filter((id) => !OPERATIONS.some((row) => row.id === id)),
     [],
     'these are in no row of the table',
   );

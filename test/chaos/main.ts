@@ -12,7 +12,7 @@ const KILLS_DEFAULT = 200;
 /** What the fault F20 asks for. */
 const NOTIFICATION_KILLS_DEFAULT = 1_000;
 
-interface Told {
+interface Answer {
   readonly figures: string;
   readonly violations: readonly { readonly rule: string; readonly what: string }[];
 }
@@ -49,7 +49,7 @@ for (const { name, postgres, daemons } of [
 }
 
 /** Runs one part and ends what it began, also where it fails. */
-async function part(name: string, run: (ending: Ending) => Promise<Told>): Promise<void> {
+async function part(name: string, run: (ending: Ending) => Promise<Answer>): Promise<void> {
   const endings: (() => Promise<void>)[] = [];
   try {
     const { figures, violations } = await run({ after: (step) => void endings.push(step) });

@@ -76,10 +76,10 @@ function askedTwice({ asked, pages, arrivals }: NotificationHistory): Notificati
   return asked.flatMap((id): NotificationViolation[] => {
     const own = byTopic.get(`approval:${id}`);
     const all = [own?.id, SENT_WITH.exec(own?.reason ?? '')?.[1], byTopic.get(`approvals:${id}`)?.id];
-    const told = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
-    return told.size <= 1
+    const answer = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
+    return answer.size <= 1
       ? []
-      : [{ rule: 'two pages', what: `the request ${id} was told as ${[...told].join(' and ')}` }];
+      : [{ rule: 'two pages', what: `the request ${id} was told as ${[...answer].join(' and ')}` }];
   });
 }
 

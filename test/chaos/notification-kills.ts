@@ -184,11 +184,11 @@ async function ask(run: Run, point: (typeof POINTS)[number]): Promise<string | n
 
 /** Rejects a request that people were told of one by one: they are told the outcome. False where there is none. */
 async function decideOne({ fixture, decided }: Run): Promise<boolean> {
-  const told = fixture.store.db
+  const answer = fixture.store.db
     .selectFrom('approvals')
     .innerJoin('pages', 'pages.approval_id', 'approvals.id')
     .select('approvals.id');
-  const one = await told
+  const one = await answer
     .where('approvals.state', '=', 'pending')
     .where('pages.kind', '=', 'approval')
     .where('pages.followed', '=', 0)

@@ -28,8 +28,8 @@ export type ChildCommand = keyof typeof COMMANDS;
 /** Writes that a writer has under way at any time. */
 const IN_FLIGHT = 16;
 
-function say(told: unknown): void {
-  writeSync(1, `${JSON.stringify(told)}\n`);
+function say(answer: unknown): void {
+  writeSync(1, `${JSON.stringify(answer)}\n`);
 }
 
 function need<T>(value: T | undefined): T {

@@ -60,15 +60,15 @@ async function* parse(lines: Interface): AsyncGenerator<Record<string, unknown>>
 
 /** The first thing that a child says. Throws with its standard error when it says nothing. */
 export async function firstOf(child: Child): Promise<Record<string, unknown>> {
-  for await (const told of child.said) return told;
+  for await (const answer of child.said) return answer;
   throw new Error(`The child program said nothing. ${(await child.ended).stderr}`);
 }
 
 /** Runs a child program to its end; answers the one thing it says. Throws when it fails. */
 export async function runChild(command: ChildCommand, input: ChildInput): Promise<Record<string, unknown>> {
   const child = startChild(command, input);
-  const told = await firstOf(child);
+  const answer = await firstOf(child);
   const { code, stderr } = await child.ended;
   if (code !== 0) throw new Error(`The child program failed. ${stderr}`);
-  return told;
+  return answer;
 }

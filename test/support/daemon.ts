@@ -214,11 +214,11 @@ async function becomeReady(started: Started, kill: () => Promise<void>): Promise
   const lines = createInterface({ input: child.stdout ?? process.stdin });
   const line = await Promise.race([once(lines, 'line').then(([text]) => String(text)), exited.then(() => null)]);
   clearTimeout(timeout);
-  const told = line === null ? null : (JSON.parse(line) as { kind: string; data?: Ready });
-  if (told?.kind !== 'serve.ready' || told.data === undefined) {
+  const answer = line === null ? null : (JSON.parse(line) as { kind: string; data?: Ready });
+  if (answer?.kind !== 'serve.ready' || answer.data === undefined) {
     throw new NotReady({ exitCode: await exited, stdout: output.stdout, stderr: output.stderr });
   }
-  const ready = told.data;
+  const ready = answer.data;
   return {
     ready,
     pid: ready.pid,

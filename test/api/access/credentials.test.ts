@@ -92,12 +92,12 @@ test('T05: Whether an id is known does not show in the time that a refusal takes
 test('T05: Two slow hashes run and eight wait; who comes then is told to retry in a second', async (t) => {
   const program = await startProgram(t);
   const tokens = await coldTokens(program, 14);
-  const told = await Promise.allSettled(
+  const answer = await Promise.allSettled(
     tokens.map((token) =>
       program.authenticator.authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api'),
     ),
   );
-  const refused = told
+  const refused = answer
     .filter((each) => each.status === 'rejected')
     .map(({ reason }) => (reason as { code: string }).code);
   assert.deepEqual(refused, ['kdf_busy', 'kdf_busy', 'kdf_busy', 'kdf_busy']);

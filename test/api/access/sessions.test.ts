@@ -108,7 +108,7 @@ test('A session sees a page that there is not as 404, a bearer token as an envel
 test('A session that follows a notification is told that there is no page, and the command for it', async (t) => {
   const program = await startProgram(t, { basePath: '/ops' });
   const body = '01m7yd4zyke00anp2z332d2j5p';
-  const told = async (path: string) => {
+  const commandOn = async (path: string) => {
     const { status, text } = await send(program, 'session', { method: 'GET', path });
     assert.deepEqual([status, text.includes('<a href="/ops/">Go to the dashboard</a>')], [404, true], path);
     return /<h1>No page yet<[\s\S]*<code>(.*)<\/code>/.exec(text)?.[1] ?? null;
@@ -122,7 +122,7 @@ test('A session that follows a notification is told that there is no page, and t
     ['/events', 'svc event list'],
     ['/devices', 'svc notify endpoint list'],
   ];
-  for (const [path, command] of shows) assert.equal(await told(path), command, path);
+  for (const [path, command] of shows) assert.equal(await commandOn(path), command, path);
   const none = [
     `/approvals/job_${body}`,
     '/approvals/apr_x',
@@ -134,7 +134,7 @@ test('A session that follows a notification is told that there is no page, and t
     '/jobs/',
     '/nothing',
   ];
-  for (const path of none) assert.equal(await told(path), null, path);
+  for (const path of none) assert.equal(await commandOn(path), null, path);
   const envelope = await send(program, 'readonly', { method: 'GET', path: '/jobs' });
   assert.deepEqual([envelope.status, /"message":"There is no such page\."/.test(envelope.text)], [404, true]);
 });

@@ -74,9 +74,9 @@ for (const postgres of [false, true]) {
       const { text } = await send(program, 'readonly', { method: 'GET', path: '/api/v1/approvals' });
       return text.slice(text.indexOf('"data":') + 7, -2);
     };
-    const told = untilHas(socket, '"state":"pending"');
+    const answer = untilHas(socket, '"state":"pending"');
     const { apr } = await gated(program);
-    await told;
+    await answer;
     lists.push(await list());
     // Changes that the list does not show: another job, and what the approval view leaves out.
     await program.queue();

@@ -75,9 +75,9 @@ describe('A decision link', () => {
     const fixture = await openDecisionFixture(t);
     const { approvalId, jobId } = await fixture.gate();
     const { approve, reject } = await fixture.links(approvalId);
-    const told = await ask(reject, 'POST');
-    assert.equal(told.status, 200);
-    assert.match(told.text, /Rejected at .* UTC/);
+    const answer = await ask(reject, 'POST');
+    assert.equal(answer.status, 200);
+    assert.match(answer.text, /Rejected at .* UTC/);
     assert.equal(await fixture.jobState(jobId), 'cancelled');
     const late = await ask(approve, 'POST');
     assert.equal(late.status, 409);
@@ -142,9 +142,9 @@ describe('A decision link', () => {
     const { approvalId, jobId } = await fixture.gate();
     const [ana, bo] = [await fixture.links(approvalId, 'ana'), await fixture.links(approvalId, 'bo')];
     const urls = Array.from({ length: 5 }, () => [ana.approve, ana.reject, bo.approve, bo.reject]).flat();
-    const told = await Promise.all(urls.map((url) => ask(url, 'POST')));
+    const answer = await Promise.all(urls.map((url) => ask(url, 'POST')));
     assert.deepEqual(
-      told.map(({ status }) => status).toSorted((a, b) => a - b),
+      answer.map(({ status }) => status).toSorted((a, b) => a - b),
       [200, ...Array.from({ length: 19 }, () => 409)],
     );
     const { state } = await fixture.approval(approvalId);

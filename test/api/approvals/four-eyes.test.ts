@@ -141,11 +141,11 @@ for (const detour of DETOURS) {
   test(`T28: Who asked does not decide by way of ${detour.way}; a third person may`, async (t) => {
     const scene = await sceneOf(t, asked);
     const { program, apr, job } = scene;
-    const told = await detour.try(scene);
-    assert.ok(REFUSALS.includes(told), told);
+    const result = await detour.try(scene);
+    assert.ok(REFUSALS.includes(result), result);
     const refused = (await auditOf(program.store, apr)).filter(({ operation }) => operation === 'approval.refused');
     assert.equal(refused.length, isAudited ? 1 : 0);
-    if (told === 'nothing to redrive') return;
+    if (result === 'nothing to redrive') return;
     assert.deepEqual(
       [(await getApproval(program.store.db, apr)).state, (await getJob(program.store.db, job)).state],
       ['pending', 'awaiting_approval'],
@@ -171,15 +171,15 @@ test('T28: A redrive runs an interrupted plan run again, but no interrupted appl
       .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'plan', plan_artifact_id: null })
       .execute();
   });
-  const told = JSON.parse(await locally(program, 'zoe', 'job.redrive', {})) as {
+  const result = JSON.parse(await locally(program, 'zoe', 'job.redrive', {})) as {
     old_job_id: string;
     new_job_id: string;
   }[];
   assert.deepEqual(
-    told.map(({ old_job_id: old }) => old),
+    result.map(({ old_job_id: old }) => old),
     ['job_00000000000000000000000002'],
   );
-  const made = await getJob(program.store.db, told[0]?.new_job_id ?? '');
+  const made = await getJob(program.store.db, result[0]?.new_job_id ?? '');
   assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
 });
 

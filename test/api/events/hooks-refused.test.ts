@@ -127,8 +127,11 @@ for (const postgres of [false, true]) {
 test('A payload whose sender left alerts out is taken, with one more event that says so', async (t) => {
   const fixture = await openHookFixture(t);
   for (const source of ['alertmanager', 'grafana'] as const) {
-    const told = await tell(await fixture.hook(source), { ...alerts(2), truncatedAlerts: 5 });
-    assert.deepEqual([told.status, told.events.map(({ outcome }) => outcome)], [202, ['ignored', 'ignored', 'error']]);
+    const answer = await tell(await fixture.hook(source), { ...alerts(2), truncatedAlerts: 5 });
+    assert.deepEqual(
+      [answer.status, answer.events.map(({ outcome }) => outcome)],
+      [202, ['ignored', 'ignored', 'error']],
+    );
   }
   assert.deepEqual(
     (await fixture.events()).filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),

@@ -8,7 +8,7 @@ import { resealAll } from '../../../src/store/secrets/reseal.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { takeSignature } from '../../../src/store/events/webhook-signing.ts';
 import { createIngressFace } from '../../../src/faces/ingress/face.ts';
-import { type HookFixture, openHookFixture, tell, type Told } from '../../support/fixtures/hooks.ts';
+import { type HookFixture, openHookFixture, tell, type Received } from '../../support/fixtures/hooks.ts';
 import { noteWork } from '../../support/statements.ts';
 
 interface SignedHook {
@@ -49,7 +49,7 @@ function signAsGrafana(secret: string, at: number, body: string): Record<string,
   return { 'X-Grafana-Alerting-Signature': signature, 'X-Grafana-Alerting-Timestamp': String(at) };
 }
 
-function codeOf({ text }: Told): string {
+function codeOf({ text }: Received): string {
   return (JSON.parse(text) as { error: { code: string } }).error.code;
 }
 
@@ -68,8 +68,8 @@ for (const postgres of [false, true]) {
       const heard = fixture.program.store.db.selectFrom('webhooks').select('last_heard_at');
       await fixture.program.store.write((tx) => tx.db.updateTable('webhooks').set({ last_heard_at: 1 }).execute());
       for (const again of [url, `${other}${new URL(url).pathname}`]) {
-        const told = await tell(again, BODY, { headers });
-        assert.deepEqual([told.status, codeOf(told)], [409, 'conflict']);
+        const answer = await tell(again, BODY, { headers });
+        assert.deepEqual([answer.status, codeOf(answer)], [409, 'conflict']);
       }
       await fixture.program.store.write(() => Promise.resolve());
       assert.deepEqual(
@@ -112,9 +112,9 @@ for (const postgres of [false, true]) {
       const fixture = await openHookFixture(t, { postgres });
       const { url, secret } = await signedHook(fixture);
       const headers = sign(secret, seconds(fixture), BODY);
-      const told = await Promise.all(Array.from({ length: 12 }, () => tell(url, BODY, { headers })));
+      const answer = await Promise.all(Array.from({ length: 12 }, () => tell(url, BODY, { headers })));
       assert.deepEqual(
-        told.map(({ status }) => status).toSorted((a, b) => a - b),
+        answer.map(({ status }) => status).toSorted((a, b) => a - b),
         [202, ...Array.from({ length: 11 }, () => 409)],
       );
       assert.equal((await fixture.events()).length, 1);
@@ -172,8 +172,8 @@ describe('T58: A webhook of signed messages', () => {
       good.split(',')[1]!,
     ];
     for (const claim of claims) {
-      const told = await tell(url, BODY, { headers: { 'X-Gatehouse-Signature': claim } });
-      assert.deepEqual([told.status, codeOf(told)], [401, 'unauthenticated'], claim);
+      const answer = await tell(url, BODY, { headers: { 'X-Gatehouse-Signature': claim } });
+      assert.deepEqual([answer.status, codeOf(answer)], [401, 'unauthenticated'], claim);
     }
     assert.equal((await tell(url, BODY)).status, 401);
     assert.equal((await tell(url, '{', { headers: { 'content-encoding': 'gzip' } })).status, 400);
@@ -194,11 +194,11 @@ describe('T58: A webhook of signed messages', () => {
   test('reads nothing that is not signed: a query beside the body is left alone', async (t) => {
     const fixture = await openHookFixture(t);
     const { url, secret } = await signedHook(fixture);
-    const told = await tell(`${url}?name=canary`, undefined, {
+    const answer = await tell(`${url}?name=canary`, undefined, {
       method: 'GET',
       headers: sign(secret, seconds(fixture), ''),
     });
-    assert.equal(told.status, 400);
+    assert.equal(answer.status, 400);
     assert.equal(
       (await tell(`${url}?severity=canary`, BODY, { headers: sign(secret, seconds(fixture), BODY) })).status,
       202,
@@ -240,9 +240,9 @@ describe('T58: A webhook of signed messages', () => {
     assert.equal((await tell(url, body, { headers })).status, 202);
     assert.equal((await tell(url, body, { headers })).status, 409);
     const bare = { 'X-Grafana-Alerting-Signature': createHmac('sha256', secret).update(body).digest('hex') };
-    const told = await tell(url, body, { headers: bare });
+    const answer = await tell(url, body, { headers: bare });
     assert.deepEqual(
-      [told.status, told.text.includes('X-Grafana-Alerting-Timestamp: expected Unix seconds')],
+      [answer.status, answer.text.includes('X-Grafana-Alerting-Timestamp: expected Unix seconds')],
       [401, true],
     );
     assert.equal((await tell(url, `${body} `, { headers })).status, 401);

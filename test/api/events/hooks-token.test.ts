@@ -26,13 +26,13 @@ async function sendMessages(
     ]!;
     // Every third of those is not, and is refused.
     const headers = name === 'signed' && n % 30 !== 20 ? sign(body) : {};
-    const told = await tell(
+    const result = await tell(
       n % 5 === 1 ? `${url}?name=q${n}` : url,
       n % 5 === 1 ? undefined : body,
       n % 5 === 1 ? { method: 'GET' } : { headers },
     );
-    if (name === 'signed' && told.status === 202) signedTaken += 1;
-    answers.push(`${told.status} ${told.text} ${JSON.stringify([...told.headers])}`);
+    if (name === 'signed' && result.status === 202) signedTaken += 1;
+    answers.push(`${result.status} ${result.text} ${JSON.stringify([...result.headers])}`);
   }
   return { answers, signedTaken };
 }

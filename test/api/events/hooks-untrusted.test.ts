@@ -20,9 +20,9 @@ describe('What cannot be read', () => {
       },
     ];
     for (const { body, headers, why } of cases) {
-      const told = await tell(url, body, { headers });
-      assert.equal(told.status, 400);
-      assert.ok(told.text.includes('"code":"invalid_argument"') && told.text.includes(why), told.text);
+      const result = await tell(url, body, { headers });
+      assert.equal(result.status, 400);
+      assert.ok(result.text.includes('"code":"invalid_argument"') && result.text.includes(why), result.text);
     }
     const rows = await fixture.events();
     assert.deepEqual(
@@ -41,10 +41,10 @@ describe('What cannot be read', () => {
       labels: { alertname: 'A', n: String(n) },
     }));
     alerts[500] = 'poison';
-    const told = await tell(url, { alerts });
-    assert.equal(told.status, 202);
-    const count = (outcome: string): number => told.events.filter((each) => each.outcome === outcome).length;
-    assert.deepEqual([count('ignored'), count('error'), told.events.length], [999, 1, 1_000]);
+    const result = await tell(url, { alerts });
+    assert.equal(result.status, 202);
+    const count = (outcome: string): number => result.events.filter((each) => each.outcome === outcome).length;
+    assert.deepEqual([count('ignored'), count('error'), result.events.length], [999, 1, 1_000]);
     const first = await fixture.events();
     assert.deepEqual(
       first.filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason),
@@ -123,8 +123,8 @@ describe('Who sends', () => {
       wrapStore: (store) => ({ ...store, db: store.db, write: () => Promise.reject(new Error('broken')) }),
     });
     const url = await fixture.hook('generic');
-    const told = await tell(`${url}?name=canary`, { name: 'x' });
-    assert.equal(told.status, 500);
+    const result = await tell(`${url}?name=canary`, { name: 'x' });
+    assert.equal(result.status, 500);
     assert.equal(fixture.logged.length, 1);
     const { fields } = fixture.logged[0]!;
     assert.equal((fields as { path: string }).path, '/hook/[token]');

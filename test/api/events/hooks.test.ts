@@ -28,18 +28,18 @@ for (const postgres of [false, true]) {
   test(`On ${on} a message is answered with an event for each alert, which are on the ledger by then`, async (t) => {
     const fixture = await openHookFixture(t, { postgres });
     const url = await fixture.hook('alertmanager');
-    const told = await tell(url, ALERTS);
-    assert.equal(told.status, 202);
+    const answer = await tell(url, ALERTS);
+    assert.equal(answer.status, 202);
     const rows = await fixture.events();
     assert.match(
-      told.text,
+      answer.text,
       new RegExp(
         String.raw`^\{"schema_version":1,"kind":"event\.accepted",` +
           String.raw`"data":\{"events":\[\{"event_id":"evt_[0-9a-z]{26}","outcome":"ignored"\},.*\]\}\}\n$`,
       ),
     );
     assert.deepEqual(
-      told.events.map(({ event_id }) => event_id),
+      answer.events.map(({ event_id }) => event_id),
       rows.map(({ id }) => id),
     );
     assert.deepEqual(

@@ -126,9 +126,9 @@ test('T49: Each of the bombs is 400 that says what was expected, quickly, and qu
     });
     const ms = threadCpuMs() - begun;
     assert.equal(answer.status, 400, `${name}: ${answer.text}`);
-    const { code, message: told } = (answer.json as { error: { code: string; message: string } }).error;
+    const { code, message: result } = (answer.json as { error: { code: string; message: string } }).error;
     assert.equal(code, 'invalid_argument', name);
-    assert.match(told, message, name);
+    assert.match(result, message, name);
     assert.ok(answer.text.length < 1_000, `${name}: the answer repeats the body`);
     // Some hundredths of a second, and not what a body could make of it: listener and client share this thread.
     assert.ok(ms < 3_000, `${name} took ${ms.toFixed(0)} ms`);

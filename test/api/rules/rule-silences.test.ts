@@ -31,12 +31,12 @@ describe('A rule', () => {
     assert.deepEqual(toldBy(await got(program, 'a')), nothing);
     const long = await silence(program, { rule: 'a', for: '2h' });
     await silence(program, { rule: 'a', for: '1h' });
-    const told = { until: long.expires_at, id: long.id };
+    const answer = { until: long.expires_at, id: long.id };
     const listed = async (): Promise<unknown[]> => (await callLocally<Rule[]>(program, 'rule.list', {})).map(toldBy);
-    assert.deepEqual([toldBy(await got(program, 'a')), toldBy(await got(program, 'b'))], [told, nothing]);
-    assert.deepEqual(await listed(), [told, nothing]);
+    assert.deepEqual([toldBy(await got(program, 'a')), toldBy(await got(program, 'b'))], [answer, nothing]);
+    assert.deepEqual(await listed(), [answer, nothing]);
     for (const verb of ['disable', 'enable'])
-      assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), told, verb);
+      assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), answer, verb);
   });
 
   test('tells it no longer once its time is over, though nothing in the store says so yet', async (t) => {
@@ -46,7 +46,7 @@ describe('A rule', () => {
     const { id } = await silence(program, { rule: 'a' });
     const listed = async (): Promise<unknown[]> => {
       const { json } = await send(program, 'readonly', { method: 'GET', path: '/api/v1/rules' });
-      return (json as { data: Rule[] }).data.map(({ silence_id: told }) => told);
+      return (json as { data: Rule[] }).data.map(({ silence_id: answer }) => answer);
     };
     assert.deepEqual(await listed(), [id]);
     aheadMs = 3_600_000;

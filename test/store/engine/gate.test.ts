@@ -22,12 +22,12 @@ function record(
   store: Store,
   id: string,
   more: (tx: Tx) => Promise<void> = async () => {},
-  told: string[] = [],
+  answer: string[] = [],
 ): Promise<void> {
   return store.write(async (tx) => {
     await insertJob(tx, makeJob({ id }));
     tx.record(entry(id));
-    tx.afterCommit(() => told.push(id));
+    tx.afterCommit(() => answer.push(id));
     await more(tx);
   });
 }
@@ -77,13 +77,13 @@ for (const engine of ENGINES) {
     beforeEach(() => wipe(store));
 
     test('A member of a group that fails undoes its own writes only: job, ledger row and notification', async () => {
-      const told: string[] = [];
+      const answer: string[] = [];
       const results = await Promise.allSettled([
-        record(store, 'job_1', undefined, told),
-        record(store, 'job_2', () => Promise.reject(new Failure('conflict', 'No.')), told),
-        record(store, 'job_3', undefined, told),
-        record(store, 'job_1', undefined, told),
-        record(store, 'job_5', undefined, told),
+        record(store, 'job_1', undefined, answer),
+        record(store, 'job_2', () => Promise.reject(new Failure('conflict', 'No.')), answer),
+        record(store, 'job_3', undefined, answer),
+        record(store, 'job_1', undefined, answer),
+        record(store, 'job_5', undefined, answer),
       ]);
       assert.deepEqual(
         results.map((each) => each.status),
@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
       );
       assert.deepEqual(await idsOf(store), ['job_1', 'job_3', 'job_5']);
       assert.deepEqual(await ledgerTargets(store), ['job_1', 'job_3', 'job_5']);
-      assert.deepEqual(told, ['job_1', 'job_3', 'job_5']);
+      assert.deepEqual(answer, ['job_1', 'job_3', 'job_5']);
     });
 
     test('A statement that nobody waited for fails the write that sent it, and tells why', async () => {

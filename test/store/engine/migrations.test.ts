@@ -222,11 +222,11 @@ for (const engine of ENGINES) {
       for (let round = 0; round < 3; round += 1) {
         const database = await engine.create();
         t.after(() => database.remove());
-        const told = await Promise.all(
+        const answer = await Promise.all(
           Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })),
         );
         assert.deepEqual(
-          told,
+          answer,
           Array.from({ length: 4 }, () => ({ opened: 0 })),
         );
         const store = await database.open();

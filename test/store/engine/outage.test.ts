@@ -14,12 +14,12 @@ import { entry, makeJob } from '../engine-fixture.ts';
 const IN_FLIGHT = 8;
 const isUnavailable = (error: unknown): boolean => error instanceof Failure && error.code === 'unavailable';
 
-async function insertOne(store: Store, told: () => void = () => {}): Promise<string> {
+async function insertOne(store: Store, answer: () => void = () => {}): Promise<string> {
   const job = makeJob();
   await store.write(async (tx) => {
     await insertJob(tx, job);
     tx.record(entry(job.id));
-    tx.afterCommit(told);
+    tx.afterCommit(answer);
   });
   return job.id;
 }

@@ -41,14 +41,14 @@ describe('Several processes on one SQLite file', () => {
         // A snapshot that stays open keeps the log from being emptied for as long as it lasts.
         reader.exec('begin');
         reader.prepare('select count(*) from jobs').get();
-        const told = await Promise.all(
+        const answer = await Promise.all(
           Array.from({ length: CLAIMERS }, (_, n) =>
             runChild('claim', { location: database.location, name: `dmn_${n}`, count: ROUNDS }),
           ),
         );
-        const claimed = told.flatMap((each) => each['claimed'] as string[]);
+        const claimed = answer.flatMap((each) => each['claimed'] as string[]);
         assert.deepEqual(
-          told.flatMap((each) => each['errors']),
+          answer.flatMap((each) => each['errors']),
           [],
         );
         assert.equal(new Set(claimed).size, claimed.length, 'a job was claimed twice');
@@ -95,11 +95,11 @@ describe('Several processes on one SQLite file', () => {
     const directory = temporaryDirectory();
     t.after(() => directory.remove());
     const store = await database.open();
-    const told = await runChild('starve', { location: database.location, file: join(directory.path, 'other.db') });
-    assert.equal(told['written'], 50);
-    assert.equal(told['listed'], 51);
-    assert.match(String(told['refused']), /EMFILE|unable to open/);
-    assert.equal(told['after'], 1);
+    const answer = await runChild('starve', { location: database.location, file: join(directory.path, 'other.db') });
+    assert.equal(answer['written'], 50);
+    assert.equal(answer['listed'], 51);
+    assert.match(String(answer['refused']), /EMFILE|unable to open/);
+    assert.equal(answer['after'], 1);
     assert.equal((await rowIds(store)).size, 51);
   });
 });

@@ -22,7 +22,7 @@ async function addWatch(store: Store): Promise<void> {
 const hear = (store: Store): Promise<void> => store.write((tx) => markHeard(tx, 'hash of dog'));
 
 /** What was told, in the order in which it was. */
-async function told(store: Store): Promise<string[]> {
+async function recorded(store: Store): Promise<string[]> {
   const rows = await store.db.selectFrom('pages').select('detail').orderBy('id').execute();
   return rows.map(({ detail }) => ((JSON.parse(detail) as { heard: boolean }).heard ? 'heard' : 'silent'));
 }
@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
 
     async function look(deps: DeadmanDeps): Promise<string[]> {
       for (let i = 0; i < 3; i += 1) await watchOnce(deps);
-      return told(its.store);
+      return recorded(its.store);
     }
 
     test('page once when their webhook is silent for too long, and once when it is heard again', async () => {
@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
         await pass(store, EVERY_MS);
         const late: Store = { ...store, write: (work, options) => hear(store).then(() => store.write(work, options)) };
         await watchOnce(daemon(late));
-        assert.deepEqual(await told(store), [], known);
+        assert.deepEqual(await recorded(store), [], known);
       }
     });
 
@@ -148,10 +148,10 @@ for (const engine of ENGINES) {
       await addWatch(store);
       await pass(store, EVERY_MS);
       await Promise.all([store, other, store, other].map((each) => watchOnce(daemon(each))));
-      assert.deepEqual(await told(store), ['silent']);
+      assert.deepEqual(await recorded(store), ['silent']);
       await hear(store);
       await Promise.all([store, other, store, other].map((each) => watchOnce(daemon(each))));
-      assert.deepEqual(await told(store), ['silent', 'heard']);
+      assert.deepEqual(await recorded(store), ['silent', 'heard']);
     });
   });
 }

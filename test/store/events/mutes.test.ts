@@ -67,7 +67,7 @@ function ids(rows: readonly MuteRow[]): string[] {
   return rows.map(({ id }) => id);
 }
 
-interface Told {
+interface Answer {
   readonly name?: string;
   readonly status?: EventStatus | null;
   readonly fingerprint?: string;
@@ -77,7 +77,7 @@ interface Told {
 
 function tell(
   store: Store,
-  { name = 'DiskFull', status = 'firing', fingerprint = 'f1', labels = {}, source = 'alertmanager' }: Told = {},
+  { name = 'DiskFull', status = 'firing', fingerprint = 'f1', labels = {}, source = 'alertmanager' }: Answer = {},
 ): Promise<void> {
   return store.write((tx) => {
     const facts = {
@@ -159,42 +159,46 @@ for (const engine of ENGINES) {
 }
 
 /** What was told, oldest first, what the mute is about, and whether it still fires then. */
-const STILL_FIRES: readonly (readonly [rule: string, told: readonly Told[], mute: Partial<MuteRow>, fires: boolean])[] =
+const STILL_FIRES: readonly (readonly [
+  rule: string,
+  answer: readonly Answer[],
+  mute: Partial<MuteRow>,
+  fires: boolean,
+])[] = [
+  ['nothing was ever told', [], {}, false],
+  ['it was resolved last', [{}, { status: 'resolved' }], {}, false],
+  ['it fired again after that', [{}, { status: 'resolved' }, {}], {}, true],
   [
-    ['nothing was ever told', [], {}, false],
-    ['it was resolved last', [{}, { status: 'resolved' }], {}, false],
-    ['it fired again after that', [{}, { status: 'resolved' }, {}], {}, true],
-    [
-      'one of its things was resolved last and another one fires',
-      [{ fingerprint: 'a' }, { fingerprint: 'b' }, { fingerprint: 'b', status: 'resolved' }],
-      {},
-      true,
-    ],
-    ['another alert fires', [{ name: 'Other' }], {}, false],
-    ['what was told has no status', [{ status: null }], {}, false],
-    ['only the end of a mute was told', [{ source: 'mute' }], {}, false],
-    [
-      'an alert of the host fires',
-      [{ labels: { instance: 'db1:9100' } }],
-      { scope_kind: 'host', scope_value: 'db1' },
-      true,
-    ],
-    [
-      'an alert of another host fires',
-      [{ labels: { host: 'db2', instance: 'db1:9100' } }],
-      { scope_kind: 'host', scope_value: 'db1' },
-      false,
-    ],
-    ['everything was held and something fires', [{ name: 'Other' }], { scope_kind: 'global', scope_value: null }, true],
-    ['500 other events came after it', [{}, ...Array.from({ length: 500 }, () => ({ name: 'Other' }))], {}, true],
-  ];
+    'one of its things was resolved last and another one fires',
+    [{ fingerprint: 'a' }, { fingerprint: 'b' }, { fingerprint: 'b', status: 'resolved' }],
+    {},
+    true,
+  ],
+  ['another alert fires', [{ name: 'Other' }], {}, false],
+  ['what was told has no status', [{ status: null }], {}, false],
+  ['only the end of a mute was told', [{ source: 'mute' }], {}, false],
+  [
+    'an alert of the host fires',
+    [{ labels: { instance: 'db1:9100' } }],
+    { scope_kind: 'host', scope_value: 'db1' },
+    true,
+  ],
+  [
+    'an alert of another host fires',
+    [{ labels: { host: 'db2', instance: 'db1:9100' } }],
+    { scope_kind: 'host', scope_value: 'db1' },
+    false,
+  ],
+  ['everything was held and something fires', [{ name: 'Other' }], { scope_kind: 'global', scope_value: null }, true],
+  ['500 other events came after it', [{}, ...Array.from({ length: 500 }, () => ({ name: 'Other' }))], {}, true],
+];
 
-for (const [rule, told, mute, fires] of STILL_FIRES) {
+for (const [rule, answer, mute, fires] of STILL_FIRES) {
   test(`Where ${rule}, a mute ends ${fires ? 'with an event' : 'in silence'}`, async (t) => {
     const engine = ENGINES[0];
     assert.ok(engine !== undefined);
     const { store, deps } = await openStoreOf(t, engine);
-    for (const each of told) await tell(store, each);
+    for (const each of answer) await tell(store, each);
     assert.equal((await evaluateEnding(deps, await put(store, mute))) !== null, fires);
   });
 }

@@ -70,9 +70,9 @@ for (const engine of ENGINES) {
       const book = new CompiledRules(its.store, systemClock);
       assert.deepEqual(await names(book), []);
       const elsewhere = await its.database.open({ daemonId: 'dmn_other' });
-      const told = heard(its.store);
+      const result = heard(its.store);
       await add(elsewhere, 'disk');
-      await told;
+      await result;
       assert.deepEqual(await names(book), ['disk']);
       const toldAgain = heard(its.store);
       await elsewhere.write((tx) => switchRule(tx, 'disk', { enabled: false }));

@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
     });
 
     const tell = (some: Partial<NormalEvent> = {}) => receive(deps, [alert(some)], WEBHOOK);
-    const told = (): Promise<EventRow[]> =>
+    const announced = (): Promise<EventRow[]> =>
       store.db.selectFrom('events').selectAll().where('source', '=', 'silence').orderBy('id').execute();
     const ended = async (): Promise<number> =>
       (await store.db.selectFrom('silences').select('id').where('ended_at', 'is not', null).execute()).length;
@@ -129,10 +129,10 @@ for (const engine of ENGINES) {
       await put(store, { rule: 'cpu', when_text: 'true' });
       await put(store, { rule: null, when_text: 'true' });
       await put(store, { rule: 'net', expires_at: now });
-      const told = async (rule?: string): Promise<unknown> =>
+      const announced = async (rule?: string): Promise<unknown> =>
         [...(await silencedRules(store.db, now, rule))].map(([name, { id }]) => [name, id]);
       assert.deepEqual(
-        [await told(), await told('disk'), await told('net')],
+        [await announced(), await announced('disk'), await announced('net')],
         [[['disk', long.id]], [['disk', long.id]], []],
       );
     });
@@ -167,7 +167,7 @@ for (const engine of ENGINES) {
       const { id } = await stoppedAndOver();
       await Promise.all([endSilences(deps), endSilences(deps), endSilences(deps)]);
       await endSilences(deps);
-      const [event, ...more] = await told();
+      const [event, ...more] = await announced();
       assert.equal(more.length, 0);
       assert.deepEqual(
         [event?.name, event?.status, event?.labels, event?.outcome],
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
       await stoppedAndOver({ rule: null, when_text: 'event.labels.instance == "db1"' });
       await endSilences(deps);
       assert.deepEqual(
-        (await told()).map(({ name }) => name),
+        (await announced()).map(({ name }) => name),
         ['disk'],
       );
     });
@@ -190,23 +190,23 @@ for (const engine of ENGINES) {
       await tell();
       await put(store, { expires_at: Date.now() - 1 });
       await endSilences(deps);
-      assert.deepEqual([await ended(), await told()], [1, []]);
+      assert.deepEqual([await ended(), await announced()], [1, []]);
       await wipe(store);
       await stoppedAndOver();
       await tell({ status: 'resolved' });
       await endSilences(deps);
-      assert.deepEqual([await ended(), await told()], [1, []]);
+      assert.deepEqual([await ended(), await announced()], [1, []]);
       await wipe(store);
       await stoppedAndOver({}, { status: null });
       await endSilences(deps);
-      assert.deepEqual([await ended(), await told()], [1, []]);
+      assert.deepEqual([await ended(), await announced()], [1, []]);
     });
 
     test('let a rule act on their end in the name of who silenced, who cannot be the one to approve', async () => {
       await addRule(deps, 'after', { when: 'event.source == "silence" && event.name == "disk"', approval: 'required' });
       await stoppedAndOver({ created_by: 'mallory' });
       await endSilences(deps);
-      const [event] = await told();
+      const [event] = await announced();
       assert.equal(event?.outcome, 'gated', event?.reason ?? '');
       const { owners } = await store.db
         .selectFrom('jobs')

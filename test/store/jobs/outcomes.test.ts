@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
         await run(store, state);
       }
       await tell(deps);
-      const told = (await events(store)).map(({ source, name, status, severity, fingerprint, depth }) => [
+      const answer = (await events(store)).map(({ source, name, status, severity, fingerprint, depth }) => [
         source,
         name,
         status,
@@ -91,7 +91,7 @@ for (const engine of ENGINES) {
         depth,
       ]);
       const head = ['job-outcome', 'plan:net'];
-      assert.deepEqual(told, [
+      assert.deepEqual(answer, [
         [...head, 'resolved', 'info', 'job:plan:net', 1],
         [...head, 'firing', 'warning', 'job:plan:net', 1],
         [...head, 'firing', 'error', 'job:plan:net', 1],
@@ -198,10 +198,10 @@ for (const engine of ENGINES) {
         self: () => SELF,
         signals: { emit: (_name: string, detail: unknown) => emitted.push(detail) } as never,
       });
-      const told = await events(store);
-      assert.deepEqual(told.map(({ outcome }) => outcome).toSorted(), ['error', 'ignored']);
+      const answer = await events(store);
+      assert.deepEqual(answer.map(({ outcome }) => outcome).toSorted(), ['error', 'ignored']);
       assert.equal(
-        told.find(({ outcome }) => outcome === 'error')?.reason,
+        answer.find(({ outcome }) => outcome === 'error')?.reason,
         `The end of ${broken} could not be handled: a fault of the service.`,
       );
       assert.equal(emitted.length, 1);

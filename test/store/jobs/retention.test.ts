@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
           { state: 'done', reason: null, followed: 0 },
         ),
       );
-    const told = (jobId: string) =>
+    const markNotified = (jobId: string) =>
       store.write(({ db }) =>
         db.updateTable('jobs').set({ state: 'failed', outcome_event_id: 'evt_1' }).where('id', '=', jobId).execute(),
       );
@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
           .where('id', '=', approval.id)
           .execute(),
       );
-      await told(jobId);
+      await markNotified(jobId);
       await retain();
       assert.equal(await notificationCount(store), 1);
       await sweep();
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
         ),
       );
       // Its job would let it go: nothing but the approval keeps it.
-      await told(jobId);
+      await markNotified(jobId);
       now += NOTIFICATIONS_KEPT_MS + 1;
       await retain();
       assert.equal(await notificationCount(store), 1);
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
     test('is no page of a job whose end is not told', async () => {
       const [open, ended, gone] = [await enqueue(store), await enqueue(store), newId('job', now)];
       for (const job of [open, ended, gone]) await jobNotification(job);
-      await told(ended);
+      await markNotified(ended);
       now += NOTIFICATIONS_KEPT_MS + 1;
       await retain();
       assert.deepEqual(
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
 
     test('is what a rule did, once no cooldown and no open job asks for it', async () => {
       const [open, ended] = [await enqueue(store), await enqueue(store)];
-      await told(ended);
+      await markNotified(ended);
       await fire('alone', now);
       await fire('open job', now, open);
       await fire('ended job', now, ended);

@@ -128,25 +128,25 @@ for (const engine of ENGINES) {
       await store.write((tx) => deleteWorkspace(tx, 'gone'));
       await daemon(store, time).sweepOnce();
       assert.equal((await jobs(store)).length, 1);
-      const told = (await audited(store))
+      const answer = (await audited(store))
         .filter(({ operation }) => operation === 'schedule.refuse')
         .toSorted((a, b) => ((a.target ?? '') < (b.target ?? '') ? -1 : 1));
       assert.deepEqual(
-        told.map(({ target, detail }) => [target, detail['slot'], detail['code']]),
+        answer.map(({ target, detail }) => [target, detail['slot'], detail['code']]),
         [
           ['a-gone', '2026-11-21T03:00:00.000Z', 'not_found'],
           ['b-fresh', '2026-11-21T03:00:00.000Z', 'conflict'],
           ['c-destroy', '2026-11-21T03:00:00.000Z', 'conflict'],
         ],
       );
-      assert.match(String(told[0]?.detail['reason']), /gone/);
+      assert.match(String(answer[0]?.detail['reason']), /gone/);
       const { last_at: lastAt, last_job_id: lastJob, next_at: nextAt } = await scheduleOf(store, 'b-fresh');
       assert.deepEqual([lastAt, lastJob, nextAt], [due, null, Date.parse('2026-11-22T03:00:00Z')]);
       await daemon(store, time).sweepOnce();
       assert.equal((await audited(store)).filter(({ operation }) => operation === 'schedule.refuse').length, 3);
       assert.deepEqual(
         (await listRefused(store.db, 10)).map(({ name, last_refusal: why }) => [name, why]),
-        told.map(({ target, detail }) => [target, detail['reason']]),
+        answer.map(({ target, detail }) => [target, detail['reason']]),
       );
       assert.equal((await listRefused(store.db, 2)).length, 2);
       // A slot that makes its job is news enough.

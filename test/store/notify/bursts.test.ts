@@ -138,10 +138,11 @@ for (const engine of ENGINES) {
       await sweep();
       now += 10_000;
       await sweep();
-      const told = await shown(store);
-      for (const job of armed) assert.equal(told.filter((each) => each.kind === 'job' && each.jobId === job).length, 1);
+      const answer = await shown(store);
+      for (const job of armed)
+        assert.equal(answer.filter((each) => each.kind === 'job' && each.jobId === job).length, 1);
       assert.deepEqual(await kinds(store), { job: 8, jobs: 1 });
-      const fold = told.find((each) => each.kind === 'jobs');
+      const fold = answer.find((each) => each.kind === 'jobs');
       assert.ok(fold?.count === 5 && fold.first.every(({ jobId }) => !armed.includes(jobId)));
     });
 
@@ -151,13 +152,13 @@ for (const engine of ENGINES) {
       await sweep();
       now += 10_000;
       await sweep();
-      const told = await shown(store);
-      assert.equal(told.filter((each) => each.kind === 'rule' && each.rule === 'disk').length, 5);
+      const answer = await shown(store);
+      assert.equal(answer.filter((each) => each.kind === 'rule' && each.rule === 'disk').length, 5);
       assert.deepEqual(
-        told.flatMap((each) => (each.kind === 'rules' ? [[each.rule, each.count]] : [])),
+        answer.flatMap((each) => (each.kind === 'rules' ? [[each.rule, each.count]] : [])),
         [['disk', 995]],
       );
-      assert.equal(told.filter((each) => each.kind === 'rule' && each.rule === 'fan').length, 1);
+      assert.equal(answer.filter((each) => each.kind === 'rule' && each.rule === 'fan').length, 1);
     });
 
     test('a burst that waits holds up neither requests for approval nor the pages of others', async () => {
@@ -180,7 +181,7 @@ for (const engine of ENGINES) {
     });
 
     test('two daemons that look at once tell requests for approval once: single or together, never both', async () => {
-      for (const [asked, told] of [
+      for (const [asked, answer] of [
         [4, { approval: 4 }],
         [9, { approvals: 1 }],
       ] as const) {
@@ -188,7 +189,7 @@ for (const engine of ENGINES) {
         for (const table of TABLES) await store.write(({ db }) => db.deleteFrom(table).execute());
         await many(asked, () => gate(store, { planned: false }));
         await Promise.all([sweep(), sweep(other, 'dmn_b')]);
-        assert.deepEqual(await kinds(store), told);
+        assert.deepEqual(await kinds(store), answer);
       }
     });
 

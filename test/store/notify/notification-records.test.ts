@@ -150,10 +150,10 @@ for (const engine of ENGINES) {
         (await Promise.all(ids.map(stateOfNotification))).every((state) => state === 'done'),
       );
       const rows = await Promise.all(ids.map((id) => delivery(id, phone)));
-      const told = rows.map((row) => [row?.state, row?.attempts, row?.failure]);
+      const result = rows.map((row) => [row?.state, row?.attempts, row?.failure]);
       // Which of the two is sent first, both being due, is not said.
       assert.deepEqual(
-        told.toSorted(([, a], [, b]) => Number(a) - Number(b)),
+        result.toSorted(([, a], [, b]) => Number(a) - Number(b)),
         [
           ['gone', 0, null],
           ['gone', 1, 'answered 410'],

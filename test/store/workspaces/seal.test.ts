@@ -169,9 +169,13 @@ for (const engine of ENGINES) {
       assert.equal(String(Buffer.from(its.rotated.open(planViewLabel(anew), anew.sealed_view))), 'view of the plan');
       const asked = await its.store.db.selectFrom('approvals').select('plan_digest').executeTakeFirstOrThrow();
       assert.equal(asked.plan_digest, anew.digest, 'the approval pins the plan as it is now');
-      const told = await its.store.db.selectFrom('ledger').selectAll().where('operation', '=', 'seal.rotate').execute();
+      const answer = await its.store.db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('operation', '=', 'seal.rotate')
+        .execute();
       assert.deepEqual(
-        told.map(({ target, detail }) => [target, JSON.parse(detail) as unknown]),
+        answer.map(({ target, detail }) => [target, JSON.parse(detail) as unknown]),
         [[plan.id, { digest: anew.digest, digest_before: plan.digest }]],
       );
       assert.deepEqual(await resealAll(its.store, its.rotated, BY), { count: 0, broken: [] });

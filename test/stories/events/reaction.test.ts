@@ -18,7 +18,7 @@ action:
 const LEASE = { args: ['--lease', '3s'] };
 
 /** Outcome events in the order of their jobs. */
-function told(fixture: Fixture): Promise<{ job_id: string; outcome: string; reason: string }[]> {
+function recorded(fixture: Fixture): Promise<{ job_id: string; outcome: string; reason: string }[]> {
   return fixture.store.db
     .selectFrom('jobs')
     .innerJoin('events', (join) => join.onRef('events.id', '=', 'jobs.outcome_event_id'))
@@ -49,7 +49,7 @@ for (const postgres of [false, true]) {
         const api = daemon.api(fixture.token);
         await api.waitFor(await api.run(['/bin/true']));
         const all = await until('the chain has ended', async () => {
-          const ends = await told(fixture);
+          const ends = await recorded(fixture);
           return ends.length === 1 + CHAIN_MAX ? ends : undefined;
         });
         assert.deepEqual(

@@ -57,10 +57,10 @@ describe('the queue', () => {
         ids,
       );
       const pauses = starts.slice(1).map((line, n) => line.atMs - starts[n]!.atMs);
-      const told = pauses.map((ms) => ms.toFixed(0)).join(', ');
+      const answer = pauses.map((ms) => ms.toFixed(0)).join(', ');
       const quick = pauses.filter((ms) => ms < WITHOUT_PASS_MS).length;
-      assert.ok(quick >= pauses.length / 4, `milliseconds from one start to the next: ${told}`);
-      t.diagnostic(`milliseconds from one start to the next: ${told}`);
+      assert.ok(quick >= pauses.length / 4, `milliseconds from one start to the next: ${answer}`);
+      t.diagnostic(`milliseconds from one start to the next: ${answer}`);
     },
   );
 

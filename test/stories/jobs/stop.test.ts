@@ -115,13 +115,13 @@ describe('stopping', () => {
       const stream = await fetch(`${api.baseUrl}/jobs/${running[0]}/stream`, {
         headers: { authorization: `Bearer ${fixture.token}` },
       });
-      const told = stream.text();
+      const answer = stream.text();
 
       assert.equal(await daemon.stop(), 0);
       for (const id of running) assert.equal((await fixture.row(id)).state, 'interrupted');
       assert.equal((await fixture.row(waiting)).state, 'queued');
       assert.deepEqual(processesOf(new Set(running)), []);
-      assert.match(await told, /event: end\ndata: \{"state":"interrupted"/);
+      assert.match(await answer, /event: end\ndata: \{"state":"interrupted"/);
       const daemons = await fixture.store.db.selectFrom('daemons').select('stopped_at').execute();
       assert.ok(daemons.every((row) => row.stopped_at !== null));
 

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 /**
  * The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line.
  */
-const told = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): FixtureFlags => ({
+const flagsOf = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): FixtureFlags => ({
   env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env },
 });
 
@@ -61,7 +61,7 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
   for (const detail of ['full', 'summary', 'terse'] as const) {
     const receiver = await openReceiver(t);
     const fixture = await openFixture(t);
-    await fixture.start(told(receiver, { SVC_PUSH_DETAIL: detail, SVC_PUBLIC_URL: 'https://svc.example.com' }));
+    await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: detail, SVC_PUBLIC_URL: 'https://svc.example.com' }));
     const { approval, jobId } = await gate(fixture.store, { planned: false });
     await until('the request is told', async () => receiver.pages[0]);
     const { page } = receiver.pages[0]!;
@@ -90,7 +90,7 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
 test('A Reject button of a page decides, as the target that it was sent to', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
-  const daemon = await fixture.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
+  const daemon = await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));
   const { approval } = await gate(fixture.store, { planned: false });
   await until('the request is told', async () => receiver.pages[0]);
   const button = receiver.pages[0]!.page.actions[1]!;
@@ -144,7 +144,7 @@ test('T72: A link of a target decides only while the daemon was started with tha
 test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
-  await fixture.start(told(receiver, { SVC_PUSH_DETAIL: 'full' }));
+  await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));
   await gate(fixture.store, {});
   await until('the request is told', async () => receiver.pages[0]);
   const { page } = receiver.pages[0]!;
@@ -162,7 +162,7 @@ test('Approving what destroys something opens the page that lists it; rejecting 
 test('Twelve requests at once are one page; five and their reminders at half time are told one by one', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
-  await fixture.start(told(receiver));
+  await fixture.start(flagsOf(receiver));
   const { approval } = await gate(fixture.store, { planned: false });
   await until('it is told', async () => receiver.pages[0]);
   // Half of its time is over a moment after it was told, and then all of it, however slow the machine is.
@@ -191,7 +191,7 @@ test('Twelve requests at once are one page; five and their reminders at half tim
 test('What a mute holds is never sent, and requests for approval are not held', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
-  await fixture.start(told(receiver));
+  await fixture.start(flagsOf(receiver));
   await fixture.call('mute.add', { scope_kind: 'global', reason: 'a move', for: '1h' });
   const failed = await fixture.queue({ command: ['false'] });
   await fixture.waitFor(failed, ['failed']);
@@ -207,7 +207,7 @@ test('What a mute holds is never sent, and requests for approval are not held', 
 test('Of twelve jobs that fail at once five are told one by one, and seven by one page that names them', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
-  await fixture.start(told(receiver));
+  await fixture.start(flagsOf(receiver));
   const jobs = await Promise.all(Array.from({ length: 12 }, () => fixture.queue({ command: ['false'] })));
   await until('the rest is told', async () => titled(receiver, / jobs ended: /)[0]);
   assert.equal(titled(receiver, /^7 jobs ended: 7 failed$/).length, 1);

@@ -44,7 +44,7 @@ const going =
 interface Fault {
   readonly name: string;
   /** What is recorded; null where the message counts as taken. */
-  readonly told: RegExp | null;
+  readonly result: RegExp | null;
   /** `gone`: its row is removed. `refused`: not tried again. `slow`: it takes seconds, so it is tried once here. */
   readonly is?: 'gone' | 'refused' | 'slow';
   readonly converse: Converse;
@@ -53,69 +53,69 @@ interface Fault {
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 const FAULTS: readonly Fault[] = [
-  { name: '404', told: null, is: 'gone', converse: answering('404 Not Found') },
-  { name: '410', told: null, is: 'gone', converse: answering('410 Gone') },
-  { name: '403', told: /^answered 403$/, is: 'refused', converse: answering('403 Forbidden') },
-  { name: '413', told: /^answered 413$/, is: 'refused', converse: answering('413 Content Too Large') },
-  { name: '429', told: /^answered 429$/, converse: answering('429 Too Many Requests\r\nretry-after: 300') },
-  { name: '500', told: /^answered 500$/, converse: answering('500 Internal Server Error') },
-  { name: '507', told: /^answered 507$/, converse: answering('507 Insufficient Storage') },
+  { name: '404', result: null, is: 'gone', converse: answering('404 Not Found') },
+  { name: '410', result: null, is: 'gone', converse: answering('410 Gone') },
+  { name: '403', result: /^answered 403$/, is: 'refused', converse: answering('403 Forbidden') },
+  { name: '413', result: /^answered 413$/, is: 'refused', converse: answering('413 Content Too Large') },
+  { name: '429', result: /^answered 429$/, converse: answering('429 Too Many Requests\r\nretry-after: 300') },
+  { name: '500', result: /^answered 500$/, converse: answering('500 Internal Server Error') },
+  { name: '507', result: /^answered 507$/, converse: answering('507 Insufficient Storage') },
   {
     name: 'redirect',
-    told: /^answered 302: redirects are not followed$/,
+    result: /^answered 302: redirects are not followed$/,
     converse: answering('302 Found\r\nlocation: https://live.push.example.com/push'),
   },
-  { name: 'no-http', told: /^the connection failed \(HPE_/, converse: answering('what is this\r\n\r\n') },
+  { name: 'no-http', result: /^the connection failed \(HPE_/, converse: answering('what is this\r\n\r\n') },
   {
     name: 'reset',
-    told: /^the connection failed \((ECONNRESET|EPIPE)\)$/,
+    result: /^the connection failed \((ECONNRESET|EPIPE)\)$/,
     converse: (socket) => void socket.once('data', () => socket.destroy()),
   },
   {
     name: 'endless-head',
-    told: /^the connection failed \(HPE_HEADER_OVERFLOW\)$/,
+    result: /^the connection failed \(HPE_HEADER_OVERFLOW\)$/,
     converse: going(OK, `x-more: ${'y'.repeat(1_000)}\r\n`, null),
   },
   {
     name: 'endless-body-500',
-    told: /^answered 500$/,
+    result: /^answered 500$/,
     converse: going('HTTP/1.1 500 Oh\r\n\r\n', 'z'.repeat(1_000), null),
   },
-  { name: 'silent', told: /^no answer within 5 s$/, is: 'slow', converse: (socket) => void socket.resume() },
+  { name: 'silent', result: /^no answer within 5 s$/, is: 'slow', converse: (socket) => void socket.resume() },
   {
     name: 'slow-head',
-    told: /^no answer within 5 s$/,
+    result: /^no answer within 5 s$/,
     is: 'slow',
     converse: going('', `${OK}content-length: 0\r\n\r\n`, 1_000),
   },
   {
     name: 'endless-hints',
-    told: /^no answer within 5 s$/,
+    result: /^no answer within 5 s$/,
     is: 'slow',
     converse: going('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5),
   },
-  { name: 'slow-body', told: null, converse: going(`${OK}content-length: 100\r\n\r\n`, 'b', 1_000) },
-  { name: 'endless-body', told: null, converse: going(`${OK}\r\n`, 'b'.repeat(1_000), null) },
-  { name: 'live', told: null, converse: answering('200 OK') },
+  { name: 'slow-body', result: null, converse: going(`${OK}content-length: 100\r\n\r\n`, 'b', 1_000) },
+  { name: 'endless-body', result: null, converse: going(`${OK}\r\n`, 'b'.repeat(1_000), null) },
+  { name: 'live', result: null, converse: answering('200 OK') },
 ];
 
 /** Those where it does not come to a request; `placed` says where they stand. */
-const NO_CONNECTION: readonly Pick<Fault, 'name' | 'told' | 'is'>[] = [
+const NO_CONNECTION: readonly Pick<Fault, 'name' | 'result' | 'is'>[] = [
   {
     name: 'unknown-authority',
-    told: /^the connection failed \((UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\)$/,
+    result: /^the connection failed \((UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\)$/,
   },
-  { name: 'wrong-name', told: /^the connection failed \(ERR_TLS_CERT_ALTNAME_INVALID\)$/ },
-  { name: 'expired', told: /^the connection failed \(CERT_HAS_EXPIRED\)$/ },
+  { name: 'wrong-name', result: /^the connection failed \(ERR_TLS_CERT_ALTNAME_INVALID\)$/ },
+  { name: 'expired', result: /^the connection failed \(CERT_HAS_EXPIRED\)$/ },
   {
     name: 'reset-at-once',
-    told: /^the connection failed \((ECONNRESET|EPIPE)\)$|^the connection was closed before it was ready$/,
+    result: /^the connection failed \((ECONNRESET|EPIPE)\)$|^the connection was closed before it was ready$/,
   },
-  { name: 'not-tls', told: /^the connection failed \(ERR_SSL_/ },
-  { name: 'refusing', told: /^the connection failed \(ECONNREFUSED\)$/ },
-  { name: 'nameless', told: /^the host cannot be resolved \(ENOTFOUND\)$/ },
-  { name: 'silent-tcp', told: /^no connection within 3 s$/, is: 'slow' },
-  { name: 'slow-tls', told: /^no connection within 3 s$/, is: 'slow' },
+  { name: 'not-tls', result: /^the connection failed \(ERR_SSL_/ },
+  { name: 'refusing', result: /^the connection failed \(ECONNREFUSED\)$/ },
+  { name: 'nameless', result: /^the host cannot be resolved \(ENOTFOUND\)$/ },
+  { name: 'silent-tcp', result: /^no connection within 3 s$/, is: 'slow' },
+  { name: 'slow-tls', result: /^no connection within 3 s$/, is: 'slow' },
 ];
 
 const hostOf = (name: string): string => `${name}.push.example.com`;
@@ -172,7 +172,7 @@ describe('A distributor', { skip: needs('openssl') }, () => {
         limitMs,
       );
     assert.equal((await settled('live')).state, 'sent');
-    for (const { name, told, is } of all) {
+    for (const { name, result, is } of all) {
       const { state, failure, attempts, next_at } = await settled(name);
       const row = await store.db
         .selectFrom('endpoints')
@@ -181,10 +181,10 @@ describe('A distributor', { skip: needs('openssl') }, () => {
         .executeTakeFirst();
       if (is === 'gone')
         assert.deepEqual([state, row, failure, attempts], ['gone', undefined, `answered ${name}`, 1], name);
-      else if (told === null) assert.deepEqual([state, row?.failures, row?.failure], ['sent', 0, null], name);
+      else if (result === null) assert.deepEqual([state, row?.failures, row?.failure], ['sent', 0, null], name);
       else {
-        assert.match(failure ?? '', told, name);
-        assert.match(row?.failure ?? '', told, name);
+        assert.match(failure ?? '', result, name);
+        assert.match(row?.failure ?? '', result, name);
         // Those that fail at once may have been tried a second time by now.
         assert.ok(attempts >= 1 && (row?.failures ?? 0) >= 1, name);
         assert.equal(state, is === 'refused' ? 'dead' : 'waiting', name);
@@ -195,7 +195,7 @@ describe('A distributor', { skip: needs('openssl') }, () => {
     assert.equal(tookMs.size, all.length);
 
     // The rest of the tries, without waiting for their times.
-    const again = all.filter(({ told, is }) => told !== null && is === undefined).map(({ name }) => ids.get(name)!);
+    const again = all.filter(({ result, is }) => result !== null && is === undefined).map(({ name }) => ids.get(name)!);
     await until('all tries are over', async () => {
       await store.write(({ db }) =>
         db
@@ -208,14 +208,14 @@ describe('A distributor', { skip: needs('openssl') }, () => {
       const rows = await Promise.all(again.map((target) => delivery(id, target)));
       return rows.every((row) => row?.state === 'dead' && row.attempts === 5) ? true : undefined;
     });
-    const told = await examineNotifications({
+    const result = await examineNotifications({
       openedStore: () => store,
       clock: systemClock,
       targets: null,
     } as unknown as Facts);
-    assert.equal(told.status, 'warn');
+    assert.equal(result.status, 'warn');
     assert.match(
-      told.detail,
+      result.detail,
       new RegExp(`\\. ${again.length + 2} failed within a day; the last with: (answered|the connection|the host)`),
     );
   });

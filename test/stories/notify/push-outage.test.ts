@@ -101,9 +101,9 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
 
       names.mode = outage;
       const job = await fixture.queue({ command: ['false'] });
-      const told = (name: string) => arrived.some((each) => each.name === name && each.text.includes(job));
+      const answer = (name: string) => arrived.some((each) => each.name === name && each.text.includes(job));
       await until('the endpoint of an address and the target of the operator are told', async () =>
-        told('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined,
+        answer('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined,
       );
       const during = await callTimes(api);
       const began = performance.now();
@@ -133,10 +133,10 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
             : /cannot be resolved \((ESERVFAIL|ELOOKUP)\)/,
         );
       }
-      assert.deepEqual([NAMES.some(told), named.pages.length], [false, 0]);
+      assert.deepEqual([NAMES.some(answer), named.pages.length], [false, 0]);
 
       names.mode = 'answers';
-      await until('all are told', async () => (NAMES.every(told) && named.pages.length > 0 ? true : undefined));
+      await until('all are told', async () => (NAMES.every(answer) && named.pages.length > 0 ? true : undefined));
       assert.deepEqual([target.pages.length, named.pages.length], [1, 1], 'one that had its page was sent it again');
       assertGoesOn(t, before, during);
     });

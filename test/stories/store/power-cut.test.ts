@@ -27,10 +27,10 @@ interface Cut {
 
 /** Half of the cuts come right after somebody was told something, the others anywhere. */
 function momentsOf(calls: readonly Call[], count: number, chance: () => number): number[] {
-  const told = calls.flatMap((call, at) => (call.to === 'say' ? [at] : []));
+  const answer = calls.flatMap((call, at) => (call.to === 'say' ? [at] : []));
   const any = (n: number): number => Math.floor(chance() * n);
   return Array.from({ length: count }, (_, n) =>
-    n % 2 === 0 ? (told[any(told.length)] ?? 0) : any(calls.length),
+    n % 2 === 0 ? (answer[any(answer.length)] ?? 0) : any(calls.length),
   ).toSorted((a, b) => a - b);
 }
 

@@ -14,19 +14,19 @@ const RESOURCES = 150;
 interface Counter {
   readonly port: number;
   /** The names that were told, in order. */
-  readonly told: string[];
+  readonly answer: string[];
   close(): Promise<void>;
 }
 
 /** Each resource tells its name when it is made: a second witness beside the state. */
 async function startCounter(): Promise<Counter> {
-  const told: string[] = [];
+  const answer: string[] = [];
   const server: Server = createServer((socket) => {
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
     socket.on('end', () => {
       // A witness that was killed before it wrote opened a connection only.
-      if (text.endsWith('\n')) told.push(text.trim());
+      if (text.endsWith('\n')) answer.push(text.trim());
       socket.end();
     });
     socket.on('error', () => undefined);
@@ -34,7 +34,7 @@ async function startCounter(): Promise<Counter> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    told,
+    answer,
     close: () => new Promise((resolve) => void server.close(() => resolve())),
   };
 }
@@ -77,24 +77,24 @@ describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () 
       await addWorkspace(fixture, 'chain', chain(counter.port));
       const again = new Set<string>();
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const before = counter.told.length;
+        const before = counter.answer.length;
         const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name: 'chain' });
         // Between the claim and the third resource, at another moment each time.
         const wanted = kill % 4;
         if (wanted === 0)
           await until('the job runs', async () => ((await fixture.row(id)).state === 'running' ? true : undefined));
-        else await until('resources are made', () => (counter.told.length >= before + wanted ? true : undefined));
+        else await until('resources are made', () => (counter.answer.length >= before + wanted ? true : undefined));
         await daemon.kill();
         daemon = await fixture.start();
         await fixture.waitFor(id, ['interrupted'], 30_000);
         assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply goes on');
         const { unmade, halfMade } = await nextPlan(fixture);
         for (const name of halfMade) again.add(name);
-        const forgotten = counter.told.filter((name) => unmade.has(name));
+        const forgotten = counter.answer.filter((name) => unmade.has(name));
         assert.deepEqual(forgotten, [], `after kill ${kill + 1} the state has forgotten these`);
       }
-      assert.ok(counter.told.length >= KILLS, 'the kills came before anything was made');
-      const twice = counter.told.filter((name, at) => counter.told.indexOf(name) !== at && !again.has(name));
+      assert.ok(counter.answer.length >= KILLS, 'the kills came before anything was made');
+      const twice = counter.answer.filter((name, at) => counter.answer.indexOf(name) !== at && !again.has(name));
       assert.deepEqual(twice, [], 'these were made again though the state had them whole');
     },
   );

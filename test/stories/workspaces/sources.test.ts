@@ -83,14 +83,14 @@ interface Answer {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-async function told(exit: number, ...argv: string[]): Promise<Answer> {
+async function answer(exit: number, ...argv: string[]): Promise<Answer> {
   const ran = await local(...argv);
   assert.equal(ran.exitCode, exit, `${argv.join(' ')}: ${ran.stdout}${ran.stderr}`);
   return (ran.stdout === '' ? { kind: '', data: {} } : JSON.parse(ran.stdout)) as Answer;
 }
 
 async function refused(exit: number, words: RegExp, ...argv: string[]): Promise<void> {
-  const { error } = await told(exit, ...argv);
+  const { error } = await answer(exit, ...argv);
   assert.match(`${error?.code}: ${error?.message}`, words, argv.join(' '));
 }
 
@@ -101,7 +101,7 @@ test(
     const repository = new Repository(join(fixture.dir, 'repository'));
     const first = repository.commit();
     const url = `ssh://git@known.test:${port}${repository.at}`;
-    const { kind, data } = await told(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
+    const { kind, data } = await answer(0, 'source', 'add', 'ops', '--git', url, '--ref', 'main');
     assert.deepEqual(
       [kind, { ...data, synced_at: 0 }],
       ['source.get', { name: 'ops', kind: 'git', ref: 'main', commit: first, synced_at: 0 }],
@@ -113,9 +113,9 @@ test(
       assert.ok(words.includes(word), word);
 
     const second = repository.write('gatehouse.hooks.yaml', 'before_apply: x\n').commit();
-    assert.equal((await told(0, 'source', 'sync', 'ops')).data['commit'], second);
+    assert.equal((await answer(0, 'source', 'sync', 'ops')).data['commit'], second);
     assert.deepEqual(readdirSync(trees).toSorted(), [first, second].toSorted());
-    assert.deepEqual((await told(0, 'hooks', 'show', 'ops')).data, {
+    assert.deepEqual((await answer(0, 'hooks', 'show', 'ops')).data, {
       source: 'ops',
       file: 'gatehouse.hooks.yaml',
       hooks: ['before_apply'],
@@ -196,7 +196,7 @@ test(
   async () => {
     const net = join(fixture.dir, 'net');
     mkdirSync(net);
-    const added = await told(0, 'source', 'add', 'net', '--dir', relative(process.cwd(), net));
+    const added = await answer(0, 'source', 'add', 'net', '--dir', relative(process.cwd(), net));
     assert.deepEqual(
       { ...added.data, synced_at: 0 },
       { name: 'net', kind: 'dir', ref: null, commit: null, synced_at: 0 },
@@ -207,8 +207,8 @@ test(
       .where('name', '=', 'net')
       .executeTakeFirstOrThrow();
     assert.equal(row.location, net);
-    assert.deepEqual((await told(0, 'hooks', 'show', 'net')).data, { source: 'net', file: null, hooks: [] });
-    await told(0, 'source', 'sync', 'net');
+    assert.deepEqual((await answer(0, 'hooks', 'show', 'net')).data, { source: 'net', file: null, hooks: [] });
+    await answer(0, 'source', 'sync', 'net');
     rmSync(net, { recursive: true });
     await refused(1, /invalid_argument: dir: the path does not exist/, 'source', 'sync', 'net');
     await refused(
@@ -251,10 +251,10 @@ test(
       'main',
     );
     await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
-    await told(0, 'workspace', 'add', 'w', '--source', 'ops');
+    await answer(0, 'workspace', 'add', 'w', '--source', 'ops');
     await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
-    await told(0, 'workspace', 'remove', 'w');
-    await told(0, 'source', 'remove', 'ops');
+    await answer(0, 'workspace', 'remove', 'w');
+    await answer(0, 'source', 'remove', 'ops');
     await refused(3, /not_found/, 'source', 'remove', 'ops');
     const ledger = await fixture.store.db
       .selectFrom('ledger')

@@ -101,17 +101,17 @@ function follow(api: Api, path: string): { readonly text: () => string; stop(): 
 
 /** Whatever is answered with 2xx is there; before long all that writes is refused, with words that help. */
 async function refusesWrites(fixture: Fixture, api: Api): Promise<void> {
-  const told: string[] = [];
+  const result: string[] = [];
   await until('writes are refused', async () => {
     const answer = await api.post<{ job_id: string }>('/commands/run', {
       inventory: 'localhost',
       command: ['/bin/true'],
     });
-    if (answer.status === 202) told.push(answer.data.job_id);
+    if (answer.status === 202) result.push(answer.data.job_id);
     else assert.equal(answer.status, 503, answer.text);
     return answer.status === 503;
   });
-  for (const id of told) assert.equal((await fixture.row(id)).kind, 'command');
+  for (const id of result) assert.equal((await fixture.row(id)).kind, 'command');
   for (const [path, body] of [
     ['/commands/run', { inventory: 'localhost', command: ['/bin/true'] }],
     ['/workspaces/other/plan', {}],

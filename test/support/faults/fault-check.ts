@@ -101,13 +101,13 @@ async function unsettled({ db }: Store): Promise<string[]> {
     .innerJoin('jobs', 'jobs.id', 'approvals.job_id')
     .select(['approvals.id', 'approvals.state', 'jobs.state as job'])
     .execute();
-  const told = await db
+  const answer = await db
     .selectFrom('ledger')
     .select(['target'])
     .where('operation', 'in', ['approval.decision', 'approval.expire'])
     .execute();
   return approvals.flatMap(({ id, state, job }) => {
-    const settled = told.filter((row) => row.target === id).length;
+    const settled = answer.filter((row) => row.target === id).length;
     const wanted = state === 'pending' ? 0 : 1;
     const found = settled === wanted ? [] : [`${id} is ${state}, and the ledger tells of ${settled} settlements`];
     const waits = job === 'awaiting_approval';

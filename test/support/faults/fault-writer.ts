@@ -152,13 +152,13 @@ async function plan(writer: Writer, name: string): Promise<string> {
 async function decide(writer: Writer, id: string, jobId: string, first: Decision): Promise<boolean> {
   const ask = async (who: string, decision: Decision): Promise<Decision | null> => {
     try {
-      const told = await call<{ state: ApprovalState; job_state?: JobState }>(writer, who, 'approval.decision', {
+      const result = await call<{ state: ApprovalState; job_state?: JobState }>(writer, who, 'approval.decision', {
         id,
         decision,
       });
       done(
-        { of: 'approval', id, state: told.state },
-        { of: 'job', id: jobId, state: told.state === 'approved' ? 'queued' : 'cancelled' },
+        { of: 'approval', id, state: result.state },
+        { of: 'job', id: jobId, state: result.state === 'approved' ? 'queued' : 'cancelled' },
       );
       return decision;
     } catch (error) {
@@ -168,9 +168,9 @@ async function decide(writer: Writer, id: string, jobId: string, first: Decision
     }
   };
   const decisions = first === 'approve' ? DECISIONS : DECISIONS.toReversed();
-  const told = await Promise.allSettled(decisions.map((decision) => ask(`${decision}r`, decision)));
-  for (const each of told) if (each.status === 'rejected') throw each.reason;
-  return told.some((each) => each.status === 'fulfilled' && each.value === 'approve');
+  const result = await Promise.allSettled(decisions.map((decision) => ask(`${decision}r`, decision)));
+  for (const each of result) if (each.status === 'rejected') throw each.reason;
+  return result.some((each) => each.status === 'fulfilled' && each.value === 'approve');
 }
 
 async function apply(writer: Writer, name: string, plan: string, first: Decision): Promise<void> {

@@ -87,8 +87,8 @@ async function clearAway(): Promise<void> {
   process.exit(0);
 }
 
-function say(told: { url: string } | { error: string }): void {
-  process.stdout.write(`${JSON.stringify(told)}\n`);
+function say(answer: { url: string } | { error: string }): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
 /** Steps run one after another, so that an end of the input during a start clears away what the start made. */

@@ -130,10 +130,10 @@ class Keeper {
   }
 
   #hear(line: string): void {
-    const told = JSON.parse(line) as { url: string } | { error: string };
+    const result = JSON.parse(line) as { url: string } | { error: string };
     const waiter = this.#waiting.shift();
-    if ('url' in told) waiter?.resolve(told.url);
-    else waiter?.reject(new Error(told.error));
+    if ('url' in result) waiter?.resolve(result.url);
+    else waiter?.reject(new Error(result.error));
     if (this.#waiting.length === 0) this.#hold(false);
   }
 
