@@ -23,6 +23,7 @@ import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
+import type { Work } from '../store/engine/tx.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
@@ -129,6 +130,8 @@ export interface ServiceParts {
   readonly hasQueue: boolean;
   readonly startedAt: number | null;
   readonly wake: () => void;
+  /** See QueueDeps; only the daemon has it. */
+  readonly claimNow?: Work<void>;
   /** Where hooks and decision links lead where no public URL is set. */
   readonly ingressUrl: () => Promise<string>;
   readonly sandbox: DoctorParts['sandbox'];
@@ -141,12 +144,14 @@ export interface ServiceParts {
 /** What operations ask of this process. */
 export function createServices(base: Base, parts: ServiceParts): Services {
   const { clock, followers } = base;
+  const { wake, claimNow } = parts;
+  const queue = { wake, ...(claimNow === undefined ? {} : { claimNow }) };
   const doctor = doctorOf(base.settings, { ...parts, clock, paths: base.paths, openedStore: () => base.store });
   return {
     clock,
     server: { version: VERSION, hostname: hostname() || null, startedAt: parts.startedAt },
     hasQueue: parts.hasQueue,
-    wake: parts.wake,
+    ...queue,
     announceJob: (jobId) => followers.wake(jobId),
     async jobChanged(jobId, signal) {
       const done = new AbortController();
@@ -161,7 +166,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     reaction: {
       store: base.store,
       clock,
-      wake: parts.wake,
+      ...queue,
       approvalTtlMs: base.settings.approvalTtlMs,
       rules: new CompiledRules(base.store, clock),
       turns: new TaskSlicer(clock),

@@ -118,6 +118,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const { runtime, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
+    claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => pool.supported(),
     jobIdentity: place,
@@ -126,7 +127,6 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
 
-  const env = processEnvironment();
   daemon = await startDaemon({
     store: base.store,
     keyring: () => sameKey(base),
@@ -139,8 +139,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
       runsDir: place.runsDir,
       account: place.account,
       hiddenFolders: [base.paths.dir, settings.dataDir],
-      path: env['PATH'] ?? DEFAULT_PATH,
-      lang: env['LANG'] ?? DEFAULT_LANG,
+      ...toolSettings(),
     },
     machine: thisMachine(),
     version: VERSION,
@@ -159,6 +158,12 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const started = daemon;
   teardown.add(() => started.stop());
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
+}
+
+/** What tools get of the daemon's environment. */
+function toolSettings(): { path: string; lang: string } {
+  const env = processEnvironment();
+  return { path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG };
 }
 
 async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
@@ -192,7 +197,7 @@ async function openWeb(
   surface: Surface,
   at: ListenAddress,
   flag: string,
-  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
+  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
 ): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;
   await refuseOpenDoor(base, at, flag);

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
+import type { Tx } from '../store/engine/tx.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunSetup } from '../runners/run.ts';
@@ -40,6 +41,8 @@ interface DaemonOptions extends RunDeps {
 export interface Daemon {
   /** A job may be claimable, a cancel was asked, the cordon was lifted. */
   wake(): void;
+  /** Claims jobs in the transaction of another write. */
+  claimNow(tx: Tx): Promise<void>;
   readonly id: string;
   /** Stops claiming, ends the running jobs as `interrupted`, and leaves in order. */
   stop(): Promise<void>;
@@ -99,6 +102,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const running = loops;
   return {
     wake,
+    claimNow: (tx) => work.claimIn(tx),
     get id() {
       return identity.id;
     },

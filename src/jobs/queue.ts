@@ -2,7 +2,7 @@ import type { Origin } from '../domain/approvals/approval.ts';
 import type { JobTrigger } from '../domain/jobs/job.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval } from '../store/approvals/approvals.ts';
-import type { Tx } from '../store/engine/tx.ts';
+import type { Tx, Work } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 
@@ -14,6 +14,8 @@ import type { ApprovalRow } from '../store/schema/schema.ts';
 export interface QueueDeps {
   /** Called when a job may be claimable, or a new deadline exists. */
   wake(): void;
+  /** Claims jobs in the commit that queues one, where this process runs jobs and has a free slot. */
+  readonly claimNow?: Work<void>;
   /** Time to live of an approval that a policy requires, in milliseconds. */
   readonly approvalTtlMs: number;
 }
@@ -76,6 +78,7 @@ export function newJob(tx: Tx, asker: Asker, runbook: string) {
 
 export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
   await insertJob(tx, job);
+  if (deps.claimNow !== undefined) tx.follow(deps.claimNow);
   tx.afterCommit(() => deps.wake());
   return { state: 'queued', jobId: job.id, ungated };
 }

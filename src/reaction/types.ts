@@ -4,6 +4,7 @@ import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { RuleAction } from '../domain/rules/actions.ts';
 import { type Clock, pause } from '../lib/clock.ts';
 import type { TaskSlicer } from '../lib/flow/cooperative.ts';
+import type { Work } from '../store/engine/tx.ts';
 import type { EventRow } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { CompiledRule, CompiledRules } from './compiled-rules.ts';
@@ -14,6 +15,8 @@ export interface ReactionDeps {
   readonly clock: Clock;
   /** A job may have become claimable. */
   readonly wake: () => void;
+  /** See QueueDeps. */
+  readonly claimNow?: Work<void>;
   readonly approvalTtlMs: number;
   readonly rules: CompiledRules;
   /** Slices long work, together with the other long work of the process. */

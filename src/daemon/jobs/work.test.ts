@@ -8,7 +8,7 @@ import { chunksAfter } from '../../store/jobs/chunks.ts';
 import { requestCancel } from '../../store/jobs/jobs.ts';
 import { insertSource } from '../../store/sources/sources.ts';
 import { insertWorkspace } from '../../store/workspaces/workspaces.ts';
-import type { TestStore } from '../../../test/support/store/job-store.ts';
+import { insertCommand, type TestStore } from '../../../test/support/store/job-store.ts';
 import { addRule } from '../../../test/support/fixtures/reaction.ts';
 import { getEvent } from '../../store/events/events.ts';
 import { deleteRule } from '../../store/rules/rules.ts';
@@ -24,6 +24,21 @@ describe('the work of a daemon', () => {
     end(on, 0);
     await until(() => on.freed.length > 0);
     assert.deepEqual([on.freed, (await on.row(id)).state, readdirSync(on.runsDir)], [[0], 'succeeded', []]);
+  });
+
+  test('a job is claimed in the commit that queues it while a slot is free', async (t) => {
+    const on = await scene(t);
+    const queue = (): Promise<string> =>
+      on.store.write(async (tx) => {
+        tx.follow((following) => on.work.claimIn(following));
+        return insertCommand(tx, null, {});
+      });
+    const [first, second] = [await queue(), await queue()];
+    assert.deepEqual([(await on.row(first)).state, (await on.row(second)).state], ['running', 'queued']);
+    await until(() => on.programs.length === 1);
+    end(on, 0);
+    await until(() => on.freed.length > 0);
+    assert.equal((await on.row(first)).state, 'succeeded');
   });
 
   for (const [exitCode, state] of [

@@ -71,17 +71,30 @@ export class Work {
 
   /** One pass: claims as many jobs as there are free slots. */
   async claimOnce(): Promise<void> {
-    const { store, maxJobs, self } = this.#deps;
-    const free = maxJobs - this.#runs.size;
+    const { db } = this.#deps.store;
     // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
-    if (this.#closed || free <= 0 || !(await hasClaimable(store.db)) || (await isCordoned(store.db))) return;
-    const claiming = async (tx: Tx): Promise<Claimed[]> => {
-      const rows = await claim(tx, self(), free);
-      if (rows.length > 0) tx.afterCommit(() => rows.forEach(({ row }) => this.#deps.announceJob(row.id)));
-      return rows;
-    };
-    const claimed = await store.write(claiming, { prompt: true });
-    for (const each of claimed) this.#start(each);
+    if (this.#free <= 0 || !(await hasClaimable(db)) || (await isCordoned(db))) return;
+    await this.#deps.store.write((tx) => this.claimIn(tx), { prompt: true });
+  }
+
+  /**
+   * Claims in a transaction, after whose commit the runs begin. Transactions of one process follow each other, so the
+   * free slots that it sees are still free after the commit.
+   */
+  async claimIn(tx: Tx): Promise<void> {
+    if (this.#free <= 0) return;
+    const claimed = await claim(tx, this.#deps.self(), this.#free);
+    if (claimed.length === 0) return;
+    tx.afterCommit(() => {
+      for (const each of claimed) {
+        this.#start(each);
+        this.#deps.announceJob(each.row.id);
+      }
+    });
+  }
+
+  get #free(): number {
+    return this.#closed ? 0 : this.#deps.maxJobs - this.#runs.size;
   }
 
   /** One pass: stops the runs for which a cancel was requested. */

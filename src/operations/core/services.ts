@@ -3,6 +3,7 @@ import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
+import type { Work } from '../../store/engine/tx.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
@@ -13,6 +14,8 @@ export interface Services {
   readonly hasQueue: boolean;
   /** A job may have become claimable, a cancel was asked, or the cordon was lifted. */
   wake(): void;
+  /** See QueueDeps. */
+  readonly claimNow?: Work<void>;
   /** Resolves when the job may have new events, or when `signal` aborts. Spurious wake-ups are allowed. */
   jobChanged(jobId: string, signal: AbortSignal): Promise<void>;
   /** Tells the followers of a job in this process that it has new events. */

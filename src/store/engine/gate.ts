@@ -4,7 +4,16 @@ import { nextTurn, YieldTimer } from '../../lib/flow/cooperative.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Db } from '../schema/schema.ts';
 import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
-import { answer, causeIn, type Member, MemberFailed, rethrowAsMember, type Settled, sums } from './group-member.ts';
+import {
+  answer,
+  causeIn,
+  followersOf,
+  type Member,
+  MemberFailed,
+  rethrowAsMember,
+  type Settled,
+  sums,
+} from './group-member.ts';
 import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
@@ -123,7 +132,7 @@ export class WriteGate {
     for (const member of group) {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          answer(await this.#transact([member], false));
+          answer(await this.#transact([member], false, true));
           break;
         } catch (error) {
           const cause = causeIn(error);
@@ -135,8 +144,11 @@ export class WriteGate {
     }
   }
 
-  /** Runs the group in one transaction. Throws MemberFailed for what a member threw, unless members are `apart`. */
-  async #transact(group: readonly Member[], apart: boolean): Promise<Settled[]> {
+  /**
+   * Runs the group in one transaction, and unless it is `alone` what its members want to follow. Throws MemberFailed
+   * for what a member threw, unless members are `apart`.
+   */
+  async #transact(group: readonly Member[], apart: boolean, alone = false): Promise<Settled[]> {
     const found = this.#ring();
     const ring = found instanceof Promise ? await found : found;
     let keyed = this.#isKeyed;
@@ -156,6 +168,8 @@ export class WriteGate {
             : await this.#run(member, db, ring, laterOfMember).catch(rethrowAsMember),
         );
       }
+      const followers = alone ? [] : followersOf(settled);
+      for (const follower of followers) settled.push(await this.#runApart(follower, db, ring, savepoint));
       const entries = settled.flatMap((each) => each.entries);
       if (entries.length > 0) {
         if (ring !== this.#known) await holdSameKey(db, ring, this.#clock.now());
@@ -195,6 +209,7 @@ export class WriteGate {
     const entries: LedgerEntry[] = [];
     const notify: (() => void)[] = [];
     const counted: Counter[] = [];
+    const followers: Work<void>[] = [];
     const value = await member.work({
       db,
       dialect: this.#engine.dialect,
@@ -202,11 +217,12 @@ export class WriteGate {
       ring,
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
+      follow: (work) => void followers.push(work),
       afterCommit: (callback) => void notify.push(callback),
       announce: () => void notify.push(() => undefined),
       later,
     });
-    return { member, value, entries, counted, notify };
+    return { member, value, entries, counted, followers, notify };
   }
 
   async #runApart(member: Member, db: Db, ring: Keyring, savepoint: Savepoint): Promise<Settled> {
@@ -224,7 +240,7 @@ export class WriteGate {
     } catch (thrown) {
       const error = await this.#causeOf(thrown, sent);
       if (this.#endsAll(error) || this.#faultOf(error) === 'busy') throw new MemberFailed(error);
-      return { member, error, entries: [], counted: [], notify: [] };
+      return { member, error, entries: [], counted: [], followers: [], notify: [] };
     }
   }
 

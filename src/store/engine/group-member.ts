@@ -14,6 +14,7 @@ export interface Settled {
   readonly notify: readonly (() => void)[];
   readonly entries: readonly LedgerEntry[];
   readonly counted: readonly Counter[];
+  readonly followers: readonly Work<void>[];
   readonly value?: unknown;
   readonly error?: unknown;
 }
@@ -29,6 +30,12 @@ export function sums(counted: readonly Counter[]): [Counter, number][] {
   const found = new Map<Counter, number>();
   for (const counter of counted) found.set(counter, (found.get(counter) ?? 0) + 1);
   return [...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1));
+}
+
+/** The work that was asked for, as writes that no caller waits for. */
+export function followersOf(settled: readonly Settled[]): Member[] {
+  const works = new Set(settled.flatMap((each) => each.followers));
+  return [...works].map((work) => ({ work, resolve: () => undefined, reject: () => undefined }));
 }
 
 export function causeIn(error: unknown): unknown {

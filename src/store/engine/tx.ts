@@ -15,6 +15,11 @@ export interface Tx {
   record(entry: LedgerEntry): void;
   /** Adds one to a counter, in the same commit: all that a group counts is one statement for each counter. */
   count(counter: Counter): void;
+  /**
+   * Tries `work` in the same transaction after all writes of the group, once however many of them ask for it. It is
+   * compared by identity. It may fail or be left out without a report: the caller must not depend on it.
+   */
+  follow(work: Work<void>): void;
   /** Calls back once the write is durable. Must not throw. */
   afterCommit(notify: () => void): void;
   /** Announces this write to other processes. A write with an `afterCommit` callback is announced anyway. */

@@ -116,6 +116,30 @@ for (const engine of ENGINES) {
       await assert.rejects(record(store, 'job_2'), (error) => store.dialect.faultOf(error) === 'unique');
     });
 
+    test('A follower runs once after the writes of a group, in their commit', async () => {
+      const seen: string[][] = [];
+      const commits: number[] = [];
+      const follower = async (tx: Tx): Promise<void> => {
+        seen.push((await listJobs(tx.db, {}, 10)).map(({ id }) => id));
+        await insertJob(tx, makeJob({ id: 'job_9' }));
+        tx.afterCommit(() => commits.push(1));
+      };
+      const following = (tx: Tx): Promise<void> => Promise.resolve(tx.follow(follower));
+      await Promise.all(['job_1', 'job_2'].map((id) => record(store, id, following)));
+      assert.deepEqual([seen, commits], [[['job_2', 'job_1']], [1]]);
+      assert.deepEqual(await idsOf(store), ['job_1', 'job_2', 'job_9']);
+    });
+
+    test('A follower that fails undoes nothing but its own writes', async () => {
+      const refusal = new Error('no');
+      const fails = async (tx: Tx): Promise<void> => {
+        await insertJob(tx, makeJob({ id: 'job_9' }));
+        throw refusal;
+      };
+      await record(store, 'job_1', (tx) => Promise.resolve(tx.follow(fails)));
+      assert.deepEqual(await idsOf(store), ['job_1']);
+    });
+
     test('A single write that fails leaves nothing', async () => {
       await assert.rejects(
         record(store, 'job_1', () => Promise.reject(new Error('broken'))),

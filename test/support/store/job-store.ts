@@ -68,7 +68,8 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-async function insertCommand(
+/** Queues a command in a write of the caller. */
+export async function insertCommand(
   tx: Parameters<typeof insertJob>[0],
   key: string | null,
   more: Partial<NewJob>,
