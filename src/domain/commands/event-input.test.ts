@@ -42,3 +42,8 @@ test('The file is the view as JSON, cut where it has more than 256 KiB', () => {
   const cut = JSON.parse(bytes.toString()) as typeof view & { truncated: boolean };
   assert.deepEqual([cut.id, cut.truncated, Object.keys(cut.labels).length], ['evt_1', true, 64]);
 });
+
+test('The file says that the event was cut when it was received', () => {
+  const view = { labels: { a: 'b' }, annotations: { gatehouse_cut: 'the label a is cut' } };
+  assert.deepEqual(JSON.parse(eventFile(view).toString()), { ...view, truncated: true });
+});

@@ -1,3 +1,5 @@
+import { CUT_ANNOTATION } from '../events/event.ts';
+
 /** What a command that an event asked for gets of it, beside its words. */
 
 /** Names the file with the event. */
@@ -17,9 +19,10 @@ interface EventView {
   readonly annotations: Pairs;
 }
 
-/** The event as JSON. `truncated` is there, and true, where values were cut. */
+/** The event as JSON. `truncated` is there, and true, where values were cut here or when the event was received. */
 export function eventFile(view: EventView): Buffer {
-  const whole = Buffer.from(JSON.stringify(view));
+  const cutBefore = Object.hasOwn(view.annotations, CUT_ANNOTATION) ? { truncated: true } : {};
+  const whole = Buffer.from(JSON.stringify({ ...view, ...cutBefore }));
   if (whole.length <= FILE_BYTES_MAX) return whole;
   for (const characters of CUTS) {
     const cut = (pairs: Pairs): Pairs =>

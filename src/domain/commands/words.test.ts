@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { EventFacts } from '../events/event.ts';
+import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { compileAction } from '../rules/fill.ts';
 
@@ -56,6 +56,22 @@ describe('T14: A value of an event in a word of a command', () => {
         /^command: word 2: "[^]*" is not accepted; expected an absolute path/,
         x,
       );
+  });
+
+  test('is refused at the length at which the receipt of an event cuts', async () => {
+    const longest = `/${'x'.repeat(EVENT_LIMITS.valueCharacters - 2)}`;
+    assert.deepEqual(await fill(['df', PATH], longest), ['df', longest]);
+    for (const x of [`${longest}y`, `${longest}yz`])
+      assert.match(String(await fill(['df', PATH], x)), /; expected an absolute path: .*, at most 1999 characters, /);
+    for (const key of ['name', 'severity'] as const)
+      for (const word of [`\${event.${key}}`, `--dir=\${path("/srv/" + event.${key})}`]) {
+        const action = await compile(['df', word]);
+        const events = [199, 200].map((length) => ({ ...event(''), [key]: 'x'.repeat(length) }));
+        const [whole, cut] = events.map((each) => action.fill(each));
+        assert.ok(whole !== undefined && 'action' in whole);
+        const error = `command: word 2: event.${key} is not accepted; expected fewer than 200 characters`;
+        assert.deepEqual(cut, { error });
+      }
   });
 
   test('is refused with a hint to path(…), if it is a path', async () => {

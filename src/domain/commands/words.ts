@@ -1,4 +1,4 @@
-import type { EventFacts } from '../events/event.ts';
+import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { shown, type Template, type TemplateExpression } from '../actions/template.ts';
 
@@ -28,9 +28,12 @@ const CHARACTERS = 'letters, digits and _ . : @ -';
 /** 253 characters: the longest host name. */
 const NAME_VALUE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}$/;
 const NAME_EXPECTED = `expected a name: ${CHARACTERS}, at most 253 characters, the first a letter, a digit or _`;
-const PATH_VALUE = /^\/[A-Za-z0-9_.:@/-]*$/;
+/** Shorter than the length at which a label is cut: a cut path names another directory. */
+const PATH_CHARACTERS_MAX = EVENT_LIMITS.valueCharacters - 1;
+const PATH_VALUE = new RegExp(String.raw`^/[A-Za-z0-9_.:@/-]{0,${PATH_CHARACTERS_MAX - 1}}$`);
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
-const PATH_EXPECTED = `expected an absolute path: / and then ${CHARACTERS} /, without ".."`;
+const PATH_CHARACTERS = `/ and then ${CHARACTERS} /, at most ${PATH_CHARACTERS_MAX} characters`;
+const PATH_EXPECTED = `expected an absolute path: ${PATH_CHARACTERS}, without ".."`;
 
 /**
  * Checks the words and their `${…}`. With `isEarlier`, the rule was stored by an earlier build: `${…}` is allowed where
@@ -87,6 +90,10 @@ function value(part: TemplateExpression, facts: EventFacts, takesPath: boolean):
   const filled = part.fill(facts);
   if ('error' in filled) return filled;
   const { text } = filled;
+  // A name that is cut to this length is short enough for both forms.
+  const cut = (['name', 'severity'] as const).find((key) => facts[key]?.length === EVENT_LIMITS.nameCharacters);
+  if (cut !== undefined && text.includes(facts[cut] ?? ''))
+    return { error: `event.${cut} is not accepted; expected fewer than ${EVENT_LIMITS.nameCharacters} characters` };
   const isPath = PATH_VALUE.test(text) && !PARENT.test(text);
   if (part.isPath ? isPath : NAME_VALUE.test(text) || (takesPath && isPath)) return filled;
   const hint = isPath ? '; write ${path(…)} for an absolute path' : '';

@@ -43,6 +43,9 @@ export const CHAIN_MAX = 3;
 /** Bounds of one event: labels and annotations beyond them are cut, and an annotation says so. */
 export const EVENT_LIMITS = { labels: 64, nameCharacters: 200, keyCharacters: 100, valueCharacters: 2_000 } as const;
 
+/** The annotation that names what EVENT_LIMITS removed from an event. */
+export const CUT_ANNOTATION = 'gatehouse_cut';
+
 /** The group of an address that is in no other group. No group is defined yet, so every address is in this one. */
 export const AWAY = 'away';
 

@@ -19,7 +19,7 @@ test('Labels and annotations have bounds, and an annotation says what was left o
   assert.equal(Object.keys(event?.annotations ?? {}).length, EVENT_LIMITS.labels - 1);
   assert.equal(
     event?.annotations['gatehouse_cut'],
-    'the label long is cut; 40 more labels left out; 38 more annotations left out',
+    'the label long is cut; 40 more labels left out; 38 more annotations left out; the name is cut',
   );
 });
 
@@ -108,6 +108,14 @@ test('A credential at the place where a value is cut is removed too', () => {
   const [event] = normalise('generic', { name: 'A', labels: { a: `${before} https://user:canarycanary@h/` } }).events;
   assert.ok(!event?.labels['a']?.includes('canary'));
   assert.match(event?.labels['a'] ?? '', / https:\/\/h\/$/);
+});
+
+test('A cut value has the length of the limit, or an ellipsis at its end', () => {
+  const path = `/srv/a://${'u'.repeat(1_500)}@host/${'b'.repeat(1_200)}`;
+  const [event] = normalise('generic', { name: 'A', labels: { path, short: path.slice(0, 2_100) } }).events;
+  assert.match(event?.labels['path'] ?? '', /^\/srv\/a:\/\/host\/b+…$/);
+  assert.match(event?.labels['short'] ?? '', /^\/srv\/a:\/\/host\/b+$/);
+  assert.equal(event?.annotations['gatehouse_cut'], 'the label path is cut');
 });
 
 test('A credential in a name, a severity, a status or a label is removed too', () => {

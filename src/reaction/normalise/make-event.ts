@@ -1,13 +1,17 @@
 import { hash } from 'node:crypto';
-import { EVENT_LIMITS, type EventStatus, type NormalEvent, type WebhookSource } from '../../domain/events/event.ts';
+import {
+  CUT_ANNOTATION,
+  EVENT_LIMITS,
+  type EventStatus,
+  type NormalEvent,
+  type WebhookSource,
+} from '../../domain/events/event.ts';
 import { isCredentialName, withoutCredentials } from './credentials.ts';
 import type { Fields } from './payload.ts';
 import { severityOf } from './status.ts';
 
 /** Labels that the ingress adds to each event; the sender's have the other places. */
 export const INGRESS_LABELS = ['peer_ip', 'peer_netgroup', 'netgroup'] as const;
-/** The annotation that says what was left out. */
-const CUT_ANNOTATION = 'gatehouse_cut';
 /** The annotation in which the ingress names the webhook of an event: two webhooks of one kind look alike otherwise. */
 export const WEBHOOK_ANNOTATION = 'webhook';
 
@@ -46,7 +50,9 @@ export function makeEvent(raw: RawEvent): NormalEvent {
   const cuts: string[] = [];
   const labels = cleanRecord(raw.labels, LABELS_MAX, 'label', cuts);
   const annotations = cleanRecord(raw.annotations, ANNOTATIONS_MAX, 'annotation', cuts);
-  const name = cleanText(textOf(raw.name) ?? '', EVENT_LIMITS.nameCharacters);
+  const rawName = textOf(raw.name) ?? '';
+  const name = cleanText(rawName, EVENT_LIMITS.nameCharacters);
+  if (isCut(rawName, name, EVENT_LIMITS.nameCharacters)) cuts.push('the name is cut');
   // Cleaned in its original case: in small letters a credential looks like a word.
   const own = typeof raw.severity === 'string' ? cleanText(raw.severity, EVENT_LIMITS.nameCharacters) : null;
   const severity = severityOf(own) ?? severityOf(labels['severity']);
@@ -124,15 +130,22 @@ function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]):
 function cleanEntry(key: string, text: string, what: string, cuts: string[]): [string, string] {
   const name = cleanText(key, EVENT_LIMITS.keyCharacters);
   const clean = cleanText(text, EVENT_LIMITS.valueCharacters);
-  if (clean.length === EVENT_LIMITS.valueCharacters && text.length > clean.length)
-    cuts.push(`the ${what} ${name} is cut`);
+  if (isCut(text, clean, EVENT_LIMITS.valueCharacters)) cuts.push(`the ${what} ${name} is cut`);
   return [name, clean];
 }
 
-/** Cut before it is cleaned, so that the work has a bound, and to the bound itself after that. */
+/**
+ * Cut before it is cleaned, so that the work has a bound, and to the bound itself after that. A cut text has `max`
+ * characters, or an ellipsis at its end if the credentials removed from it made it shorter: a command accepts neither.
+ */
 function cleanText(text: string, max: number): string {
   const read = text.length > max + LOOKAHEAD_CHARACTERS ? text.slice(0, max + LOOKAHEAD_CHARACTERS) : text;
-  return cutTo(withoutCredentials(read.replaceAll('\0', '\ufffd'), read.length < text.length), max);
+  const clean = withoutCredentials(read.replaceAll('\0', '\ufffd'), read.length < text.length);
+  return cutTo(read.length < text.length && clean.length < max ? `${clean}…` : clean, max);
+}
+
+function isCut(text: string, clean: string, max: number): boolean {
+  return text.length > max && (clean.length === max || text.length > max + LOOKAHEAD_CHARACTERS);
 }
 
 function cutTo(text: string, max: number): string {
