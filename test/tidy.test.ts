@@ -11,6 +11,7 @@ import { needs } from './support/tools.ts';
 import * as areas from './tidy/areas.ts';
 import * as doors from './tidy/exports.ts';
 import * as commits from './tidy/commits.ts';
+import * as documents from './tidy/documents.ts';
 import { PATH_USERS } from './tidy/file-access.ts';
 import * as repository from './tidy/repository.ts';
 import { SAMPLES, SOURCE_RULES } from './tidy/samples.ts';
@@ -233,6 +234,11 @@ describe('Words', () => {
     assert.deepEqual(words.bannedWords({ path: 'docs/a.md', text: 'The account `nobody` runs it.' }), []);
     bites(words.bannedWords({ path: 'docs/a.md', text: 'The account `x`\nruns it for nobody.' }), /says "nobody"/);
   });
+});
+
+test('A document has lines that fit, and one command a line', () => {
+  assertNone(TEXTS.filter(({ path }) => path.endsWith('.md')).flatMap(documents.faults), documents.WHY);
+  for (const { text, fault } of documents.SAMPLES) bites(documents.faults({ path: 'docs/a.md', text }), fault);
 });
 
 describe('Packages', () => {
