@@ -62,7 +62,7 @@ for (const postgres of [false, true]) {
       },
     );
 
-    test('over kills in the middle of 80 ends, each is told once', { timeout: 90_000 }, async (t) => {
+    test('over kills in the middle of 80 ends, each is told once', { timeout: 180_000 }, async (t) => {
       const fixture = await openFixture(t, { postgres });
       for (let n = 0; n < 80; n += 1) await fixture.queue({ command: ['/bin/true'], privileged: true });
       for (const share of [15, 45]) {

@@ -68,7 +68,7 @@ describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () 
   test(
     `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or ` +
       'plan is left',
-    { timeout: 240_000 },
+    { timeout: 480_000 },
     async (t) => {
       const fixture = await openFixture(t);
       const counter = await startCounter();
