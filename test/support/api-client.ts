@@ -48,7 +48,7 @@ export interface Api {
 }
 
 /** An answer that does not come within this is a fault of its own. */
-const ANSWER_LIMIT_MS = 15_000;
+const ANSWER_LIMIT_MS = 30_000;
 const JOB_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 export const TERMINAL = ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'];

@@ -55,7 +55,7 @@ function lastSeq(text: string): number {
 describe('streams and load', () => {
   test(
     'F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (t) => {
       const fixture = await openFixture(t);
       const daemon = await fixture.start();

@@ -117,7 +117,7 @@ describe('on a shared PostgreSQL', () => {
 
   test(
     `F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons make one job and get the same bytes`,
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (t) => {
       const fixture = await openFixture(t, { postgres: true });
       const daemons = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));

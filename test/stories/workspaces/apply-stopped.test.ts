@@ -55,7 +55,7 @@ async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promis
 describe('An apply with helpers that will not go', { skip: needs('terraform or tofu') }, () => {
   test(
     'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
-    { timeout: 90_000 },
+    { timeout: 120_000 },
     async (t) => {
       const fixture = await openFixture(t);
       await fixture.start();
