@@ -70,10 +70,6 @@ export async function checkCel(
   if (text.length > CEL_LENGTH_MAX) throw new CelRefused(`the expression is longer than ${CEL_LENGTH_MAX} characters`);
   const environment = await celEnvironment();
   const parsed = read(environment, text);
-  const place = (id: bigint | undefined): string => {
-    const offset = offsetOf(parsed, id);
-    return offset === undefined ? 'in the expression' : placeAt(text, offset);
-  };
   const shape = checkExpression(parsed.expr, {
     environment,
     roots,
@@ -86,7 +82,7 @@ export async function checkCel(
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
   const run = environment.cel.plan(environment.env, parsed.expr);
-  return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, place) };
+  return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, parsed) };
 }
 
 /** The tree of an expression that may be refused otherwise. Throws CelRefused where it cannot be read at all. */
@@ -151,13 +147,7 @@ export function answerOf(outcome: CelOutcome): CelAnswer {
   return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
 }
 
-function outcomeOf(
-  { cel }: CelEnvironment,
-  run: Run,
-  context: CelContext,
-  text: string,
-  place: (id: bigint | undefined) => string,
-): CelOutcome {
+function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text: string, parsed: Parsed): CelOutcome {
   // An error of the library is an Error whose stack is never shown: without stacks, 80,000 evaluations/s miss a label;
   // with them, 25,000.
   const { stackTraceLimit } = Error;
@@ -166,7 +156,9 @@ function outcomeOf(
     const result = run(context);
     if (typeof result !== 'object') return { value: result };
     if (!cel.isCelError(result)) return { error: 'it yields no text, no number and no condition' };
-    return { error: `${place(result.exprId)}: ${faultOf(result.message, text)}` };
+    const offset = offsetOf(parsed, result.exprId);
+    const place = offset === undefined ? 'in the expression' : placeAt(text, offset);
+    return { error: `${place}: ${faultOf(result.message, text, offset)}` };
   } catch (thrown) {
     return { error: thrown instanceof RangeError ? 'the input is too large for it' : 'it cannot be evaluated' };
   } finally {

@@ -77,7 +77,7 @@ function append(cel: typeof Cel): Cel.CelFunc {
 const OF_TEXT = new Set(['int(string)', 'uint(string)', 'double(string)', 'duration(string)']);
 let strict: readonly Cel.CelFunc[] | null = null;
 
-/** The library reads a blank text as 0, and CEL as an error: a missing label must not be a small number. */
+/** The library reads a blank text as 0 and others as NaN, CEL as an error: a missing label is no small number. */
 function strictNumbers(cel: typeof Cel): readonly Cel.CelFunc[] {
   strict ??= [...cel.celEnv().funcs]
     .filter(({ id }) => OF_TEXT.has(id))
@@ -86,6 +86,7 @@ function strictNumbers(cel: typeof Cel): readonly Cel.CelFunc[] {
         const result = text.trim() === '' ? undefined : func.call(0, undefined, [text]);
         if (result === undefined) throw new Error('Cannot convert a blank text');
         if (cel.isCelError(result)) throw new Error(result.message);
+        if (Number.isNaN(result) && !/^\s*nan\s*$/i.test(text)) throw new Error('Cannot convert the text');
         return result;
       }),
     );

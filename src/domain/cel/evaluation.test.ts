@@ -97,12 +97,16 @@ describe('An error of an evaluation', () => {
     ]);
     const cases: readonly (readonly [string, string])[] = [
       ['event.received_at.getHours(event.labels.zone) < 6', 'character 18: the time zone is not known'],
-      ['event.received_at > timestamp(event.name)', 'character 21: a value cannot be converted to a time'],
-      ['duration("1h") > duration(event.name)', 'character 18: a value cannot be converted to a duration'],
+      ['double(event.name) > 1.0', 'character 1: event.name cannot be converted to a number'],
+      ['event.received_at > timestamp(event.name)', 'character 21: event.name cannot be converted to a time'],
+      ['duration("1h") > duration(event.name)', 'character 18: event.name cannot be converted to a duration'],
       ['5 / (event.name.size() - 15) > 1', 'in the expression: a division by zero'],
       ['event.count * 1.5 > 3.0', 'character 13: an operand is of the wrong type (int, double)'],
       ['{event.name: 1, event.labels.zone: 2}.size() == 1', 'character 1: two entries of a map have the same name'],
-      ['event.name == "x" ||\n  int(event.name) == 5', 'line 2, character 3: a value cannot be converted'],
+      [
+        'event.name == "x" ||\n  int(event.name) == 5',
+        'line 2, character 3: event.name cannot be converted to an integer',
+      ],
     ];
     for (const [text, error] of cases) {
       const checked = await checkCel(text, { roots: ROOTS });

@@ -84,7 +84,9 @@ describe('A condition over an event', () => {
     const empty = event({ labels: { job: '' } });
     for (const expression of ['event.labels.job == ""', 'has(event.labels.job)', '"job" in event.labels'])
       assert.deepEqual(await answer(expression, empty), { value: true }, expression);
-    assert.deepEqual(await answer('int(event.labels.job) == 1'), { error: 'character 1: a value cannot be converted' });
+    assert.deepEqual(await answer('int(event.labels.job) == 1'), {
+      error: 'character 1: event.labels.job cannot be converted to an integer',
+    });
   });
 
   test('F23: is neither true nor an exception for a poisonous event', async () => {

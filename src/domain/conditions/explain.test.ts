@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [when: string, terms: readonly (readonly [result:
     'event.annotations.team == event.labels.instance',
     [['false', 'event.annotations.team is (not set), event.labels.instance is "web1:9100"']],
   ],
-  ['int(event.labels.mount) == 1', [['error', 'character 1: a value cannot be converted']]],
+  ['int(event.labels.mount) == 1', [['error', 'character 1: event.labels.mount cannot be converted to an integer']]],
   ['event.labels.exists(l, l == event.name)', [['false', 'event.name is "DiskFull"']]],
   ['["a", event.labels.instance].exists(x, x == "b")', [['false', 'event.labels.instance is "web1:9100"']]],
   ['event.labels.note == event.labels.note + "y"', [['false', `event.labels.note is "${'x'.repeat(100)}…"`]]],

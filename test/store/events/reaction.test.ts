@@ -156,7 +156,10 @@ for (const engine of ENGINES) {
       await addRule(deps, 'a-broken', { when: 'int(event.labels.nowhere) == 1' });
       const { event } = await one(deps);
       assert.deepEqual([event.outcome, event.rule], ['error', 'a-broken']);
-      assert.match(event.reason, /^Rule a-broken could not be evaluated: character 1: a value cannot be converted\.$/);
+      assert.equal(
+        event.reason,
+        'Rule a-broken could not be evaluated: character 1: event.labels.nowhere cannot be converted to an integer.',
+      );
       await addRule(deps, 'b-clean');
       const second = await one(deps);
       assert.equal(second.event.outcome, 'fired');

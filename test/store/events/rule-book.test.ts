@@ -62,7 +62,9 @@ for (const engine of ENGINES) {
       book.forget();
       const [third] = (await book.current()).rulesFor('generic');
       assert.deepEqual(first?.evaluate(facts()), { value: true });
-      assert.deepEqual(third?.evaluate(facts()), { error: 'character 29: a value cannot be converted' });
+      assert.deepEqual(third?.evaluate(facts()), {
+        error: 'character 29: event.labels.nope cannot be converted to an integer',
+      });
       assert.equal(third?.version, 2);
     });
 
