@@ -118,9 +118,9 @@ for (const postgres of [false, true]) {
             String.raw`act \(action\.apply: expected .*\); when \(when: .+\)\.$`,
         ),
       );
-      for (let n = 0; n < 5; n += 1) await add(`z${n}`, { when: '1' });
+      for (let n = 0; n < 20; n += 1) await add(`z${`${n}`.padStart(2, '0')}`, { when: '1' });
       const many = (await createDoctor(home.parts())()).find(({ name }) => name === 'rules');
-      assert.match(many?.detail ?? '', /^Rules: 8, of which 7 cannot .*; z2 \(when: [^()]+\); 2 more\.$/);
+      assert.match(many?.detail ?? '', /^Rules: 23, of which 22 cannot .*; z17 \(when: [^()]+\); 2 more\.$/);
     });
 
     test('rules warns of rules of an earlier build whose form is out of date, or that refused a value', async () => {
@@ -130,20 +130,23 @@ for (const postgres of [false, true]) {
       await addEarlierRule(store, 'b-shell', ['bash', '/opt/fix.sh', '${event.labels.x}']);
       await addEarlierRule(store, 'c-text', ['logger', 'disk ${event.labels.x}']);
       await addEarlierRule(store, 'd-value', ['logger', '${event.labels.text}']);
+      await addEarlierRule(store, 'e-path', ['tool', '--dir=${event.labels.mountpoint}']);
+      await addEarlierRule(store, 'f-size', ['tool', '--size=${size(event.name)}', '--dir=${path(event.labels.x)}']);
       const labels = { x: '/srv', text: 'a text' };
       const rows = ['a-fine', 'd-value'].map((rule) => ({ rule, labels: JSON.stringify(labels) }));
       const refused = (await putEvents(store, rows))[1]?.id;
       await demand(
         'rules',
         'warn',
-        'Rules: 4, all of them can be read. 3 of an earlier build can end events as errors: ' +
-          'b-shell (action.command: "bash" runs its arguments, so ${…} is not accepted in them; ' +
+        'Rules: 6, all of them can be read. 4 of an earlier build may end events as errors: ' +
+          'b-shell (action.command: word 3: "bash" runs its arguments, so ${…} is not accepted in them; ' +
           'put the program or your own script first); ' +
-          'c-text (action.command: ${…} must be a whole word, or the end of a ' +
+          'c-text (action.command: word 2: ${…} must be a whole word, or the end of a ' +
           'word whose text before it ends with "=", "/" or ":"); ' +
-          `d-value (a value of ${refused} is not accepted). ` +
-          'Rewrite them as in docs/how-to/write-values-of-an-event.md, ' +
-          'then run svc rule add --replace --file FILE.',
+          `d-value (a value of ${refused} is not accepted); ` +
+          'e-path (action.command: word 2 refuses a path; write ${path(…)} if the value can be one). ' +
+          'Export each with svc rule export NAME, rewrite it as in docs/how-to/write-values-of-an-event.md, ' +
+          'and run svc rule add --replace --file FILE.',
       );
     });
 

@@ -5,7 +5,8 @@ export class ActionRefused extends Error {
   /** Which word of a command is refused, from 0; null where it is not one word. */
   readonly word: number | null;
 
-  constructor(field: string, what: string, word: number | null = null) {
+  constructor(field: string, fault: string, word: number | null = null) {
+    const what = word === null ? fault : `word ${word + 1}: ${fault}`;
     super(`${field}: ${what}`);
     this.name = 'ActionRefused';
     this.field = field;

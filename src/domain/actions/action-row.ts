@@ -15,6 +15,8 @@ export interface RuleActionRow<Fields> {
    * function fills the fields with the values of an event. Throws ActionRefused.
    */
   compile(fields: Fields, isEarlier: boolean): Promise<(fill: Fill) => Fields>;
+  /** Of a rule that an earlier build stored: which values may be refused now, as a sentence; null without any. */
+  mayRefuse?(fields: Fields): Promise<string | null>;
 }
 
 export const ACTION_PREFIX = 'action.';

@@ -3,7 +3,7 @@ import { CelRefused } from '../cel/refused.ts';
 import { word } from '../cel/shape.ts';
 import type { EventFacts } from '../events/event.ts';
 import { checkRuleCel, eventContext } from '../conditions/facts.ts';
-import { textReads } from '../conditions/reads.ts';
+import { calls, isConstant, textReads } from '../conditions/reads.ts';
 import { endOfText } from '../conditions/terms.ts';
 
 /** A text with `${…}` in it. `$${` is a literal `${`. */
@@ -17,6 +17,10 @@ export interface Template {
 export interface TemplateExpression {
   /** Written as `${path(…)}`: it must yield an absolute path. */
   readonly isPath: boolean;
+  /** It yields the same for every event. */
+  readonly isConstant: boolean;
+  /** It yields a number: never a path. */
+  readonly isNumber: boolean;
   /** It reads annotations, which are shown on the machine itself only. */
   readonly readsAnnotations: boolean;
   /** Never throws; an error holds no value of the event. */
@@ -55,33 +59,47 @@ async function compileExpression(expression: string): Promise<TemplateExpression
   const { kind } = checked.shape;
   if (kind !== 'text' && kind !== 'number')
     throw new CelRefused(`\${…} must yield a text or a number; it yields ${word(checked.shape)}`);
+  const reads = textReads(checked.expr);
+  const unset: TemplateExpression['unset'] = (facts) => reads.find(({ isSet }) => !isSet(facts))?.path ?? null;
   const fill: TemplateExpression['fill'] = (facts) => {
     const outcome = checked.run(eventContext(facts));
-    if ('error' in outcome) return outcome;
+    if ('error' in outcome) {
+      const missing = unset(facts);
+      return missing === null ? outcome : { error: `${outcome.error}; ${missing} is not set` };
+    }
     const text = String(outcome.value);
     // Neither can reach a program unchanged: NUL ends an argument, and a lone surrogate has no UTF-8 form.
     if (text.includes('\0') || !text.isWellFormed())
       return { error: 'it yields a character that cannot be passed to a program' };
     return { text };
   };
-  const reads = textReads(checked.expr);
-  const unset: TemplateExpression['unset'] = (facts) => reads.find(({ isSet }) => !isSet(facts))?.path ?? null;
-  return { isPath, readsAnnotations: source.includes('annotations'), fill, unset };
+  return {
+    isPath,
+    isConstant: isConstant(checked.expr),
+    isNumber: kind === 'number',
+    readsAnnotations: source.includes('annotations'),
+    fill,
+    unset,
+  };
 }
 
 const PATH_CALL = /^(\s*)path(\s*\([^]*\)\s*)$/;
 
 /** `path(…)` around a whole expression declares what it yields. It is not a CEL function, so blanks replace it. */
 async function withoutPath(expression: string): Promise<{ readonly text: string; readonly isPath: boolean }> {
+  if (!/\bpath\s*\(/.test(expression) || expression.length > CEL_LENGTH_MAX) return { text: expression, isPath: false };
+  const parsed = await parseCel(expression);
+  if (!calls(parsed, 'path')) return { text: expression, isPath: false };
   const [, before = '', call = ''] = PATH_CALL.exec(expression) ?? [];
-  if (call === '' || expression.length > CEL_LENGTH_MAX) return { text: expression, isPath: false };
-  const { exprKind } = await parseCel(expression);
+  const { exprKind } = parsed;
   const isPath =
     exprKind.case === 'callExpr' &&
     exprKind.value.function === 'path' &&
     exprKind.value.target === undefined &&
-    exprKind.value.args.length === 1;
-  return isPath ? { text: `${before}    ${call}`, isPath } : { text: expression, isPath };
+    exprKind.value.args.length === 1 &&
+    !exprKind.value.args.some((argument) => calls(argument, 'path'));
+  if (!isPath || call === '') throw new CelRefused('path(…) takes one value and must be the whole expression');
+  return { text: `${before}    ${call}`, isPath };
 }
 
 function partsOf(source: string): Part[] {

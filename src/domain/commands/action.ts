@@ -16,7 +16,7 @@ import { compileTemplate, type Template } from '../actions/template.ts';
 import { refused, textOf } from '../yaml/fields.ts';
 import type { YamlValue } from '../yaml/file.ts';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts';
-import { commandWords } from './words.ts';
+import { commandWords, refusesPaths } from './words.ts';
 
 /** What an action that runs a command says beside its kind. */
 export interface CommandAction {
@@ -54,6 +54,10 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
       timeout: time && fill(time),
     });
   },
+  async mayRefuse({ command }) {
+    const word = refusesPaths(await templatesOf(command));
+    return word === null ? null : `command: word ${word + 1} refuses a path; write \${path(…)} if the value can be one`;
+  },
 };
 
 const LIMIT_CHARACTERS_MAX = 1_000;
@@ -89,13 +93,17 @@ async function wordsOf(words: readonly string[], isEarlier: boolean): Promise<Fi
   if (words.length === 0) throw new ActionRefused('command', 'expected at least one word');
   if (words.length > COMMAND_WORDS_MAX)
     throw new ActionRefused('command', `expected at most ${COMMAND_WORDS_MAX} words`);
-  const templates: Template[] = [];
-  for (const [index, each] of words.entries())
-    templates.push(await refusing('command', index, () => compileTemplate(each)));
-  return commandWords(templates, isEarlier).map((fill) => (facts) => {
+  return commandWords(await templatesOf(words), isEarlier).map((fill) => (facts) => {
     const filled = fill(facts);
     return 'error' in filled ? { error: `command: ${filled.error}` } : filled;
   });
+}
+
+async function templatesOf(words: readonly string[]): Promise<Template[]> {
+  const templates: Template[] = [];
+  for (const [index, each] of words.entries())
+    templates.push(await refusing('command', index, () => compileTemplate(each)));
+  return templates;
 }
 
 function fillWords(words: readonly Field[], fill: Fill): string[] {

@@ -106,17 +106,17 @@ describe('T14: A value of an event in a word of a command', () => {
       `a=${X} `,
     ];
     for (const word of other)
-      await refused(['df', word], /^command: \$\{…\} must be a whole word, or the end of a word/);
+      await refused(['df', word], /^command: word 2: \$\{…\} must be a whole word, or the end of a word/);
   });
 
   test('is refused beside a character that a program cannot receive', async () => {
     for (const word of [`\0=${X}`, `\ud800=${X}`, '\0', 'a\ud800'])
-      await refused(['df', word], /^command: it has a character that cannot be passed to a program$/);
+      await refused(['df', word], /^command: word 2: it has a character that cannot be passed to a program$/);
   });
 
   test('is never the program', async () => {
     for (const word of [X, PATH, `/opt/${X}`, `${X}/fix`])
-      await refused([word, 'x'], /^command: the first word names the program and must not come from the event/);
+      await refused([word, 'x'], /^command: word 1: it names the program and must not come from the event/);
   });
 
   test('is in no word of a program that runs its arguments', async () => {
@@ -125,12 +125,13 @@ describe('T14: A value of an event in a word of a command', () => {
       'sed', 'env', '/usr/bin/env', 'sudo', 'su', 'xargs', 'ssh', 'timeout', 'nice', 'watch', 'busybox', 'chroot',
       'systemd-run', '/opt/x/../bash', 'Rscript', 'bash-static', 'busybox.static', 'python3.12d', 'python3-dbg',
       'python3.12-dbg', 'perl5.36-x86_64-linux-gnu', 'php-cgi8.2',
+      'entr', 'gdb', 'machinectl', 'ld.so', '/lib64/ld-linux-x86-64.so.2', 'ld-musl-x86_64.so.1', 'ld-2.31.so',
     ]; // prettier-ignore
     for (const first of launchers)
       for (const word of [X, PATH, `/data/${X}`])
         await refused(
           [first, '-c', 'true', word],
-          /^command: "[\w.-]+" runs its arguments, so \$\{…\} is not accepted/,
+          /^command: word 4: "[\w.-]+" runs its arguments, so \$\{…\} is not accepted/,
         );
     for (const first of [
       'df',
@@ -144,6 +145,9 @@ describe('T14: A value of an event in a word of a command', () => {
       'node_exporter',
       'sh2ps',
       'time-sync',
+      'ldap.so',
+      'ldconfig',
+      'ip',
     ])
       assert.deepEqual(await fill([first, X], 'web1'), [first, 'web1']);
     assert.deepEqual(await fill(['sh', '-c', 'echo $${x}'], 'web1'), ['sh', '-c', 'echo ${x}']);
@@ -152,9 +156,15 @@ describe('T14: A value of an event in a word of a command', () => {
   test('is a path only where path(…) is all of the expression', async () => {
     assert.deepEqual(await fill(['df', '${ path ( event.labels["x"] ) }'], '/srv'), ['df', '/srv']);
     assert.deepEqual(await fill(['df', '${path((event.labels.x) + "/a")}'], '/srv'), ['df', '/srv/a']);
-    await refused(['df', '${path(event.labels.x) + "/a"}'], /there is no function "path"/);
-    await refused(['df', '${path(event.labels.x) + path("/a")}'], /there is no function "path"/);
-    await refused(['df', '${path("/a", "/b")}'], /there is no function "path"/);
+    await refused(
+      ['df', '${path(event.labels.x) + "/a"}'],
+      /word 2: path\(…\) takes one value and must be the whole expression$/,
+    );
+    await refused(
+      ['df', '${path(event.labels.x) + path("/a")}'],
+      /word 2: path\(…\) takes one value and must be the whole expression$/,
+    );
+    await refused(['df', '${path("/a", "/b")}'], /word 2: path\(…\) takes one value and must be the whole expression$/);
     await refused(['df', '${path(event.labels)}'], /must yield a text or a number; it yields a map/);
     await refused(['df', '${path(event.nam)}'], /character 11: event has no field "nam"/);
     const action = { kind: 'plan', workspace: PATH, timeout: null } as const;
@@ -178,7 +188,35 @@ describe('T14: A value of an event in a word of a command', () => {
     assert.deepEqual(await fill(words, 'web1', true), ['timeout', '9', 'logger', 'disk web1 is full']);
     for (const x of [...PATHS, ...NEITHER])
       assert.match(String(await fill(words, x, true)), /is not accepted; expected a name/);
-    await refused([X], /the first word names the program/, true);
+    await refused([X], /word 1: it names the program/, true);
+  });
+
+  test('is refused when the rule is added, if it is the same for every event and not accepted', async () => {
+    for (const word of ["${'../etc'}", '${"a b"}', '--x=${-1}', '${path("/a/..")}'])
+      await refused(['df', word], /^command: word 2: "[^"]+" is not accepted; expected/);
+    assert.deepEqual(await fill(['df', '${"a"}', '--dir=${path("/srv")}'], ''), ['df', 'a', '--dir=/srv']);
+    const afterSlash = /^command: word 2: \$\{path\(…\)\} is an absolute path; .* must not end with "\/"$/;
+    await refused(['df', `x/${PATH}`], afterSlash);
+  });
+
+  test('is refused with the hint to path(…) only where that is accepted', async () => {
+    for (const [words, isEarlier] of [
+      [['df', `/data/${X}`], false],
+      [['df', `disk ${X}`], true],
+      [['sh', '-c', `a=${X}`], true],
+    ] as const)
+      assert.match(String(await fill(words, '/srv', isEarlier)), /"\/srv" is not accepted; expected a name: [^$]*$/);
+    assert.match(
+      String(await fill(['df', `--dir=${X}`], '/srv', true)),
+      /; write \$\{path\(…\)\} for an absolute path$/,
+    );
+  });
+
+  test('of a missing label names the label where it cannot be converted', async () => {
+    assert.equal(
+      await fill(['df', '${int(event.labels.size)}'], ''),
+      'command: word 2: character 1: event.labels.size cannot be converted to an integer; event.labels.size is not set',
+    );
   });
 
   test('holds only these characters, whatever the event says', async () => {

@@ -60,6 +60,17 @@ export function textReads(expr: Expr): readonly TextRead[] {
   return read === null ? partsOf(expr).flatMap(textReads) : [read];
 }
 
+/** Whether it yields the same for every event. */
+export function isConstant(expr: Expr): boolean {
+  return !isEvent(expr) && partsOf(expr).every(isConstant);
+}
+
+/** Whether a function is called in it, at any depth. */
+export function calls(expr: Expr, name: string): boolean {
+  const { case: kind, value } = expr.exprKind;
+  return (kind === 'callExpr' && value.function === name) || partsOf(expr).some((part) => calls(part, name));
+}
+
 /** A constant text. */
 export function textOf({ exprKind }: Expr): string | null {
   if (exprKind.case !== 'constExpr' || exprKind.value.constantKind.case !== 'stringValue') return null;

@@ -133,7 +133,7 @@ describe('A rule file', () => {
       ['apply: net\n  timeout: 8d', /^action\.timeout \(line 4\): expected at least 1s and at most 7d\.$/],
       ['command: uptime\n  inventory: localhost', /^action\.command \(line 3\): expected a list of words/],
       ['command: []\n  inventory: localhost', /^action\.command \(line 3\): expected at least one word/],
-      ['command: [""]\n  inventory: localhost', /^action\.command \(line 3\): the first word must name a program/],
+      ['command: [""]\n  inventory: localhost', /^action\.command \(line 3\): word 1: expected the name of a program/],
       ['command: [a, ~]\n  inventory: localhost', /^action\.command \(line 3\): expected a value; found none/],
       ['command: [a, [b]]\n  inventory: localhost', /^action\.command \(line 3\): expected text\.$/],
       ['command: [uptime]', /^action\.inventory \(line 3\): this field is required\.$/],
@@ -143,11 +143,11 @@ describe('A rule file', () => {
       ],
       [
         'command: [echo, "${event.nam}"]\n  inventory: localhost',
-        /^action\.command \(line 3\): character 6: event has no field "nam"/,
+        /^action\.command \(line 3\): word 2: character 6: event has no field "nam"/,
       ],
       [
         'command: [echo, "${event.name"]\n  inventory: localhost',
-        /^action\.command \(line 3\): "\$\{" has no closing "\}"/,
+        /^action\.command \(line 3\): word 2: "\$\{" has no closing "\}"/,
       ],
       [
         'command: [echo, "${event.labels}"]\n  inventory: localhost',
@@ -176,16 +176,19 @@ describe('A rule file', () => {
         `${words}  limit: web1\n  timeout: "\${event.nam}"`,
         /^action\.timeout \(line 8\): character 6: event has no field "nam"/,
       ],
-      [words.replace('df', 'sh\n    - -c'), /^action\.command \(line 6\): "sh" runs its arguments/],
-      [words.replace('${event', 'disk ${event'), /^action\.command \(line 5\): \$\{…\} must be a whole word/],
+      [words.replace('df', 'sh\n    - -c'), /^action\.command \(line 6\): word 3: "sh" runs its arguments/],
+      [words.replace('${event', 'disk ${event'), /^action\.command \(line 5\): word 2: \$\{…\} must be a whole word/],
       ['apply: "${event.nam}"', /^action\.apply \(line 3\): character 6: event has no field "nam"/],
       ['notify: "${event.nam}"', /^action\.notify \(line 3\): character 6: event has no field "nam"/],
-      [words.replace('event.name', 'event.nam'), /^action\.command \(line 5\): character 6: event has no field "nam"/],
+      [
+        words.replace('event.name', 'event.nam'),
+        /^action\.command \(line 5\): word 2: character 6: event has no field "nam"/,
+      ],
       [
         words.replace('localhost', '"${event.nam}"'),
         /^action\.inventory \(line 6\): character 6: event has no field "nam"/,
       ],
-      [words.replace('df', '"${event.name}"'), /^action\.command \(line 4\): the first word names the program/],
+      [words.replace('df', '"${event.name}"'), /^action\.command \(line 4\): word 1: it names the program/],
       ['timeout: 5m\n  apply: Net', /^action\.apply \(line 4\): expected 1 to 63/],
     ];
     for (const [action, message] of cases) await refused(`${WHEN}action:\n  ${action}\n`, message);

@@ -177,7 +177,10 @@ describe('What an event fills in', () => {
         command(['uptime'], { limit: '${event.labels["no-pe"]}' }),
         'limit: event.labels["no-pe"] (not set) is not accepted; expected the name or the address of one host',
       ],
-      [command(['echo', '${int(event.name)}']), 'command: word 2: character 1: a value cannot be converted'],
+      [
+        command(['echo', '${int(event.name)}']),
+        'command: word 2: character 1: event.name cannot be converted to an integer',
+      ],
     ];
     for (const [action, expected] of errors) assert.equal(await errorOf(action, facts), expected);
     for (const name of ['a\0b', '\ud800'])

@@ -98,7 +98,7 @@ describe('A rule that is exported', () => {
     );
     await assert.rejects(
       add(program, await exported(program), { replace: true }),
-      refusal('invalid_argument', /^action\.command: \$\{…\} must be a whole word/),
+      refusal('invalid_argument', /^action\.command: word 2: \$\{…\} must be a whole word/),
     );
   });
 

@@ -158,7 +158,7 @@ test('A stored rule that this version refuses is not enabled, and who tries is t
     refusal(
       'invalid_argument',
       new RegExp(
-        String.raw`^The rule disk cannot be read by this version: action\.command: the first word must name a ` +
+        String.raw`^The rule disk cannot be read by this version: action\.command: word 1: expected the name of a ` +
           String.raw`program\. Replace it: svc rule add disk --replace --file FILE$`,
       ),
     ),
