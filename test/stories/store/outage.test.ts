@@ -9,7 +9,7 @@ import { startPostgres } from '../../support/postgres/postgres.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 
 /** The jobs may live for 60 % of the lease without a renewal: longer than the outage. */
-const LEASE = '20s';
+const LEASE = '60s';
 const OUTAGE_MS = 2_000;
 const LINES = 40;
 
