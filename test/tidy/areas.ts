@@ -25,7 +25,7 @@ const RANKS: readonly (readonly string[])[] = [
 ];
 
 /** Tables of kinds: they compose the rows of all areas, so each is a node of its own and nothing below may need it. */
-const TABLES = [
+export const TABLES = [
   'src/domain/jobs/kinds.ts',
   'src/domain/rules/actions.ts',
   'src/jobs/kinds.ts',

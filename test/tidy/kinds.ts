@@ -1,14 +1,20 @@
 /** A kind of job is a row that its area owns: other code compares no kind, and every table of kinds is complete. */
+import { posix } from 'node:path';
 import {
   isBinaryExpression,
+  isBindingElement,
   isCaseClause,
+  isMappedTypeNode,
   isSwitchStatement,
   isTypeReferenceNode,
+  isVariableDeclaration,
   type Node,
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import type { JobKind } from '../../src/domain/jobs/job.ts';
-import { isTest, judgeNodes, literal, type SourceRule } from './source.ts';
+import { TABLES } from './areas.ts';
+import { importsOf } from './layers.ts';
+import { finding, isTest, judgeNodes, literal, literalsOf, type Source, type SourceRule, walk } from './source.ts';
 
 const INFRASTRUCTURE = ['workspaces', 'terraform'];
 
@@ -37,34 +43,98 @@ export const kindRule: SourceRule = {
     'column to the row instead of comparing the kind, and let the compiler name the kind that a table lacks.',
   find(source) {
     if (!source.path.startsWith('src/') || isTest(source.path)) return [];
-    const folders = source.path.split('/').slice(0, -1);
-    return judgeNodes(source, (node) => compares(node, folders) ?? incomplete(node));
+    const folders = foldersOf(source.path);
+    const aliases = aliasesOf(source);
+    const holdsKind = (node: Node): boolean => HOLDS_KIND.test(node.getText()) || aliases.has(node.getText());
+    return judgeNodes(source, (node) => compares(node, folders, holdsKind) ?? incomplete(node));
   },
 };
 
-function compares(node: Node, folders: readonly string[]): string | undefined {
-  const kind = comparedWith(node);
+/** Folders that belong to a kind alone: git sources are checked out for every kind. */
+const OWNED = new Set(Object.values(FOLDERS).flat()).difference(new Set(FOLDERS.vendor));
+
+/** Shared files beside the tables that import the area of a kind, each with its reason. */
+const IMPORTERS: Readonly<Record<string, string>> = {
+  'src/operations/table.ts': 'It is the table of all operations.',
+  'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
+  'src/operations/views/workspaces.ts': 'It is the view of a workspace; the views of all areas are in one folder.',
+  'src/operations/views/approvals.ts': 'An approval shows the plan that it is about.',
+  'src/operations/approvals/decision-page.ts': 'The page of a decision shows the plan that it is about.',
+  'src/operations/approvals/plan-view.ts': 'It opens the plan that an approval is about.',
+  'src/store/schema/infrastructure.ts': 'It types the columns of the tables of workspaces.',
+};
+
+export const kindImportRule: SourceRule = {
+  why:
+    'What shared code imports from the area of a kind serves that kind only. Give the row of the kind a column; ' +
+    'only the tables of kinds, and what has a reason in test/tidy/kinds.ts, import areas.',
+  find(source) {
+    const { path } = source;
+    const isFree = isTest(path) || path.startsWith('src/app/') || TABLES.includes(path);
+    if (!path.startsWith('src/') || isFree) return [];
+    const own = ownersOf(path);
+    const found = importsOf(source).flatMap(({ node, target }) => {
+      const resolved = target?.startsWith('.') === true ? posix.join(posix.dirname(path), target) : '';
+      const isForeign = ownersOf(resolved).some((owner) => !own.includes(owner));
+      return isForeign ? [finding(source, node, `imports ${resolved}, of the area of a kind`)] : [];
+    });
+    if (!Object.hasOwn(IMPORTERS, path)) return found;
+    return found.length > 0 ? [] : [{ path, what: 'is an exception in test/tidy/kinds.ts that is not needed' }];
+  },
+};
+
+/** The first folder of each area that a path is in: `terraform` is `workspaces`. */
+function ownersOf(path: string): (string | undefined)[] {
+  const folders = foldersOf(path).filter((folder) => OWNED.has(folder));
+  return folders.map((folder) => Object.values(FOLDERS).find((owned) => owned.includes(folder))?.[0]);
+}
+
+function foldersOf(path: string): string[] {
+  return path.split('/').slice(0, -1);
+}
+
+/** Other names of a kind in a file: `const { kind: what } = job`, `const what = job.kind`. */
+function aliasesOf(source: Source): ReadonlySet<string> {
+  const aliases = new Set<string>();
+  const add = (name: Node | undefined, from: Node | undefined): void => {
+    if (name !== undefined && from !== undefined && HOLDS_KIND.test(from.getText())) aliases.add(name.getText());
+  };
+  walk(source.tree, (node) => {
+    if (isBindingElement(node)) add(node.name, node.propertyName);
+    else if (isVariableDeclaration(node)) add(node.name, node.initializer);
+  });
+  return aliases;
+}
+
+function compares(node: Node, folders: readonly string[], holdsKind: (node: Node) => boolean): string | undefined {
+  const kind = comparedWith(node, holdsKind) ?? listed(node);
   if (kind === undefined || !Object.hasOwn(FOLDERS, kind)) return undefined;
   const own = FOLDERS[kind as JobKind];
   return own.some((folder) => folders.includes(folder)) ? undefined : `compares a kind with "${kind}"`;
 }
 
+/** The first of a list of nothing but kinds that a value is looked up in. */
+function listed(node: Node): string | undefined {
+  const literals = literalsOf(node);
+  return literals.every((text) => Object.hasOwn(FOLDERS, text)) ? literals[0] : undefined;
+}
+
 /** The literal that a value which holds a kind is compared with. */
-function comparedWith(node: Node): string | undefined {
+function comparedWith(node: Node, holdsKind: (node: Node) => boolean): string | undefined {
   if (isCaseClause(node)) {
     const { parent } = node.parent;
-    return isSwitchStatement(parent) && HOLDS_KIND.test(parent.expression.getText())
-      ? literal(node.expression)
-      : undefined;
+    return isSwitchStatement(parent) && holdsKind(parent.expression) ? literal(node.expression) : undefined;
   }
   if (!isBinaryExpression(node) || !EQUALITY.includes(node.operatorToken.kind)) return undefined;
   const sides = [node.left, node.right];
-  return sides.some((side) => HOLDS_KIND.test(side.getText())) ? sides.map(literal).find(Boolean) : undefined;
+  return sides.some(holdsKind) ? sides.map(literal).find(Boolean) : undefined;
 }
 
 const EQUALITY: readonly SyntaxKind[] = [SyntaxKind.EqualsEqualsEqualsToken, SyntaxKind.ExclamationEqualsEqualsToken];
 
 function incomplete(node: Node): string | undefined {
+  if (isMappedTypeNode(node))
+    return node.questionToken !== undefined && KINDS.test(node.typeParameter.getText()) ? 'optional kinds' : undefined;
   if (!isTypeReferenceNode(node) || !INCOMPLETE.includes(node.typeName.getText())) return undefined;
   const [first] = node.typeArguments ?? [];
   return first !== undefined && KINDS.test(first.getText()) ? `${node.typeName.getText()} of kinds` : undefined;

@@ -1,7 +1,7 @@
 /** An operation is a row: other code takes what it needs to know from the row, and compares no id. */
 import { isBinaryExpression, isCaseClause, type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { OPERATIONS } from '../../src/operations/table.ts';
-import { isTest, judgeNodes, literal, type SourceRule } from './source.ts';
+import { isTest, judgeNodes, literal, literalsOf, type SourceRule } from './source.ts';
 
 const IDS: ReadonlySet<string> = new Set(OPERATIONS.map(({ id }) => id));
 const EQUALITY: readonly SyntaxKind[] = [SyntaxKind.EqualsEqualsEqualsToken, SyntaxKind.ExclamationEqualsEqualsToken];
@@ -23,8 +23,8 @@ function judge(node: Node, file: string): string | undefined {
     : isBinaryExpression(node) && EQUALITY.includes(node.operatorToken.kind)
       ? [node.left, node.right]
       : [];
-  const id = compared
-    .map(literal)
-    .find((text) => text !== undefined && IDS.has(text) && !file.includes(`id: '${text}'`));
+  const id = [...compared.map(literal), ...literalsOf(node)].find(
+    (text) => text !== undefined && IDS.has(text) && !file.includes(`id: '${text}'`),
+  );
   return id === undefined ? undefined : `compares the id of the operation ${id}`;
 }

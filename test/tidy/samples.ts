@@ -1,13 +1,14 @@
 /** The rules for source files, and of each the samples that it must forbid and must let pass. */
 import { doorRule } from './doors.ts';
 import { fileAccessRule } from './file-access.ts';
-import { kindRule } from './kinds.ts';
+import { KIND_SAMPLES } from './kind-samples.ts';
+import { kindImportRule, kindRule } from './kinds.ts';
 import { layerRule } from './layers.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { operationIdRule } from './operation-ids.ts';
 import { sqlRule } from './queries.ts';
 import { FUNCTION_LINES_MAX, functionLengthRule } from './sizes.ts';
-import type { SourceRule, TextFile } from './source.ts';
+import { at, type Samples, type SourceRule } from './source.ts';
 import { noMarksRule, uniqueTitlesRule } from './tests.ts';
 
 export const SOURCE_RULES = {
@@ -18,21 +19,12 @@ export const SOURCE_RULES = {
   'turns no text into code': evalRule,
   'holds SQL only in the store': sqlRule,
   'knows a kind of job only in the area of the kind': kindRule,
+  'imports the area of a kind only in a table': kindImportRule,
   'compares no id of an operation': operationIdRule,
   'has no function longer than a screen': functionLengthRule,
   'leaves no test marked only, skip or todo': noMarksRule,
   'has no test title twice': uniqueTitlesRule,
 } satisfies Record<string, SourceRule>;
-
-interface Samples {
-  readonly bad: readonly TextFile[];
-  readonly good: readonly TextFile[];
-}
-
-/** Samples of one file name. */
-function at(path: string, ...texts: string[]): TextFile[] {
-  return texts.map((text) => ({ path, text }));
-}
 
 const lines = (count: number): string => 'x();\n'.repeat(count);
 
@@ -213,40 +205,7 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
       ...at('test/a.test.ts', "run('SELECT 1');"),
     ],
   },
-  'knows a kind of job only in the area of the kind': {
-    bad: [
-      ...at(
-        'src/daemon/jobs/a.ts',
-        "if (job.kind === 'command') run();",
-        "const is = 'apply' !== facts.jobKind;",
-        "switch (kind) {\n  case 'drift':\n    run();\n}",
-        'const table: Partial<Readonly<Record<JobKind, number>>> = {};',
-        'const some = new Set<JobKind>();\nconst others: ReadonlySet<JobKind> = some;',
-        'let rows: ReadonlyMap<ActionKind, number>;',
-      ),
-      ...at('src/jobs/workspaces/a.ts', "if (kind === 'command') run();"),
-    ],
-    good: [
-      ...at(
-        'src/daemon/jobs/a.ts',
-        "if (source.kind === 'git' || word === 'plan') run();",
-        "const job = { kind: 'command' };",
-        'const table: Readonly<Record<JobKind, number>> = rows;',
-        'let some: Partial<Record<JobState, number>>;',
-      ),
-      ...at('src/jobs/workspaces/a.ts', "if (kind === 'destroy') run();"),
-      ...at('src/daemon/jobs/a.test.ts', "if (job.kind === 'command') run();"),
-    ],
-  },
-  'compares no id of an operation': {
-    bad: at(
-      'src/faces/cli/a.ts',
-      "if (row.id === 'job.list') run();",
-      "const is = 'token.create' !== call.operation;",
-      "switch (id) {\n  case 'approval.get':\n    run();\n}",
-    ),
-    good: at('src/faces/cli/a.ts', "const TEXTS = { 'job.list': jobs };", "if (name === 'seal.key') run();"),
-  },
+  ...KIND_SAMPLES,
   'has no function longer than a screen': {
     bad: at(
       'src/domain/a.ts',

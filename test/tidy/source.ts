@@ -4,7 +4,15 @@
  * it gets the files as text, therefore a rule can be tried on a sample that is on no disk. 100 files take 0.1 s.
  */
 import { API } from 'typescript/unstable/async';
-import { isStringLiteralLikeNode, type Node, type SourceFile } from 'typescript/unstable/ast';
+import {
+  isArrayLiteralExpression,
+  isCallExpression,
+  isNewExpression,
+  isPropertyAccessExpression,
+  isStringLiteralLikeNode,
+  type Node,
+  type SourceFile,
+} from 'typescript/unstable/ast';
 import { createVirtualFileSystem } from 'typescript/unstable/fs';
 
 export interface TextFile {
@@ -28,6 +36,17 @@ export interface SourceRule {
   /** The reason, one or two sentences; it stands in the failing message. */
   readonly why: string;
   find(source: Source): Finding[];
+}
+
+/** What a rule must forbid and must let pass. */
+export interface Samples {
+  readonly bad: readonly TextFile[];
+  readonly good: readonly TextFile[];
+}
+
+/** Samples of one file name. */
+export function at(path: string, ...texts: string[]): TextFile[] {
+  return texts.map((text) => ({ path, text }));
 }
 
 const CONFIG = '/parse/tsconfig.json';
@@ -85,6 +104,23 @@ export function judgeNodes(source: Source, judge: (node: Node) => string | undef
 export function literal(node: Node | undefined): string | undefined {
   return node !== undefined && isStringLiteralLikeNode(node) ? node.text : undefined;
 }
+
+/** The elements of `[…].includes(x)`, `new Set([…])` and similar, if all are string literals; empty for all else. */
+export function literalsOf(node: Node): readonly string[] {
+  const list =
+    isCallExpression(node) && isPropertyAccessExpression(node.expression)
+      ? LOOKUPS.has(node.expression.name.text)
+        ? node.expression.expression
+        : undefined
+      : isNewExpression(node) && node.expression.getText() === 'Set'
+        ? node.arguments?.[0]
+        : undefined;
+  if (list === undefined || !isArrayLiteralExpression(list)) return [];
+  const texts = list.elements.map(literal);
+  return texts.every((text) => text !== undefined) ? texts : [];
+}
+
+const LOOKUPS: ReadonlySet<string> = new Set(['includes', 'indexOf', 'some', 'find']);
 
 export function isTest(path: string): boolean {
   return path.endsWith('.test.ts');
