@@ -46,8 +46,18 @@ for (const [some, expected] of ROWS)
 
 test('A written summary is one line of fixed text', () => {
   for (const text of ['frees space', 'x'.repeat(200), 'a · b', '$HOME']) assert.equal(summaryFault(text), null, text);
-  for (const text of ['', ' a', 'a\nb', 'a\0', '\u{202e}a', 'a  b'])
-    assert.equal(summaryFault(text), 'expected one line of text', JSON.stringify(text));
+  for (const [text, fault] of [
+    ['', 'it is empty; expected one line of text'],
+    ['a\nb', 'it has a line break; expected one line of text'],
+    ['a\u2028', 'it has a line break; expected one line of text'],
+    [' a', 'it begins or ends with a blank'],
+    ['a ', 'it begins or ends with a blank'],
+    ['a  b', 'it has several blanks in a row'],
+    ['a\0', 'it has a control or invisible character'],
+    ['\u{202e}a', 'it has a control or invisible character'],
+    ['a\tb', 'it has a control or invisible character'],
+  ] as const)
+    assert.equal(summaryFault(text), fault, JSON.stringify(text));
   assert.match(summaryFault('x'.repeat(201)) ?? '', /at most 200/);
   assert.match(summaryFault('free ${event.name}') ?? '', /without \$\{…\}/);
 });

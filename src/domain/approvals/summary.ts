@@ -12,7 +12,11 @@ const EVENT_CHARACTERS_MAX = 64;
 /** What is wrong with a summary that somebody wrote; null where nothing is. */
 export function summaryFault(text: string): string | null {
   if (text.length > SUMMARY_CHARACTERS_MAX) return `expected at most ${SUMMARY_CHARACTERS_MAX} characters`;
-  if (text === '' || text !== oneLine(text)) return 'expected one line of text';
+  if (text === '') return 'it is empty; expected one line of text';
+  if (/[\r\n\v\f\u0085\u2028\u2029]/.test(text)) return 'it has a line break; expected one line of text';
+  if (text !== text.trim()) return 'it begins or ends with a blank';
+  if (/\s\s/.test(text)) return 'it has several blanks in a row';
+  if (text !== oneLine(text)) return 'it has a control or invisible character';
   return text.includes('${') ? 'expected fixed text, without ${…}' : null;
 }
 

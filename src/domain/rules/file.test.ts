@@ -43,8 +43,8 @@ describe('A rule file', () => {
     assert.equal(summary, 'frees space on the disk');
     const wrong: readonly (readonly [string, RegExp])[] = [
       ['', /^summary \(line 2\): expected a value; found none\.$/],
-      ['""', /^summary \(line 2\): expected one line of text\.$/],
-      ['"a\\nb"', /^summary \(line 2\): expected one line of text\.$/],
+      ['""', /^summary \(line 2\): it is empty; expected one line of text\.$/],
+      ['"a\\nb"', /^summary \(line 2\): it has a line break; expected one line of text\.$/],
       ["'free ${event.name}'", /^summary \(line 2\): expected fixed text, without \$\{…\}\.$/],
       ['x'.repeat(201), /^summary \(line 2\): expected at most 200 characters\.$/],
       ['[a]', /^summary \(line 2\): expected text\.$/],

@@ -70,7 +70,7 @@ describe('The summary of an approval', () => {
     );
     await assert.rejects(
       fixture.call('command.run', { ...order, summary: 'a\nb' }),
-      /summary: expected one line of text/,
+      /summary: it has a line break; expected one line of text/,
     );
     await fixture.program.store.write((tx) => tx.db.updateTable('jobs').set({ state: 'interrupted' }).execute());
     await fixture.call('job.redrive', {});
