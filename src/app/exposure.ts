@@ -18,8 +18,10 @@ export async function refuseOpenDoor(base: Base, at: ListenAddress, flag: string
   );
 }
 
-/** The sandbox lets jobs read the system's folders, so that nothing below one can be hidden from them. */
-export async function refuseExposed({ paths }: Base): Promise<void> {
+/** The daemon's checks. The sandbox lets jobs read the system's folders: nothing below one is hidden from them. */
+export async function refuseExposed(base: Base): Promise<void> {
+  const { paths, settings } = base;
+  await refuseOpenDoor(base, settings.webAddr, 'web-addr');
   const secrets = [
     { flag: 'data-dir', path: paths.dir },
     { flag: 'seal-key-file', path: await resolvedFile(paths.sealKey) },

@@ -1,5 +1,5 @@
 import { restoreModes } from '../config/data-dir-modes.ts';
-import { prepareJobAccount, type JobIdentity } from '../config/job-account.ts';
+import type { JobIdentity } from '../config/job-account.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { ModeWatch, withModes } from '../daemon/core/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
@@ -8,19 +8,20 @@ import { userName } from '../lib/user-name.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
 
-/** The account and the directory of a daemon's jobs. */
-interface JobPlace extends JobIdentity {
+/** The directories of a daemon's jobs. */
+interface JobPlace {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
   readonly formerRunsDirs: readonly string[];
 }
 
-/**
- * Makes the account and the directory of the runs where they are missing. Throws invalid_argument for wrong settings.
- */
-export async function prepareJobPlace({ settings, paths }: Base, log: Log): Promise<JobPlace> {
-  const identity = await prepareJobAccount(settings.jobUser);
-  const runsDir = await prepareRunsDir(settings.runsDir, paths, identity.account);
+/** Makes the directory of the runs if it is missing. Throws invalid_argument for wrong settings. */
+export async function prepareJobPlace(
+  { settings, paths }: Base,
+  { account }: JobIdentity,
+  log: Log,
+): Promise<JobPlace> {
+  const runsDir = await prepareRunsDir(settings.runsDir, paths, account);
   const [exposing] = pathsThatExpose(runsDir, { readable: [], writable: [] });
   if (exposing !== undefined) {
     throw new Failure(
@@ -28,8 +29,8 @@ export async function prepareJobPlace({ settings, paths }: Base, log: Log): Prom
       `--runs-dir: ${runsDir} lies below ${exposing}, which every job may read; choose another place.`,
     );
   }
-  log.info({ account: identity.account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
-  return { ...identity, runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
+  log.info({ account: account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
+  return { runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
 }
 
 /** Where jobs run as the account of the daemon. `self` names the daemon in the ledger. */

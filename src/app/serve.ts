@@ -1,4 +1,5 @@
 import type { ListenAddress } from '../config/listen-address.ts';
+import { prepareJobAccount } from '../config/job-account.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { createSignals, type Signals } from '../daemon/core/signals.ts';
@@ -98,9 +99,9 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   await beginKeying(opened);
   await refuseExposed(opened);
   const transports = readTransports(settings.notify, { clock: opened.clock, sealKey: await opened.sealKey() });
-  const place = await prepareJobPlace(opened, log);
+  const jobIdentity = await prepareJobAccount(settings.jobUser);
   let daemon: Daemon | null = null;
-  const modes = place.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
+  const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
   const pool = createLauncherPool({
@@ -121,12 +122,13 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => pool.supported(),
-    jobIdentity: place,
+    jobIdentity,
     targets: settings.notify.length,
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
-
+  // After the listeners: a refused start creates no directory for runs.
+  const place = await prepareJobPlace(base, jobIdentity, log);
   daemon = await startDaemon({
     store: base.store,
     keyring: () => sameKey(base),
@@ -137,7 +139,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
       pool,
       guard,
       runsDir: place.runsDir,
-      account: place.account,
+      account: jobIdentity.account,
       hiddenFolders: [base.paths.dir, settings.dataDir],
       ...toolSettings(),
     },
@@ -171,6 +173,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   const base = await openBase(settings);
   teardown.add(() => base.close());
   await sameKey(base);
+  await refuseOpenDoor(base, settings.addr, 'addr');
   const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
   const { runtime, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
@@ -200,7 +203,6 @@ async function openWeb(
   parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
 ): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;
-  await refuseOpenDoor(base, at, flag);
   const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
   const runtime = { store: base.store, services };
   return { runtime, url: await open(surface, 'web', await createWeb(base, runtime, log), at, flag) };

@@ -1,11 +1,11 @@
 /** A daemon starts whole or not at all, and says what was wrong. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { type DaemonFlags, startRefused } from '../../support/daemon.ts';
+import { type DaemonFlags, runsDirFor, startRefused } from '../../support/daemon.ts';
 import { openFixture, type Fixture, type FixtureFlags } from '../../support/fixtures/installation.ts';
 
 interface Refused {
@@ -61,8 +61,9 @@ async function assertRefused(fixture: Fixture, flags: FixtureFlags, names: strin
   assert.ok(error.message.includes(names), error.message);
 }
 
-/** Nothing of a refused start is left in the store: no daemon that others would wait for, no job begun. */
+/** A refused start leaves no daemon that others would wait for, no job begun and no directory for runs. */
 async function assertNothingBegan(fixture: Fixture, jobId: string): Promise<void> {
+  assert.ok(!existsSync(runsDirFor(join(fixture.dir, 'data'))));
   assert.deepEqual(await fixture.store.db.selectFrom('daemons').select('id').execute(), []);
   assert.equal((await fixture.row(jobId)).state, 'queued');
 }
