@@ -151,7 +151,7 @@ test('a name of a sheet is one line too: a label may be called anything', () => 
     approval_id: null,
     received_at: AT,
   };
-  assert.match(render('event.get', data, PAGE), /\n {2}a\\tb\\nc {4}1\n {2}漢字 {7}2\n$/);
+  assert.match(render('event.get', data, PAGE), /\nLabels:\n {2}a\\tb\\nc {2}1\n {2}漢字 {5}2\n$/);
 });
 
 test('colour is used only when requested, and the words are the same with it', () => {

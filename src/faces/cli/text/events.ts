@@ -43,7 +43,7 @@ export function reasonText(reason: string): string {
 }
 
 export function eventSheet(data: Event, display: Display): string {
-  return sheet(display, [
+  const head = sheet(display, [
     ['Event', data.id],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
@@ -57,8 +57,9 @@ export function eventSheet(data: Event, display: Display): string {
     ['Rule', data.rule],
     ['Job', data.job_id],
     ['Approval', data.approval_id],
-    ...Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const),
   ]);
+  const labels = Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const);
+  return `${head}${labels.length === 0 ? '' : `Labels:\n${sheet(display, labels)}`}`;
 }
 
 export function eventSummary(data: Projected<'event.summary'>, display: Display): string {

@@ -57,6 +57,8 @@ export function rule(data: Projected<'rule.get'>, display: Display): string {
     ['Added by', data.added_by],
     ['Changed', absolute(data.updated_at, display.nowMs)],
     ['Last fired', absolute(data.last_fired_at, display.nowMs)],
+    // The command and the summary are shown on the machine itself only.
+    ['File', ended === undefined ? `svc rule export ${data.name}` : null],
   ]);
 }
 
