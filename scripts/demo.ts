@@ -77,7 +77,7 @@ async function runCommand(demo: Demo): Promise<JobEnd> {
 
 /** From an alert to a job that waits; answers the ids of both. */
 async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: string }> {
-  say('\n6. Making a webhook for Alertmanager, and a rule whose job needs a yes (svc webhook add, svc rule add) ...');
+  say('\n6. Creating a webhook, and a rule whose job waits for approval (svc webhook add, svc rule add) ...');
   const hook = await svc<{ url: string }>(demo.held, 'webhook', 'add', 'alerts', '--source', 'alertmanager');
   const file = join(demo.held.folder, 'disk-full.yaml');
   writeFileSync(file, RULE);
@@ -146,7 +146,7 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const phone = (held.phone = await openPhone());
   const ready = await startDaemon(held, phone);
   say(`   ready on ${ready.web_url}`);
-  say('2. Minting an operator token (svc token create) ...');
+  say('2. Creating an operator token (svc token create) ...');
   const { token } = await svc<{ token: string }>(held, 'token', 'create', '--name', 'demo', '--scope', 'operator');
   const demo: Demo = { held, ready, phone, token };
   const ends = [await runCommand(demo), await reactToAlert(demo)];

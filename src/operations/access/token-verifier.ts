@@ -143,7 +143,8 @@ export class TokenVerifier {
         return this.#hasher.matches(secret, row.salt, row.hash);
       });
     } catch (error) {
-      if (error instanceof LimiterFull) throw new Failure('kdf_busy', 'Too many token verifications are in progress.');
+      if (error instanceof LimiterFull)
+        throw new Failure('kdf_busy', 'The limit of concurrent token checks is reached.');
       throw error;
     }
   }

@@ -57,7 +57,7 @@ export async function mintLinks(
   if (asking !== undefined && asking !== null) {
     throw new Failure(
       'forbidden',
-      `${asking} asked for what approval ${approvalId} is about: somebody else has to get and make the link.`,
+      `${asking} requested this job; another person must create and receive the link for ${approvalId}.`,
     );
   }
   const lapse = await holdStanding(tx, { recipient, target }, now);
@@ -77,7 +77,7 @@ export async function mintLinks(
   };
 }
 
-/** Whether the owner is one of those who asked: they may not decide. */
+/** Whether the owner is a requester: requesters cannot decide. */
 export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): boolean {
   return (JSON.parse(approval.owners) as readonly string[]).includes(owner);
 }

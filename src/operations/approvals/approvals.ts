@@ -78,7 +78,7 @@ const plan = readOperation({
   failures: ['not_found', 'conflict'],
   async run(context, { id }) {
     const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
-    if (artifactId === null) throw new Failure('not_found', `Approval ${id} is about no plan.`);
+    if (artifactId === null) throw new Failure('not_found', `Approval ${id} has no saved plan.`);
     const json = await planViewJson(context, artifactId);
     if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
     // Projected when the plan was made. It is not parsed again: with 5,000 resources that would take most of the time.

@@ -93,7 +93,7 @@ export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner:
   if (!isAsking(approval, owner)) return;
   throw new Failure(
     'forbidden',
-    `${owner} is among those who asked for what ${approval.id} decides: somebody else has to decide it.`,
+    `${owner} requested this job and cannot approve it; another person must decide ${approval.id}.`,
   );
 }
 

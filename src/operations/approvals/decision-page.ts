@@ -64,7 +64,7 @@ export interface Destroyed {
 export type DecisionPage =
   /** No such link, or not for this approval and this decision. */
   | { readonly show: 'unknown' }
-  /** `proof` is what the form sends back, so that only who was shown the page can send it. */
+  /** `proof` is what the form sends back, so that only a visitor of the page can send it. */
   | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null; readonly proof: string }
   /** `fresh` where this very request decided. */
   | {
@@ -80,9 +80,9 @@ export type DecisionPage =
   | { readonly show: 'expired'; readonly asked: Asked }
   /** `serial` is the current serial of the state; null if it is not known. */
   | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
-  /** The recipient is one of those who asked. */
+  /** The recipient is a requester. */
   | { readonly show: 'own'; readonly asked: Asked }
-  /** The recipient may not decide any more. */
+  /** The recipient can no longer decide. */
   | { readonly show: 'lapsed'; readonly asked: Asked; readonly why: NonNullable<Lapse>; readonly recipient: string };
 
 /** A proof has 64 characters; a longer field is not one. */
@@ -183,7 +183,7 @@ async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boo
 
 async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
   const lapse = await holdStanding(tx, link, await tx.dialect.clock(tx.db, tx.now));
-  if (lapse !== null) throw new Failure('forbidden', `${link.recipient} may not decide any more. Nothing was decided.`);
+  if (lapse !== null) throw new Failure('forbidden', `${link.recipient} can no longer decide. Nothing was decided.`);
 }
 
 /**

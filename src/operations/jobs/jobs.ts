@@ -200,7 +200,7 @@ const redrive = writeOperation({
 
 async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
   const id = newId('job', tx.now);
-  // The chain of those who asked stays with the job: a redrive is no way around a second person's decision.
+  // The requesters stay with the job: a redrive is no way around a second person's decision.
   const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
   await insertJob(tx, {
     id,

@@ -16,7 +16,8 @@ async function readiness(db: Db): Promise<Reply> {
 }
 
 function requireQueue(services: Services): void {
-  if (!services.hasQueue) throw new Failure('unavailable', 'This surface runs no job queue: ask the daemon.');
+  if (!services.hasQueue)
+    throw new Failure('unavailable', 'This process runs no job queue; send the request to the daemon.');
 }
 
 const show = readOperation({

@@ -162,7 +162,7 @@ const arm = writeOperation({
   async run({ tx, caller, services }, { id }) {
     const job = await getJob(tx.db, id);
     if (isTerminal(job.state))
-      throw new Failure('conflict', `Job ${id} is ${job.state} already: it sends no further notification.`);
+      throw new Failure('conflict', `Job ${id} is ${job.state} already; no notification will be sent.`);
     await armJob(tx, { job_id: id, armed_by: caller.name, owner: caller.owner });
     const armed = await findArmed(tx.db, id);
     tx.afterCommit(() => services.wake());

@@ -148,7 +148,7 @@ const enable = writeOperation({
     const on = {
       enabled: 1 as const,
       next_at: read(row.cron, row.timezone).next(countsFrom(now, row.last_at)),
-      // The user who enables a schedule becomes a requester, besides its author, and may not approve its jobs (T28).
+      // The user who enables it counts as a requester, like its author, and cannot approve its jobs (T28).
       owners: JSON.stringify([...new Set([...(JSON.parse(row.owners) as string[]), caller.owner])]),
     };
     await switchSchedule(tx, name, on);

@@ -27,7 +27,7 @@ export const runSecretsField = z
       const path = [variable.slice(0, 80)];
       if (!VARIABLE.test(variable)) refuse(path, 'expected a name of letters, digits and _, 128 at most');
       else if (isRefusedRunSecretName(variable))
-        refuse(path, 'a secret may not have this name: it would steer the tool or what loads it');
+        refuse(path, 'this variable changes how the tool runs; choose another name');
       else if (!isSecretRef(ref)) refuse(path, 'expected project/secret');
     }
   })

@@ -79,7 +79,7 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   } catch (error) {
     throw new Failure('invalid_argument', `to: ${path} cannot be written (${errorCode(error) ?? 'unknown error'}).`);
   }
-  if (!made) throw new Failure('duplicate', `to: ${path} is there already, and is left as it is.`);
+  if (!made) throw new Failure('duplicate', `to: ${path} already exists; it was not changed.`);
 }
 
 export const WORKSPACE_EXPORT_OPERATIONS = [exportState];

@@ -252,7 +252,7 @@ async function refuseResources(db: Db, name: string): Promise<void> {
     throw new Failure(
       'conflict',
       `A state of the workspace ${name} was set aside and holds ` +
-        `${aside.resources} resources: see to it first, or remove the workspace ` +
+        `${aside.resources} resources: resolve that first, or remove the workspace ` +
         'with --force.',
     );
   }

@@ -121,7 +121,7 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     given: waiting({ requestedBy: 'approve' }),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'approve' } },
-    expect: { status: 403, code: 'forbidden', message: /somebody else has to decide/ },
+    expect: { status: 403, code: 'forbidden', message: /another person must decide/ },
     async afterwards(program, given) {
       await untouched(program, given);
       assert.deepEqual(

@@ -214,7 +214,7 @@ const PLANS: readonly Scenario[] = [
     given: waiting({ planned: false }),
     as: 'operator',
     send: { method: 'GET', path: '/api/v1/approvals/$apr/plan' },
-    expect: { status: 404, code: 'not_found', message: /is about no plan/ },
+    expect: { status: 404, code: 'not_found', message: /has no saved plan/ },
   },
   {
     operation: 'approval.plan',

@@ -100,7 +100,7 @@ test('T28: approval approve refuses the local user who asked, with exit code 4',
   const { apr } = await gated(program, { requestedBy: 'local:ana' });
   const { exitCode, stdout } = await decideLocally(program, 'approve', apr);
   assert.equal(exitCode, 4);
-  assert.match(stdout, /somebody else has to decide/);
+  assert.match(stdout, /another person must decide/);
   assert.match(
     (await svc(['approval', 'get', apr, '--output', 'json'], { app: appOf(program) })).stdout,
     /"state":"pending"/,
